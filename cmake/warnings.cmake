@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings of every target of this project; never global, so that add_subdirectory is safe.
+function(corymb_settings target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES
+        CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+        POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+        -Wimplicit-fallthrough -Wundef -Wdouble-promotion)
+    if(CORYMB_WERROR)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(CORYMB_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${CORYMB_SANITIZE}
+            -fno-omit-frame-pointer -fno-sanitize-recover=all)
+        target_link_options(${target} PRIVATE -fsanitize=${CORYMB_SANITIZE})
+    endif()
+endfunction()

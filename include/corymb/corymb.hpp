@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything at once.
+#pragma once
+
+#include <corymb/barrier.hpp>
+#include <corymb/discover.hpp>
+#include <corymb/error.hpp>
+#include <corymb/machine.hpp>
+#include <corymb/operators.hpp>
+#include <corymb/plan.hpp>
+#include <corymb/planner.hpp>
+#include <corymb/simulate.hpp>
+#include <corymb/team.hpp>
+#include <corymb/version.hpp>

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds out what this machine is and how long its cores take to hand each other a message.
+#pragma once
+
+#include <corymb/machine.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corymb {
+
+/// CPUs that this process may use: affinity mask, cpuset and CPU quota together.
+struct UsableCpus {
+    std::vector<int> allowed;    ///< Operating-system numbers out of the inherited mask.
+    std::optional<double> quota; ///< CPUs' worth of time per period from cgroups, if limited.
+    /// min(allowed, floor(quota)), at least 1: how many ranks can run at the same time.
+    [[nodiscard]] int count() const noexcept;
+};
+CORYMB_EXPORT UsableCpus usable_cpus();
+
+/// Topology of this machine (restricted to the allowed CPUs), of an hwloc XML file, or of an hwloc
+/// synthetic description such as "pack:2 numa:3 l2:4 core:5 pu:6". The machine has no costs yet:
+/// classes come from the topology with relative costs, `source` says so.
+CORYMB_EXPORT Machine discover_topology();
+CORYMB_EXPORT Machine topology_from_xml(const std::filesystem::path& file);
+CORYMB_EXPORT Machine topology_from_synthetic(const std::string& description);
+
+struct MeasureOptions {
+    double budget_s = 20;         ///< Upper bound of the whole measurement.
+    bool full_matrix = false;     ///< Every ordered pair; default only up to 64 PUs.
+    std::vector<int> cpus;        ///< Measure among these; empty: all allowed.
+    /// Called about ten times a second from the calling thread with done (0..1) and what is being
+    /// measured. Returning false stops the measurement with Errc::interrupted.
+    std::function<bool(double, std::string_view)> progress;
+};
+/// Measures this machine with the library's own channels. Works on 1 CPU (a model without costs and
+/// a remark that says why). Restores the calling thread's affinity. Not reentrant.
+CORYMB_EXPORT Machine measure(const MeasureOptions& options = {});
+
+/// Times a few pairs again (< 50 ms) and says whether the model still fits; text for people.
+struct SpotCheck {
+    bool fits = true;
+    double worst_ratio = 1; ///< Of measured to modelled round trip, the farthest from 1.
+    std::string text;
+};
+CORYMB_EXPORT SpotCheck spot_check(const Machine& machine);
+
+/// Where this user's measured model is kept ($CORYMB_CACHE_DIR, else $XDG_CACHE_HOME/corymb, else
+/// ~/.cache/corymb) and the model itself if it exists, belongs to this machine and mask, and passes
+/// the spot check. Otherwise empty, and `why` (if given) says what was wrong.
+CORYMB_EXPORT std::filesystem::path cached_model_path();
+CORYMB_EXPORT std::optional<Machine> load_cached_machine(std::string* why = nullptr);
+
+/// hwloc XML of the machine with the model's send and receive costs as distances (picoseconds).
+CORYMB_EXPORT void export_hwloc_distances(const Machine& machine, const std::filesystem::path& xml_file);
+
+/// What this machine or container permits; one row a capability, for `corymb doctor`.
+struct Permission {
+    std::string name;   ///< "pinning", "futex", "membarrier", "huge pages", "/dev/shm", ...
+    bool available = false;
+    std::string detail; ///< What was found, and what to do if it is missing.
+};
+CORYMB_EXPORT std::vector<Permission> probe_permissions();
+
+} // namespace corymb

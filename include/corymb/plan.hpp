@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan is data: for each rank an ordered list of small steps. It can be checked, simulated, drawn,
+// hashed, stored and run; nothing else in the library says how a collective works.
+#pragma once
+
+#include <corymb/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corymb {
+
+/// Number of a participant in a group, 0 to size - 1.
+using Rank = std::int32_t;
+
+enum class Collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
+
+/// What one step does. `fold` and `read_fold` combine with the reduction operator on arrival.
+enum class StepKind : std::uint8_t {
+    signal,    ///< Zero-byte notification to `peer`; never blocks.
+    wait,      ///< Blocks until the matching `signal` of `peer`.
+    send,      ///< Sends the blocks `from` to `peer`.
+    recv,      ///< Receives from `peer` into the blocks `to`.
+    fold,      ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
+    publish,   ///< One store that makes the blocks `from` readable by everybody; never names a peer.
+    read,      ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
+    read_fold, ///< Waits for publication `ordinal` of `peer`; to = from (+) published.
+    copy,      ///< Local: to = from.
+};
+
+/// How the bytes of a message travel.
+enum class Mechanism : std::uint8_t {
+    none,    ///< No bytes: signal, wait, copy, and publish or read of no blocks.
+    line,    ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
+    cells,   ///< Copied through a ring of slots: two copies, the sender does not wait for the receiver.
+    pull,    ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
+    network, ///< Between nodes.
+};
+
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+/// A range of equally cut blocks of one of a rank's buffers. `count` 0 means "no data".
+struct Blocks {
+    Buffer buffer = Buffer::input;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+
+    bool operator==(const Blocks&) const = default;
+};
+
+/// One step of one rank. Fields that a kind does not use keep their defaults.
+///
+/// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
+/// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and number
+/// of blocks. `read` and `read_fold` name the publication by `ordinal`: 0 is the publisher's first
+/// `publish` in this plan; one reader reads the publications of one peer in increasing order.
+struct Step {
+    StepKind kind = StepKind::signal;
+    Mechanism via = Mechanism::none;
+    Rank peer = -1;
+    Blocks to{};
+    Blocks from{};
+    std::uint32_t ordinal = 0;
+    /// For fold and read_fold: the incoming operand is the left one (keeps rank order).
+    bool incoming_first = false;
+
+    bool operator==(const Step&) const = default;
+};
+
+inline constexpr std::size_t line_payload_bytes = 56; ///< Payload of one cache line beside its sequence.
+inline constexpr std::size_t line_slots = 4;          ///< Messages of `line` that an edge holds unread.
+inline constexpr std::size_t cell_bytes = 8192;       ///< Payload of one slot of the `cells` mechanism.
+inline constexpr std::size_t cell_slots = 4;          ///< Slots of `cells` that an edge holds unread.
+
+/// The steps of every rank for one operation.
+///
+/// Buffers. A broadcast works in place on `output`: the root's holds the data at the start,
+/// everybody's at the end. reduce and allreduce leave `input` unchanged and fill `output` (of the
+/// root, of everybody). A rank has `scratch_blocks` blocks of scratch. A barrier has no blocks.
+/// The payload is cut in `block_count` blocks of equal size, the last one possibly shorter.
+struct Plan {
+    Collective op = Collective::barrier;
+    Rank root = 0;                  ///< For barrier and allreduce: the inner root if there is one, else 0.
+    std::uint32_t block_count = 0;  ///< Blocks of the payload; 0 for a barrier.
+    std::uint32_t scratch_blocks = 0;
+    std::uint64_t bytes_max = 0;    ///< Largest payload in bytes that the plan is for.
+    std::string algorithm;          ///< Name in the portfolio, e.g. "dissemination-2".
+    std::vector<std::vector<Step>> steps; ///< steps[rank] in program order.
+
+    [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(steps.size()); }
+    /// Bytes of one full block for a payload of `bytes`: ceil(bytes / block_count), 0 for a barrier.
+    [[nodiscard]] std::uint64_t block_bytes(std::uint64_t bytes) const noexcept {
+        return block_count == 0 ? 0 : (bytes + block_count - 1) / block_count;
+    }
+
+    bool operator==(const Plan&) const = default;
+};
+
+/// Lower-case names as they stand in JSON and on the command line; the inverse functions throw
+/// `Error` with Errc::unknown_name and list what exists.
+CORYMB_EXPORT std::string_view to_string(Collective op) noexcept;
+CORYMB_EXPORT std::string_view to_string(StepKind kind) noexcept;
+CORYMB_EXPORT std::string_view to_string(Mechanism via) noexcept;
+CORYMB_EXPORT std::string_view to_string(Buffer buffer) noexcept;
+CORYMB_EXPORT Collective collective_from_string(std::string_view name);
+
+/// The JSON form ("corymb-plan/1", docs/plan.md). Throws Errc::invalid_plan naming the field, rank
+/// and step on malformed text; does not prove the plan, see `check_plan`.
+CORYMB_EXPORT std::string to_json(const Plan& plan);
+CORYMB_EXPORT Plan plan_from_json(std::string_view text);
+
+/// SHA-256 over everything that decides what the plan does (all fields but `algorithm`), as 64 hex
+/// digits. Two ranks with equal hashes run the same plan.
+CORYMB_EXPORT std::string plan_hash(const Plan& plan);
+
+/// Proves the plan by symbolic execution: every rank ends with the right blocks, each contribution
+/// exactly once; no rank waits for ever, even with the least buffering that the mechanisms
+/// guarantee; nothing is overwritten while a peer may still read it, also not after the end.
+/// Throws Errc::invalid_plan whose text names rank and step and says what is wrong.
+/// With `ordered`, also proves that reductions combine in rank order (non-commutative operators).
+/// O(steps x ranks / 64) time and memory for plans of the supported operations.
+CORYMB_EXPORT void check_plan(const Plan& plan, bool ordered = false);
+
+} // namespace corymb

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a plan on a machine model instead of on a machine.
+#pragma once
+
+#include <corymb/machine.hpp>
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace corymb {
+
+/// One busy or waiting stretch of one rank, in the model's time unit.
+struct Activity {
+    std::uint32_t step = 0; ///< Index in plan.steps[rank].
+    double wait_from = 0;   ///< When the rank reached the step.
+    double begin = 0;       ///< When it stopped waiting and became busy.
+    double end = 0;
+};
+
+/// Result of a simulation. `simulated_on` names the model; print it beside every figure.
+struct Timeline {
+    std::vector<double> finish;                ///< finish[rank]: end of its last step.
+    double makespan = 0;                       ///< Latest finish.
+    std::vector<std::vector<Activity>> ranks;  ///< Filled only when asked for.
+    std::string simulated_on;
+};
+
+/// Replays `plan`, whose rank r runs on PU index placement[r] of `machine`, for a payload of `bytes`.
+///
+/// The cost rules (docs/model.md, "What the simulator charges"): a message of at most one line costs
+/// the sender send(p, q), is available at the end of that, and costs the receiver receive(p, q) from
+/// the later of its own clock and availability. Larger payloads add their copying time at the
+/// memory level's bandwidth; a publication costs one send and reaches k readers by the model's
+/// shared_line curve. All ranks start at 0. O(total steps) time and memory.
+/// Throws Errc::invalid_argument (placement does not fit) or Errc::invalid_plan (deadlock).
+CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int> placement,
+                                std::uint64_t bytes = 8, bool with_activities = false);
+
+} // namespace corymb
