@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel lets this process use: inherited affinity mask, cpuset and CPU quota of cgroups.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace corymb {
+
+/// Limits out of the cgroups (version 1, 2 or both) of this process.
+struct CgroupLimits {
+    std::optional<double> quota;            ///< CPUs' worth of time; the least along the path.
+    std::optional<std::vector<int>> cpuset; ///< Intersection along the path, if any is set.
+};
+
+/// Reads <root>/proc/self/cgroup and mountinfo, then the controllers' files from the cgroup of this
+/// process up to the mount point: a limit anywhere on the path holds. Unreadable or malformed files
+/// are no limit. `root` is "/" except in tests.
+CgroupLimits cgroup_limits(const std::filesystem::path& root);
+
+/// The affinity mask of the calling thread, for any number of CPUs. Empty if the kernel refuses.
+std::vector<int> affinity_mask();
+
+/// Binds the calling thread to exactly these CPUs. False if the kernel refuses.
+bool set_affinity_mask(const std::vector<int>& cpus);
+
+} // namespace corymb
