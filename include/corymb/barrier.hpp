@@ -67,7 +67,9 @@ public:
     explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = {})
         : core_(expected), completion_(std::move(completion)) {}
 
-    static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::int32_t>::max(); }
+    static constexpr std::ptrdiff_t max() noexcept {
+        return std::numeric_limits<std::int32_t>::max();
+    }
 
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) {
         const auto arrival = core_.arrive(update);

@@ -30,9 +30,9 @@ CORYMB_EXPORT Machine topology_from_xml(const std::filesystem::path& file);
 CORYMB_EXPORT Machine topology_from_synthetic(const std::string& description);
 
 struct MeasureOptions {
-    double budget_s = 20;         ///< Upper bound of the whole measurement.
-    bool full_matrix = false;     ///< Every ordered pair; default only up to 64 PUs.
-    std::vector<int> cpus;        ///< Measure among these; empty: all allowed.
+    double budget_s = 20;     ///< Upper bound of the whole measurement.
+    bool full_matrix = false; ///< Every ordered pair; default only up to 64 PUs.
+    std::vector<int> cpus;    ///< Measure among these; empty: all allowed.
     /// Called about ten times a second from the calling thread with done (0..1) and what is being
     /// measured. Returning false stops the measurement with Errc::interrupted.
     std::function<bool(double, std::string_view)> progress;
@@ -56,11 +56,12 @@ CORYMB_EXPORT std::filesystem::path cached_model_path();
 CORYMB_EXPORT std::optional<Machine> load_cached_machine(std::string* why = nullptr);
 
 /// hwloc XML of the machine with the model's send and receive costs as distances (picoseconds).
-CORYMB_EXPORT void export_hwloc_distances(const Machine& machine, const std::filesystem::path& xml_file);
+CORYMB_EXPORT void export_hwloc_distances(const Machine& machine,
+                                          const std::filesystem::path& xml_file);
 
 /// What this machine or container permits; one row a capability, for `corymb doctor`.
 struct Permission {
-    std::string name;   ///< "pinning", "futex", "membarrier", "huge pages", "/dev/shm", ...
+    std::string name; ///< "pinning", "futex", "membarrier", "huge pages", "/dev/shm", ...
     bool available = false;
     std::string detail; ///< What was found, and what to do if it is missing.
 };

@@ -27,9 +27,10 @@ struct Pu {
 };
 
 struct Topology {
-    std::vector<Pu> pus;                    ///< Index in this vector is the PU index used everywhere.
-    std::string source;                     ///< "hwloc", "hwloc-xml", "synthetic", "measured", "none".
-    std::vector<std::string> disagreements; ///< Where measurement contradicts the reported topology.
+    std::vector<Pu> pus; ///< Index in this vector is the PU index used everywhere.
+    std::string source;  ///< "hwloc", "hwloc-xml", "synthetic", "measured", "none".
+    std::vector<std::string>
+        disagreements; ///< Where measurement contradicts the reported topology.
 };
 
 /// A measured quantity. `count` is the number of samples; 0 means "missing" and the values are NaN.
@@ -70,11 +71,12 @@ struct MemoryLevel {
 
 /// How far the numbers can be trusted.
 struct Quality {
-    bool noisy = false;             ///< More than 5 % of the batches were dropped.
-    bool unstable_topology = false; ///< Repeated sentinel pairs moved between classes (floating vCPUs).
-    bool pinned = true;             ///< Threads could be bound to CPUs while measuring.
-    double dropped_batches = 0;     ///< Fraction of batches dropped for gaps.
-    double steal = 0;               ///< Fraction of CPU time stolen by the hypervisor meanwhile.
+    bool noisy = false; ///< More than 5 % of the batches were dropped.
+    bool unstable_topology =
+        false;                  ///< Repeated sentinel pairs moved between classes (floating vCPUs).
+    bool pinned = true;         ///< Threads could be bound to CPUs while measuring.
+    double dropped_batches = 0; ///< Fraction of batches dropped for gaps.
+    double steal = 0;           ///< Fraction of CPU time stolen by the hypervisor meanwhile.
     double split_half_r = Statistic::missing;
     double duration_s = 0, budget_s = 0;
     std::vector<std::string> remarks; ///< What a person should know, one sentence each.
@@ -86,7 +88,7 @@ struct Fingerprint {
     std::string topology_sha256; ///< Of (cpu -> core, l2, l3, die, package, numa).
     std::string cpuset;          ///< Allowed CPUs when measured, as "0-3,8".
     std::string kernel;
-    std::string virtualization;  ///< "none", "kvm", ...
+    std::string virtualization; ///< "none", "kvm", ...
     bool smt = false;
 };
 
@@ -94,23 +96,24 @@ struct Fingerprint {
 /// NaN, else the median of the pair's class.
 class CORYMB_EXPORT Machine {
 public:
-    std::string name;        ///< Gallery or file name; free text.
-    std::string source;      ///< Where the numbers come from, e.g. "measured", "imported CSV".
-    std::string created;     ///< ISO 8601 UTC; empty when unknown.
-    std::string assumption;  ///< What was assumed to make the model, e.g. "receive = L, send = 0.28 L".
+    std::string name;    ///< Gallery or file name; free text.
+    std::string source;  ///< Where the numbers come from, e.g. "measured", "imported CSV".
+    std::string created; ///< ISO 8601 UTC; empty when unknown.
+    std::string
+        assumption; ///< What was assumed to make the model, e.g. "receive = L, send = 0.28 L".
     TimeUnit unit = TimeUnit::nanoseconds;
-    double unit_ns = 1.0;    ///< Nanoseconds per unit when known (cycles), else NaN.
+    double unit_ns = 1.0; ///< Nanoseconds per unit when known (cycles), else NaN.
     Fingerprint fingerprint;
     Topology topology;
     std::vector<PairClass> classes;
     std::vector<int> group;       ///< group[pu]: measured group of each PU, dense from 0.
     std::vector<int> group_class; ///< groups x groups, row-major: class of a pair of distinct PUs.
-    std::vector<float> send;      ///< Optional, PUs x PUs row-major [from * n + to]; NaN is missing.
-    std::vector<float> receive;   ///< Same; the cost is paid by `to` for a message of `from`.
+    std::vector<float> send;    ///< Optional, PUs x PUs row-major [from * n + to]; NaN is missing.
+    std::vector<float> receive; ///< Same; the cost is paid by `to` for a message of `from`.
     std::vector<Curve> send_batch;    ///< k sends in a row to one receiver.
     std::vector<Curve> fan_out;       ///< k sends in a row to k receivers.
     std::vector<Curve> receive_batch; ///< k pending receives from k senders.
-    std::vector<Curve> shared_line;   ///< One store read by k pollers: until the last reader has it.
+    std::vector<Curve> shared_line; ///< One store read by k pollers: until the last reader has it.
     std::vector<MemoryLevel> memory;
     double step_overhead = 0; ///< Cost of one plan step in the engine beside the message itself.
     Quality quality;
@@ -121,7 +124,8 @@ public:
     [[nodiscard]] double receive_cost(int from, int to) const noexcept;
     [[nodiscard]] int class_of(int from, int to) const noexcept {
         const auto groups = static_cast<std::size_t>(group_count());
-        return group_class[static_cast<std::size_t>(group[static_cast<std::size_t>(from)]) * groups +
+        return group_class[static_cast<std::size_t>(group[static_cast<std::size_t>(from)]) *
+                               groups +
                            static_cast<std::size_t>(group[static_cast<std::size_t>(to)])];
     }
     /// Largest entry of `group` + 1.
@@ -129,7 +133,8 @@ public:
     /// PU index of an operating-system CPU number, or -1.
     [[nodiscard]] int index_of_cpu(int cpu) const noexcept;
     [[nodiscard]] bool has_matrix() const noexcept { return !send.empty(); }
-    /// Verifies every invariant; throws Errc::invalid_model naming the field. O(size^2) with a matrix.
+    /// Verifies every invariant; throws Errc::invalid_model naming the field. O(size^2) with a
+    /// matrix.
     void check() const;
 };
 
@@ -145,7 +150,8 @@ CORYMB_EXPORT std::string machine_sha256(const Machine& machine);
 
 /// A square CSV of one-way latencies L ("cpu,0,1,..." then a row a CPU; 0 off the diagonal is
 /// missing). Assumes receive = L and send = 0.28 L, and records that in `assumption`.
-CORYMB_EXPORT Machine import_latency_csv(std::string_view text, const std::string& name, TimeUnit unit);
+CORYMB_EXPORT Machine import_latency_csv(std::string_view text, const std::string& name,
+                                         TimeUnit unit);
 /// Smelt's send.csv and receive.csv (sender_core,receiver_core,mean_cycles,stddev_cycles).
 CORYMB_EXPORT Machine import_smelt_csv(std::string_view send, std::string_view receive,
                                        const std::string& name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan is data: for each rank an ordered list of small steps. It can be checked, simulated, drawn,
-// hashed, stored and run; nothing else in the library says how a collective works.
+// A plan is data: for each rank an ordered list of small steps. It can be checked, simulated,
+// drawn, hashed, stored and run; nothing else in the library says how a collective works.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -20,13 +20,13 @@ enum class Collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
 
 /// What one step does. `fold` and `read_fold` combine with the reduction operator on arrival.
 enum class StepKind : std::uint8_t {
-    signal,    ///< Zero-byte notification to `peer`; never blocks.
-    wait,      ///< Blocks until the matching `signal` of `peer`.
-    send,      ///< Sends the blocks `from` to `peer`.
-    recv,      ///< Receives from `peer` into the blocks `to`.
-    fold,      ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
-    publish,   ///< One store that makes the blocks `from` readable by everybody; never names a peer.
-    read,      ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
+    signal,  ///< Zero-byte notification to `peer`; never blocks.
+    wait,    ///< Blocks until the matching `signal` of `peer`.
+    send,    ///< Sends the blocks `from` to `peer`.
+    recv,    ///< Receives from `peer` into the blocks `to`.
+    fold,    ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
+    publish, ///< One store that makes the blocks `from` readable by everybody; never names a peer.
+    read,    ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
     read_fold, ///< Waits for publication `ordinal` of `peer`; to = from (+) published.
     copy,      ///< Local: to = from.
 };
@@ -35,7 +35,8 @@ enum class StepKind : std::uint8_t {
 enum class Mechanism : std::uint8_t {
     none,    ///< No bytes: signal, wait, copy, and publish or read of no blocks.
     line,    ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
-    cells,   ///< Copied through a ring of slots: two copies, the sender does not wait for the receiver.
+    cells,   ///< Copied through a ring of slots: two copies, the sender does not wait for the
+             ///< receiver.
     pull,    ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
     network, ///< Between nodes.
 };
@@ -54,9 +55,9 @@ struct Blocks {
 /// One step of one rank. Fields that a kind does not use keep their defaults.
 ///
 /// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
-/// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and number
-/// of blocks. `read` and `read_fold` name the publication by `ordinal`: 0 is the publisher's first
-/// `publish` in this plan; one reader reads the publications of one peer in increasing order.
+/// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and
+/// number of blocks. `read` and `read_fold` name the publication by `ordinal`: 0 is the publisher's
+/// first `publish` in this plan; one reader reads the publications of one peer in increasing order.
 struct Step {
     StepKind kind = StepKind::signal;
     Mechanism via = Mechanism::none;
@@ -70,10 +71,11 @@ struct Step {
     bool operator==(const Step&) const = default;
 };
 
-inline constexpr std::size_t line_payload_bytes = 56; ///< Payload of one cache line beside its sequence.
-inline constexpr std::size_t line_slots = 4;          ///< Messages of `line` that an edge holds unread.
-inline constexpr std::size_t cell_bytes = 8192;       ///< Payload of one slot of the `cells` mechanism.
-inline constexpr std::size_t cell_slots = 4;          ///< Slots of `cells` that an edge holds unread.
+inline constexpr std::size_t line_payload_bytes =
+    56;                                         ///< Payload of one cache line beside its sequence.
+inline constexpr std::size_t line_slots = 4;    ///< Messages of `line` that an edge holds unread.
+inline constexpr std::size_t cell_bytes = 8192; ///< Payload of one slot of the `cells` mechanism.
+inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an edge holds unread.
 
 /// The steps of every rank for one operation.
 ///
@@ -83,15 +85,16 @@ inline constexpr std::size_t cell_slots = 4;          ///< Slots of `cells` that
 /// The payload is cut in `block_count` blocks of equal size, the last one possibly shorter.
 struct Plan {
     Collective op = Collective::barrier;
-    Rank root = 0;                  ///< For barrier and allreduce: the inner root if there is one, else 0.
-    std::uint32_t block_count = 0;  ///< Blocks of the payload; 0 for a barrier.
+    Rank root = 0; ///< For barrier and allreduce: the inner root if there is one, else 0.
+    std::uint32_t block_count = 0; ///< Blocks of the payload; 0 for a barrier.
     std::uint32_t scratch_blocks = 0;
-    std::uint64_t bytes_max = 0;    ///< Largest payload in bytes that the plan is for.
-    std::string algorithm;          ///< Name in the portfolio, e.g. "dissemination-2".
+    std::uint64_t bytes_max = 0;          ///< Largest payload in bytes that the plan is for.
+    std::string algorithm;                ///< Name in the portfolio, e.g. "dissemination-2".
     std::vector<std::vector<Step>> steps; ///< steps[rank] in program order.
 
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(steps.size()); }
-    /// Bytes of one full block for a payload of `bytes`: ceil(bytes / block_count), 0 for a barrier.
+    /// Bytes of one full block for a payload of `bytes`: ceil(bytes / block_count), 0 for a
+    /// barrier.
     [[nodiscard]] std::uint64_t block_bytes(std::uint64_t bytes) const noexcept {
         return block_count == 0 ? 0 : (bytes + block_count - 1) / block_count;
     }

@@ -15,30 +15,32 @@ namespace corymb {
 /// What is wanted. The same request on the same model gives the same plan on every machine.
 struct PlanRequest {
     Collective op = Collective::barrier;
-    std::vector<int> placement;     ///< placement[rank] = PU index; empty: one rank on every PU, in order.
-    Rank root = -1;                 ///< -1: the planner's choice.
-    std::uint64_t bytes = 8;        ///< Payload; ignored for a barrier.
+    std::vector<int>
+        placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
+    Rank root = -1;          ///< -1: the planner's choice.
+    std::uint64_t bytes = 8; ///< Payload; ignored for a barrier.
     std::string algorithm = "best"; ///< "best" or a name out of `algorithm_names`.
     std::uint64_t seed = 1;
-    std::uint64_t moves = 0;        ///< Annealing moves; 0: max(100,000, 2,000 x ranks).
-    bool ordered = false;           ///< Combine in rank order (non-commutative operators).
-    bool oversubscribed = false;    ///< More ranks than usable CPUs: prefer plans that switch least.
+    std::uint64_t moves = 0;     ///< Annealing moves; 0: max(100,000, 2,000 x ranks).
+    bool ordered = false;        ///< Combine in rank order (non-commutative operators).
+    bool oversubscribed = false; ///< More ranks than usable CPUs: prefer plans that switch least.
 };
 
-/// What came out. `predicted` and `lower_bound` are in the model's unit and simulated, not measured.
+/// What came out. `predicted` and `lower_bound` are in the model's unit and simulated, not
+/// measured.
 struct PlanChoice {
     Plan plan;
     std::vector<int> placement; ///< As used: PU index of each rank.
     double predicted = 0;
-    double lower_bound = 0;     ///< Proven: no plan of point-to-point messages is faster in this model.
-    std::string bound_kind;     ///< "exact", "path", "growth", "two-class", ...
+    double lower_bound = 0; ///< Proven: no plan of point-to-point messages is faster in this model.
+    std::string bound_kind; ///< "exact", "path", "growth", "two-class", ...
     std::vector<std::pair<std::string, double>> portfolio; ///< Every candidate and its prediction.
     std::uint64_t seed = 0, moves = 0;
 };
 
-/// Plans, simulates and proves the portfolio and returns the fastest (or the named) plan; every plan
-/// returned has passed `check_plan`. Deterministic. Throws Errc::unknown_name (algorithm; lists what
-/// exists), Errc::invalid_argument (root or placement out of range, duplicates, no PU).
+/// Plans, simulates and proves the portfolio and returns the fastest (or the named) plan; every
+/// plan returned has passed `check_plan`. Deterministic. Throws Errc::unknown_name (algorithm;
+/// lists what exists), Errc::invalid_argument (root or placement out of range, duplicates, no PU).
 /// Thread-safe. About a second for 256 ranks on one core.
 CORYMB_EXPORT PlanChoice make_plan(const Machine& machine, const PlanRequest& request);
 

@@ -22,21 +22,23 @@ struct Activity {
 
 /// Result of a simulation. `simulated_on` names the model; print it beside every figure.
 struct Timeline {
-    std::vector<double> finish;                ///< finish[rank]: end of its last step.
-    double makespan = 0;                       ///< Latest finish.
-    std::vector<std::vector<Activity>> ranks;  ///< Filled only when asked for.
+    std::vector<double> finish;               ///< finish[rank]: end of its last step.
+    double makespan = 0;                      ///< Latest finish.
+    std::vector<std::vector<Activity>> ranks; ///< Filled only when asked for.
     std::string simulated_on;
 };
 
-/// Replays `plan`, whose rank r runs on PU index placement[r] of `machine`, for a payload of `bytes`.
+/// Replays `plan`, whose rank r runs on PU index placement[r] of `machine`, for a payload of
+/// `bytes`.
 ///
-/// The cost rules (docs/model.md, "What the simulator charges"): a message of at most one line costs
-/// the sender send(p, q), is available at the end of that, and costs the receiver receive(p, q) from
-/// the later of its own clock and availability. Larger payloads add their copying time at the
-/// memory level's bandwidth; a publication costs one send and reaches k readers by the model's
+/// The cost rules (docs/model.md, "What the simulator charges"): a message of at most one line
+/// costs the sender send(p, q), is available at the end of that, and costs the receiver receive(p,
+/// q) from the later of its own clock and availability. Larger payloads add their copying time at
+/// the memory level's bandwidth; a publication costs one send and reaches k readers by the model's
 /// shared_line curve. All ranks start at 0. O(total steps) time and memory.
 /// Throws Errc::invalid_argument (placement does not fit) or Errc::invalid_plan (deadlock).
-CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int> placement,
-                                std::uint64_t bytes = 8, bool with_activities = false);
+CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
+                                std::span<const int> placement, std::uint64_t bytes = 8,
+                                bool with_activities = false);
 
 } // namespace corymb

@@ -22,18 +22,19 @@ T Team::broadcast(T value, Rank root) {
 template <class T, class Op>
 void Team::reduce(std::span<const T> input, std::span<T> output, Op /*op*/, Rank root) {
     if (rank() == root && output.size() != input.size()) {
-        throw Error(Errc::invalid_argument, "reduce: the root's output has " +
-                                                std::to_string(output.size()) + " elements, its input " +
-                                                std::to_string(input.size()));
+        throw Error(Errc::invalid_argument,
+                    "reduce: the root's output has " + std::to_string(output.size()) +
+                        " elements, its input " + std::to_string(input.size()));
     }
-    run_reduction(Collective::reduce, input.data(), output.data(), input.size(), reduction_of<T, Op>(),
-                  root);
+    run_reduction(Collective::reduce, input.data(), output.data(), input.size(),
+                  reduction_of<T, Op>(), root);
 }
 
 template <class T, class Op>
 void Team::allreduce(std::span<const T> input, std::span<T> output, Op /*op*/) {
     if (output.size() != input.size()) {
-        throw Error(Errc::invalid_argument, "allreduce: output has " + std::to_string(output.size()) +
+        throw Error(Errc::invalid_argument, "allreduce: output has " +
+                                                std::to_string(output.size()) +
                                                 " elements, input " + std::to_string(input.size()));
     }
     run_reduction(Collective::allreduce, input.data(), output.data(), input.size(),

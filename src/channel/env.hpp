@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lock-free header needs of its surroundings, as a policy. Production passes StandardEnv;
+// the explorer in verify/ passes its own and so runs the very headers that ship.
+//
+// An Env has
+//   Atomic<T>     load, store, exchange, fetch_add, fetch_sub: the order is always named, there are
+//                 no operators;
+//   Bytes<N>      plain memory of a shared slot: put copies in, view gives it for reading; the
+//                 explorer checks that every access is ordered against those of other threads;
+//   note_read, note_write   announce an access to memory that belongs to the caller of a collective
+//                 (nothing in production, a race check in the explorer);
+//   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
+//   thread B
+//                 order A's accesses around it against B's as two seq_cst fences would;
+//   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
+#pragma once
+
+#include "base/futex.hpp"
+#include "base/membarrier.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace corymb::channel {
+
+struct StandardEnv {
+    template <class T>
+    class Atomic {
+    public:
+        constexpr Atomic() noexcept = default;
+        constexpr explicit Atomic(T value) noexcept : value_(value) {}
+
+        T load(std::memory_order order) const noexcept { return value_.load(order); }
+        void store(T value, std::memory_order order) noexcept { value_.store(value, order); }
+        T exchange(T value, std::memory_order order) noexcept {
+            return value_.exchange(value, order);
+        }
+        T fetch_add(T value, std::memory_order order) noexcept {
+            return value_.fetch_add(value, order);
+        }
+        T fetch_sub(T value, std::memory_order order) noexcept {
+            return value_.fetch_sub(value, order);
+        }
+        /// The word that the kernel sleeps on; T must have four bytes.
+        const std::atomic<T>& futex_word() const noexcept { return value_; }
+
+    private:
+        std::atomic<T> value_{};
+        static_assert(std::atomic<T>::is_always_lock_free);
+    };
+
+    template <std::size_t N>
+    class Bytes {
+    public:
+        void put(const void* from, std::size_t count) noexcept {
+            std::memcpy(bytes_.data(), from, count);
+        }
+        const std::byte* view(std::size_t /*count*/) const noexcept { return bytes_.data(); }
+
+    private:
+        std::array<std::byte, N> bytes_;
+    };
+
+    static void note_read(const void* /*from*/, std::size_t /*count*/) noexcept {}
+    static void note_write(void* /*to*/, std::size_t /*count*/) noexcept {}
+
+    static void light_fence() noexcept { membarrier::light(); }
+    static void heavy_fence() noexcept { membarrier::heavy(); }
+
+    static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::int64_t timeout_ns) noexcept {
+        futex::wait(word.futex_word(), expected, timeout_ns);
+    }
+    static void futex_wake(const Atomic<std::uint32_t>& word, int count) noexcept {
+        futex::wake(word.futex_word(), count);
+    }
+};
+
+} // namespace corymb::channel

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: lets a thread sleep in the kernel until a condition that others make true, at the price
+// of one load of a usually shared line for those others.
+//
+// Roles: one owner, who parks; any number of wakers, each of whom makes the condition true first
+// and then calls wake_if_parked. The condition is some other atomic word.
+//
+// Layout:
+//   line  bytes  field    written by      read by
+//   0     4      parked   owner, wakers   wakers, kernel
+//
+// Protocol:
+//   owner  1. parked = 1; 2. heavy fence; 3. look at the condition once more; 4. if it does not
+//   hold:
+//          sleep while parked == 1, then go to 1 unless it holds; 5. parked = 0.
+//   waker  1. make the condition true; 2. light fence; 3. if parked: exchange it for 0 and, if that
+//          returned 1, wake the owner.
+//   A waker that comes late can find a newer announcement and take it back: the owner's sleep then
+//   returns at once, it looks at the condition and announces again. Wake-ups are never lost,
+//   sometimes idle.
+//
+// Order: store-then-load on both sides (Dekker), decided by the fence pair:
+//   F1: light_fence between the waker's condition store and its load of `parked` <-> heavy_fence
+//       between the owner's store of `parked` and its load of the condition. At least one of the
+//       two loads sees the other side's store. All accesses to `parked` are relaxed: nothing is
+//       published through it, the condition word carries its own release/acquire pair.
+//
+// Progress: wake_if_parked is wait-free but for the system call when the owner sleeps.
+//
+// Checked by: verify/worlds/parking_world.cpp (no lost wake-up: deadlock detection).
+#pragma once
+
+#include "base/cache_line.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb::channel {
+
+template <class Env>
+class alignas(line_pair_bytes) ParkingSpot {
+public:
+    /// Owner: says that it is about to sleep. It must look at its condition after this call.
+    void announce() noexcept {
+        parked_.store(1, std::memory_order_relaxed);
+        Env::heavy_fence(); // F1
+    }
+    /// Owner: sleeps until woken or `timeout_ns` has passed; may return early.
+    void sleep(std::int64_t timeout_ns) noexcept { Env::futex_wait(parked_, 1, timeout_ns); }
+    /// Owner: is awake and will not sleep.
+    void retract() noexcept { parked_.store(0, std::memory_order_relaxed); }
+
+    /// Waker: to be called after the store that makes the owner's condition true.
+    void wake_if_parked() noexcept {
+        Env::light_fence(); // F1
+        if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+            wake();
+        }
+    }
+
+private:
+    void wake() noexcept {
+        if (parked_.exchange(0, std::memory_order_relaxed) != 0) {
+            Env::futex_wake(parked_, 1);
+        }
+    }
+
+    typename Env::template Atomic<std::uint32_t> parked_;
+};
+
+} // namespace corymb::channel

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: one store that several readers pull: small payloads from one thread to a fixed set of
+// others.
+//
+// Roles: one publisher; a fixed number of readers, each of which reads every publication in order.
+//
+// Layout:
+//   line           bytes  field              written by   read by
+//   0..slots-1     56     slot[i].payload    publisher    readers
+//   0..slots-1     8      slot[i].sequence   publisher    readers
+//   slots + r      8      consumed[r]        reader r     publisher
+//
+// Protocol:
+//   publisher  1. if the ring may be full, wait until every reader has consumed the slot's last
+//   use,
+//              one reader after the other (P2); 2. fill the slot; 3. store its sequence (P1).
+//   reader     1. wait for the sequence of the next publication (P1); 2. use the payload in place;
+//              3. count it and, every half ring, store consumed[r] (P2).
+//
+// Order:
+//   P1: release store of slot[i].sequence in publish -> acquire load in read: publishes the
+//   payload. P2: release store of consumed[r] in release -> acquire load in the publisher's wait
+//   for room: the
+//       reader's reads of the slot come before the publisher's next writes to it.
+//
+// Progress: publish waits only when a reader is a whole ring behind; read waits for the publisher.
+//
+// Checked by: verify/worlds/publication_world.cpp (2 readers, slot reuse).
+#pragma once
+
+#include "base/cache_line.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace corymb::channel {
+
+template <class Env, std::size_t Payload, std::size_t Slots>
+class PublicationRing {
+public:
+    static_assert(Slots >= 2);
+    static constexpr std::size_t payload_bytes = Payload;
+    static constexpr std::size_t credit_every = Slots / 2;
+
+    explicit PublicationRing(std::size_t reader_count)
+        : reader_count_(reader_count), readers_(std::make_unique<ReaderLine[]>(reader_count)) {}
+
+    /// Publisher: as `published`-th publication, its private count. False: `waiter` gave up.
+    template <class Waiter>
+    [[nodiscard]] bool publish(Waiter& waiter, const void* from, std::size_t count,
+                               std::uint64_t& published) {
+        if (published - credited_ >= Slots && !wait_for_room(waiter, published)) {
+            return false;
+        }
+        auto& slot = slot_[published % Slots];
+        slot.payload.put(from, count);
+        slot.sequence.store(++published, std::memory_order_release); // P1 release
+        return true;
+    }
+
+    /// Reader: waits for the publication after `consumed` and returns its payload, valid until
+    /// `release`; null when `waiter` gave up.
+    template <class Waiter>
+    [[nodiscard]] const std::byte* read(Waiter& waiter, std::size_t count,
+                                        std::uint64_t consumed) const {
+        const auto& slot = slot_[consumed % Slots];
+        const std::uint64_t expected = consumed + 1;
+        std::uint64_t seen = 0;
+        if (!waiter.await(
+                slot.sequence, std::memory_order_acquire, // P1 acquire
+                [expected](std::uint64_t value) { return value == expected; }, seen)) {
+            return nullptr;
+        }
+        return slot.payload.view(count);
+    }
+
+    /// Reader `reader`: done with the payload. True when the publisher may be waiting for this.
+    bool release(std::size_t reader, std::uint64_t& consumed) noexcept {
+        if (++consumed % credit_every != 0) {
+            return false;
+        }
+        readers_[reader].consumed.store(consumed, std::memory_order_release); // P2 release
+        return true;
+    }
+
+private:
+    struct alignas(cache_line_bytes) Slot {
+        typename Env::template Bytes<Payload> payload;
+        typename Env::template Atomic<std::uint64_t> sequence;
+    };
+    struct alignas(line_pair_bytes) ReaderLine {
+        typename Env::template Atomic<std::uint64_t> consumed;
+    };
+
+    template <class Waiter>
+    [[nodiscard]] bool wait_for_room(Waiter& waiter, std::uint64_t published) {
+        const std::uint64_t enough = published + 1 - Slots;
+        std::uint64_t least = published;
+        for (std::size_t reader = 0; reader < reader_count_; ++reader) {
+            std::uint64_t seen = 0;
+            if (!waiter.await(
+                    readers_[reader].consumed, std::memory_order_acquire, // P2 acquire
+                    [enough](std::uint64_t value) { return value >= enough; }, seen)) {
+                return false;
+            }
+            least = std::min(least, seen);
+        }
+        credited_ = least;
+        return true;
+    }
+
+    alignas(line_pair_bytes) Slot slot_[Slots];
+    /// The publisher's own. Invariant: at most every reader's consumed.
+    alignas(line_pair_bytes) std::uint64_t credited_ = 0;
+    alignas(line_pair_bytes) std::size_t reader_count_;
+    std::unique_ptr<ReaderLine[]> readers_;
+};
+
+} // namespace corymb::channel

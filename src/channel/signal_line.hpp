@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: zero-byte notifications from one thread to one or more others, one cache line.
+//
+// Roles: one sender; any number of receivers, each of which sees every signal.
+//
+// Layout:
+//   line  bytes  field   written by  read by
+//   0     8      count   sender      receivers
+//
+// Protocol:
+//   sender    1. add one to its private count; 2. store it (P1).
+//   receiver  1. add one to its private count; 2. wait until `count` is at least that (P1).
+//   The count only grows, so a sender never waits and nothing is ever reused.
+//
+// Order:
+//   P1: release store of `count` in signal -> acquire load in the receiver's wait: publishes all
+//   that
+//       the sender wrote before the signal.
+//
+// Progress: signal is wait-free. The receiver waits for the sender.
+//
+// Checked by: verify/worlds/signal_line_world.cpp.
+#pragma once
+
+#include "base/cache_line.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb::channel {
+
+template <class Env>
+struct alignas(line_pair_bytes) SignalLine {
+    typename Env::template Atomic<std::uint64_t> count;
+
+    /// `sent` is the sender's private count.
+    void signal(std::uint64_t& sent) noexcept {
+        count.store(++sent, std::memory_order_release); // P1 release
+    }
+
+    /// Waits for the next signal; `received` is the receiver's private count. False: `waiter` gave
+    /// up, and the signal still counts as not received.
+    template <class Waiter>
+    [[nodiscard]] bool wait(Waiter& waiter, std::uint64_t& received) const {
+        const std::uint64_t expected = received + 1;
+        std::uint64_t seen = 0;
+        if (!waiter.await(
+                count, std::memory_order_acquire, // P1 acquire
+                [expected](std::uint64_t value) { return value >= expected; }, seen)) {
+            return false;
+        }
+        received = expected;
+        return true;
+    }
+};
+
+} // namespace corymb::channel

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: messages with payload from one thread to another through a ring of slots. With 56 bytes
+// of payload a slot is one cache line ("line"); with more it is a cell of a copying channel
+// ("cells").
+//
+// Roles: one sender, one receiver. Each keeps its end (SlotSender, SlotReceiver) in private memory.
+//
+// Layout (Payload = 56):
+//   line         bytes  field             written by  read by
+//   0..slots-1   56     slot[i].payload   sender      receiver
+//   0..slots-1   8      slot[i].word      sender      receiver   sequence | credit << 32
+//   slots        8      consumed          receiver    sender
+//
+// Protocol:
+//   sender    1. wait until fewer than `slots` messages are unconsumed, as far as it knows; if not,
+//             look at `consumed` (P2); 2. fill the slot; 3. store its word: the message's number
+//             and how many messages of the opposite ring this thread has consumed (P1).
+//   receiver  1. wait for the word with the number of the next message (P1); 2. hand the credit in
+//   it
+//             to its own sender of the opposite ring (P3); 3. use the payload in place; 4. count
+//             the message as consumed and, every `credit_every` messages, store `consumed` (P2).
+//   Credits ride on the opposite traffic when there is any; the `consumed` line is only for streams
+//   in one direction. A sender that looks at it finds room for at least slots - credit_every + 1.
+//
+// Order:
+//   P1: release store of slot[i].word in send -> acquire load in the receiver's wait: publishes the
+//   payload. P2: release store of `consumed` in release -> acquire load in the sender's wait for
+//   room: the
+//       receiver's reads of the slot come before the sender's next writes to it.
+//   P3: the same through the credit in P1's word of the opposite ring.
+//
+// Progress: send waits only when the ring is full; receive waits for the sender. Numbers are 32
+// bits on the wire and compared by difference; private counts have 64.
+//
+// Checked by: verify/worlds/slot_ring_world.cpp (slot reuse, both kinds of credit, wrap).
+#pragma once
+
+#include "base/cache_line.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::channel {
+
+template <class Env, std::size_t Payload, std::size_t Slots, std::size_t CreditEvery>
+struct SlotRing {
+    static_assert(Slots > 0 && CreditEvery > 0 && CreditEvery <= Slots);
+
+    static constexpr std::size_t payload_bytes = Payload;
+    static constexpr std::size_t slot_count = Slots;
+    static constexpr std::size_t credit_every = CreditEvery;
+
+    struct alignas(cache_line_bytes) Slot {
+        typename Env::template Bytes<Payload> payload;
+        typename Env::template Atomic<std::uint64_t> word;
+    };
+
+    alignas(line_pair_bytes) Slot slot[Slots];
+    alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
+};
+
+/// The sender's private end.
+template <class Env, class Ring>
+class SlotSender {
+public:
+    SlotSender() noexcept = default;
+    explicit SlotSender(Ring& ring) noexcept : ring_(&ring) {}
+
+    /// Sends `count` <= payload_bytes bytes; `credit` is the opposite receiver's `consumed()`.
+    /// False: `waiter` gave up waiting for room and nothing was sent.
+    template <class Waiter>
+    [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t count,
+                            std::uint64_t credit) {
+        if (sent_ - credited_ >= Ring::slot_count && !wait_for_room(waiter)) {
+            return false;
+        }
+        auto& slot = ring_->slot[sent_ % Ring::slot_count];
+        slot.payload.put(from, count);
+        ++sent_;
+        slot.word.store((sent_ & low) | (credit << 32),
+                        std::memory_order_release); // P1 release, P3 release
+        return true;
+    }
+
+    /// Takes the credit out of a word that the opposite receiver saw.
+    void accept_credit(std::uint64_t word) noexcept {
+        const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 32) -
+                                                     static_cast<std::uint32_t>(credited_));
+        if (ahead > 0) {
+            credited_ += static_cast<std::uint32_t>(ahead);
+        }
+    }
+
+private:
+    static constexpr std::uint64_t low = 0xffffffffu;
+
+    template <class Waiter>
+    [[nodiscard]] bool wait_for_room(Waiter& waiter) {
+        const std::uint64_t enough = sent_ + 1 - Ring::slot_count;
+        std::uint64_t seen = 0;
+        if (!waiter.await(
+                ring_->consumed, std::memory_order_acquire, // P2 acquire
+                [enough](std::uint64_t value) { return value >= enough; }, seen)) {
+            return false;
+        }
+        credited_ = seen;
+        return true;
+    }
+
+    Ring* ring_ = nullptr;
+    std::uint64_t sent_ = 0;
+    std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
+};
+
+/// The receiver's private end.
+template <class Env, class Ring>
+class SlotReceiver {
+public:
+    SlotReceiver() noexcept = default;
+    explicit SlotReceiver(Ring& ring) noexcept : ring_(&ring) {}
+
+    /// Waits for the next message and returns its payload, valid until `release`; null when
+    /// `waiter` gave up. `word` receives the slot's word for SlotSender::accept_credit.
+    template <class Waiter>
+    [[nodiscard]] const std::byte* receive(Waiter& waiter, std::size_t count, std::uint64_t& word) {
+        const auto expected = static_cast<std::uint32_t>(consumed_ + 1);
+        const auto& slot = ring_->slot[consumed_ % Ring::slot_count];
+        if (!waiter.await(
+                slot.word, std::memory_order_acquire, // P1 acquire, P3 acquire
+                [expected](std::uint64_t value) {
+                    return static_cast<std::uint32_t>(value) == expected;
+                },
+                word)) {
+            return nullptr;
+        }
+        return slot.payload.view(count);
+    }
+
+    /// The payload of the last message is no longer needed. True when the sender may be waiting for
+    /// this and should be woken.
+    bool release() noexcept {
+        ++consumed_;
+        if (consumed_ % Ring::credit_every != 0) {
+            return false;
+        }
+        ring_->consumed.store(consumed_, std::memory_order_release); // P2 release
+        return true;
+    }
+
+    [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
+
+private:
+    Ring* ring_ = nullptr;
+    std::uint64_t consumed_ = 0;
+};
+
+} // namespace corymb::channel
