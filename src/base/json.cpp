@@ -29,20 +29,26 @@ std::string shown(const nlohmann::json& value) {
     return text;
 }
 
+std::string shown(std::int64_t number) {
+    return std::to_string(number);
+}
+
 std::string shown(double number) {
-    return nlohmann::json(number).dump();
+    std::string text = nlohmann::json(number).dump();
+    if (text.ends_with(".0")) {
+        text.resize(text.size() - 2);
+    }
+    return text;
 }
 
 template <class Number>
 std::string range_text(Number least, Number most) {
     const bool from = least != std::numeric_limits<Number>::lowest();
     const bool to = most != std::numeric_limits<Number>::max();
-    return nlohmann::json(number).dump();
-};
-if (from && to) {
-    return "must be from " + shown(least) + " to " + shown(most);
-}
-return from ? "must be >= " + shown(least) : "must be <= " + shown(most);
+    if (from && to) {
+        return "must be from " + shown(least) + " to " + shown(most);
+    }
+    return from ? "must be >= " + shown(least) : "must be <= " + shown(most);
 }
 
 } // namespace
