@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithm families: from costs to plans. docs/plan-search.md says what each one is.
+#pragma once
+
+#include "plan/cost_view.hpp"
+
+#include <corymb/machine.hpp>
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace corymb {
+
+/// What a family plans for. References must outlive the call.
+struct GenerateInput {
+    const CostView& costs; ///< Costs between the ranks.
+    const Machine* machine =
+        nullptr; ///< For levels and clusters; without it all ranks are one group.
+    std::span<const int> placement{}; ///< PU of each rank; needed with `machine`.
+    Rank root = -1;                   ///< -1: the family's choice.
+    std::uint64_t bytes = 8;          ///< Ignored for a barrier.
+    bool ordered = false;             ///< Reductions combine in rank order.
+    std::uint64_t seed = 1;
+    std::uint64_t moves = 0; ///< Annealing moves; 0: `default_moves`.
+    /// For bytes above `line_payload_bytes` one of cells and pull; the portfolio tries several.
+    Mechanism via = Mechanism::line;
+    std::uint32_t blocks = 1; ///< Blocks that a payload is cut in, for pipelining.
+};
+
+/// One family. Both functions are pure: the same input gives the same plan everywhere.
+struct Family {
+    std::string_view name;
+    /// Whether the family has a plan for this operation and input.
+    bool (*applies)(Collective op, const GenerateInput& input);
+    /// The plan; its `algorithm` is `name`. Call only when `applies`.
+    Plan (*make)(Collective op, const GenerateInput& input);
+};
+
+/// All families in portfolio order: baselines first, searched plans last.
+std::span<const Family> families();
+
+/// A makespan that no plan of point-to-point messages can beat in the model of `input.costs`, for
+/// payloads of at most one line. 0 and "none" for one rank.
+struct Bound {
+    double value = 0;
+    std::string kind; ///< "path", "growth", "cluster-growth", "two-class", "exact", "none".
+};
+Bound lower_bound(Collective op, const GenerateInput& input);
+
+/// Moves that annealing makes for a group of this size when none are asked for.
+constexpr std::uint64_t default_moves(Rank size) noexcept {
+    const std::uint64_t wanted = 2000 * static_cast<std::uint64_t>(size);
+    return wanted < 100'000 ? 100'000 : wanted;
+}
+
+} // namespace corymb
