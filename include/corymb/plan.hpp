@@ -44,6 +44,10 @@ enum class Mechanism : std::uint8_t {
 enum class Buffer : std::uint8_t { input, output, scratch };
 
 /// A range of equally cut blocks of one of a rank's buffers. `count` 0 means "no data".
+///
+/// Scratch block s stands for payload block s mod block_count and has its length (the last block of
+/// a payload may be shorter). A range never crosses a multiple of block_count, and the blocks that
+/// a step or a message moves stand for the same payload blocks at both ends.
 struct Blocks {
     Buffer buffer = Buffer::input;
     std::uint32_t first = 0;

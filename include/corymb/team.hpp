@@ -6,6 +6,7 @@
 #include <corymb/export.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/wait_policy.hpp>
 
 #include <chrono>
 #include <functional>
@@ -20,10 +21,6 @@ namespace detail {
 struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
 } // namespace detail
-
-/// How a rank waits for a peer. `ladder` adapts (docs/waiting.md); the others are for measurement
-/// and for people who know better.
-enum class WaitPolicy : std::uint8_t { ladder, spin, yield, park };
 
 /// Gives the plan for an operation of `size` ranks; must be deterministic and thread-safe. It is
 /// called once per (operation, root, size class) and team. The default plans on the cached model

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
+#pragma once
+
+#include "team/program.hpp"
+
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+namespace corymb::team {
+
+template <class Env>
+class Compiler {
+public:
+    using Peers = std::unordered_map<Rank, std::unique_ptr<Peer<Env>>>;
+
+    /// `peers` outlives all programs compiled with it: the counts of the edges live there.
+    Compiler(Fabric<Env>& fabric, Rank rank, Peers& peers)
+        : fabric_(&fabric), rank_(rank), peers_(&peers) {}
+
+    /// `publications` is the plan's, shared by all ranks. Throws Errc::invalid_plan for a step that
+    /// no engine can run; `plan` must have passed check_plan.
+    Program<Env> compile(const Plan& plan, Publications<Env>& publications) {
+        Program<Env> program;
+        program.block_count = plan.block_count;
+        program.scratch_blocks = plan.scratch_blocks;
+        ends_.clear();
+        for (const Step& step : plan.steps[static_cast<std::size_t>(rank_)]) {
+            CompiledStep<Env> compiled;
+            compiled.code = opcode(step);
+            compiled.fold = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
+            compiled.incoming_first = step.incoming_first;
+            compiled.to = step.to;
+            compiled.from = step.from;
+            if (step.kind == StepKind::publish) {
+                compiled.end = &end(program, publications, rank_);
+            } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
+                compiled.end = &end(program, publications, step.peer);
+            } else if (step.kind != StepKind::copy) {
+                compiled.peer = &peer(step.peer);
+                connect(*compiled.peer, compiled.code);
+            }
+            program.steps.push_back(compiled);
+        }
+        return program;
+    }
+
+private:
+    static Opcode opcode(const Step& step) {
+        const bool pull = step.via == Mechanism::pull;
+        switch (step.kind) {
+        case StepKind::signal:
+            return Opcode::signal;
+        case StepKind::wait:
+            return Opcode::wait;
+        case StepKind::copy:
+            return Opcode::copy;
+        case StepKind::send:
+            if (pull) {
+                return Opcode::post;
+            }
+            return step.via == Mechanism::line ? Opcode::send_line : Opcode::send_cells;
+        case StepKind::recv:
+        case StepKind::fold:
+            if (pull) {
+                return Opcode::pull;
+            }
+            return step.via == Mechanism::line ? Opcode::receive_line : Opcode::receive_cells;
+        case StepKind::publish:
+            if (step.from.count == 0) {
+                return Opcode::raise;
+            }
+            return pull ? Opcode::publish_address : Opcode::publish_line;
+        case StepKind::read:
+        case StepKind::read_fold:
+            if (step.to.count == 0) {
+                return Opcode::observe;
+            }
+            return pull ? Opcode::read_address : Opcode::read_line;
+        }
+        throw Error(Errc::invalid_plan,
+                    "step kind " + std::to_string(static_cast<int>(step.kind)) + " cannot be run");
+    }
+
+    Peer<Env>& peer(Rank rank) {
+        auto& slot = (*peers_)[rank];
+        if (!slot) {
+            slot = std::make_unique<Peer<Env>>();
+            slot->rank = rank;
+            slot->spot = &fabric_->state(rank).spot;
+        }
+        return *slot;
+    }
+
+    void connect(Peer<Env>& peer, Opcode code) {
+        switch (code) {
+        case Opcode::signal:
+            peer.signal_out = &fabric_->signal(rank_, peer.rank);
+            break;
+        case Opcode::wait:
+            peer.signal_in = &fabric_->signal(peer.rank, rank_);
+            break;
+        case Opcode::send_line:
+        case Opcode::post:
+            if (!peer.has_line_out) {
+                peer.has_line_out = true;
+                peer.line_out =
+                    channel::SlotSender<Env, LineRing<Env>>(fabric_->line(rank_, peer.rank));
+            }
+            break;
+        case Opcode::receive_line:
+        case Opcode::pull:
+            if (!peer.has_line_in) {
+                peer.has_line_in = true;
+                peer.line_in =
+                    channel::SlotReceiver<Env, LineRing<Env>>(fabric_->line(peer.rank, rank_));
+            }
+            break;
+        case Opcode::send_cells:
+            if (!peer.has_cells_out) {
+                peer.has_cells_out = true;
+                peer.cells_out =
+                    channel::SlotSender<Env, CellRing<Env>>(fabric_->cells(rank_, peer.rank));
+            }
+            break;
+        case Opcode::receive_cells:
+            if (!peer.has_cells_in) {
+                peer.has_cells_in = true;
+                peer.cells_in =
+                    channel::SlotReceiver<Env, CellRing<Env>>(fabric_->cells(peer.rank, rank_));
+            }
+            break;
+        default:
+            break;
+        }
+    }
+
+    PublicationEnd<Env>& end(Program<Env>& program, Publications<Env>& publications,
+                             Rank publisher) {
+        auto& known = ends_[publisher];
+        if (known != nullptr) {
+            return *known;
+        }
+        Publication<Env>& publication = *publications.at(publisher);
+        PublicationEnd<Env>& made = program.ends.emplace_back();
+        made.publication = &publication;
+        made.publisher_spot = &fabric_->state(publisher).spot;
+        const auto& readers = publication.readers;
+        if (publisher == rank_) {
+            for (const Rank reader : readers) {
+                made.reader_spots.push_back(&fabric_->state(reader).spot);
+            }
+        } else {
+            made.reader_index = static_cast<std::size_t>(
+                std::lower_bound(readers.begin(), readers.end(), rank_) - readers.begin());
+        }
+        return *(known = &made);
+    }
+
+    Fabric<Env>* fabric_;
+    Rank rank_;
+    Peers* peers_;
+    std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< Of the program being compiled.
+};
+
+} // namespace corymb::team

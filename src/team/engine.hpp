@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: runs a program, one step after the other. There is no other code that performs a
+// collective.
+//
+// Roles: one engine per rank, used by that rank's thread only.
+//
+// Layout: none of its own; all shared memory belongs to the channels (signal_line.hpp,
+// slot_ring.hpp, publication_ring.hpp, parking_spot.hpp) and to the callers' buffers.
+//
+// Protocol:
+//   Every step that changes a word that a peer may sleep on is followed by wake_if_parked on that
+//   peer. `post` sends the address of the blocks through the line ring; `pull` receives it and
+//   copies. The poster's buffer stays valid because the plan makes it wait for a signal that
+//   follows the copy; check_plan has proved that.
+//
+// Order: all of it in the channels: what a rank wrote before it sends, signals or publishes is
+// visible to the peer after the matching receive, wait or read; that covers the blocks that `pull`
+// copies (the address message) and their reuse (the acknowledging signal).
+//
+// Progress: a step waits only for the peer that it names; every wait has the waiter's deadline.
+//
+// Checked by: verify/worlds/engine_world.cpp (generated plans, 2-4 ranks), tests/unit/team.
+#pragma once
+
+#include "team/program.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace corymb::team {
+
+template <class Env, class Waiter>
+class Engine {
+public:
+    explicit Engine(Waiter& waiter) noexcept : waiter_(&waiter) {}
+
+    /// Runs all steps. Returns their number, or the index of the step in which the waiter gave up.
+    std::size_t run(Program<Env>& program, const Operands& operands) {
+        operands_ = &operands;
+        block_count_ = std::max<std::size_t>(1, program.block_count);
+        const std::size_t count = program.steps.size();
+        for (std::size_t index = 0; index < count; ++index) {
+            if (!execute(program.steps[index])) {
+                return index;
+            }
+        }
+        return count;
+    }
+
+private:
+    using Compiled = CompiledStep<Env>;
+
+    /// Where a pulled message lies.
+    struct Address {
+        const std::byte* data;
+        std::size_t bytes;
+    };
+    static_assert(sizeof(Address) <= line_payload_bytes);
+
+    bool execute(Compiled& step) {
+        switch (step.code) {
+        case Opcode::signal:
+            step.peer->signal_out->signal(step.peer->signals_sent);
+            step.peer->spot->wake_if_parked();
+            return true;
+        case Opcode::wait:
+            return step.peer->signal_in->wait(*waiter_, step.peer->signals_received);
+        case Opcode::raise:
+            return raise(*step.end);
+        case Opcode::observe:
+            return step.end->publication->flag.wait(*waiter_, step.end->flags);
+        case Opcode::send_line:
+            return send_line(*step.peer, bytes_of(step.from));
+        case Opcode::receive_line:
+            return receive_line(step);
+        case Opcode::send_cells:
+            return send_cells(*step.peer, bytes_of(step.from));
+        case Opcode::receive_cells:
+            return receive_cells(step);
+        case Opcode::post:
+            return post(*step.peer, bytes_of(step.from));
+        case Opcode::pull:
+            return pull(step);
+        case Opcode::publish_line:
+            return publish(*step.end, bytes_of(step.from));
+        case Opcode::read_line:
+            return read_line(step);
+        case Opcode::publish_address:
+            return publish_address(*step.end, bytes_of(step.from));
+        case Opcode::read_address:
+            return read_address(step);
+        case Opcode::copy:
+            arrive(step, bytes_of(step.from).data, 0, bytes_of(step.from).bytes);
+            return true;
+        }
+        return false;
+    }
+
+    // Addresses
+    // ------------------------------------------------------------------------------------
+
+    /// Scratch block s has the length of payload block s mod block_count (plan.hpp).
+    Address bytes_of(const Blocks& blocks) const noexcept {
+        const std::size_t block_bytes = operands_->block_bytes;
+        const bool is_scratch = blocks.buffer == Buffer::scratch;
+        const std::size_t first = is_scratch ? blocks.first % block_count_ : blocks.first;
+        const std::size_t begin = std::min(operands_->bytes, first * block_bytes);
+        const std::size_t end = std::min(operands_->bytes, (first + blocks.count) * block_bytes);
+        switch (blocks.buffer) {
+        case Buffer::input:
+            return {operands_->input + begin, end - begin};
+        case Buffer::output:
+            return {operands_->output + begin, end - begin};
+        case Buffer::scratch:
+            break;
+        }
+        return {operands_->scratch + blocks.first * block_bytes, end - begin};
+    }
+
+    /// Puts `bytes` bytes that arrived for `step` at `offset` of its destination, combining if
+    /// asked.
+    void arrive(const Compiled& step, const std::byte* incoming, std::size_t offset,
+                std::size_t bytes) {
+        // bytes_of hands out const addresses for both directions; `to` is never `input`
+        // (check_plan).
+        auto* to = const_cast<std::byte*>(bytes_of(step.to).data) + offset;
+        if (!step.fold) {
+            Env::note_write(to, bytes);
+            if (bytes != 0) {
+                std::memcpy(to, incoming, bytes);
+            }
+            return;
+        }
+        const std::byte* own = bytes_of(step.from).data + offset;
+        Env::note_read(own, bytes);
+        Env::note_write(to, bytes);
+        const std::size_t count = bytes / operands_->element_bytes;
+        if (step.incoming_first) {
+            operands_->combine(incoming, own, to, count);
+        } else {
+            operands_->combine(own, incoming, to, count);
+        }
+    }
+
+    // Lines
+    // ----------------------------------------------------------------------------------------
+
+    bool send_line(Peer<Env>& peer, Address what) {
+        Env::note_read(what.data, what.bytes);
+        return send_message(peer, what.data, what.bytes);
+    }
+
+    bool send_message(Peer<Env>& peer, const void* data, std::size_t bytes) {
+        if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed())) {
+            return false;
+        }
+        peer.spot->wake_if_parked();
+        return true;
+    }
+
+    const std::byte* receive_message(Peer<Env>& peer, std::size_t bytes) {
+        std::uint64_t word = 0;
+        const std::byte* payload = peer.line_in.receive(*waiter_, bytes, word);
+        if (payload != nullptr) {
+            peer.line_out.accept_credit(word);
+        }
+        return payload;
+    }
+
+    void release_message(Peer<Env>& peer) {
+        if (peer.line_in.release()) {
+            peer.spot->wake_if_parked();
+        }
+    }
+
+    bool receive_line(const Compiled& step) {
+        const std::size_t bytes = bytes_of(step.to).bytes;
+        const std::byte* payload = receive_message(*step.peer, bytes);
+        if (payload == nullptr) {
+            return false;
+        }
+        arrive(step, payload, 0, bytes);
+        release_message(*step.peer);
+        return true;
+    }
+
+    // Cells
+    // ----------------------------------------------------------------------------------------
+
+    std::size_t cell_length() const noexcept {
+        return cell_bytes / operands_->element_bytes * operands_->element_bytes;
+    }
+
+    bool send_cells(Peer<Env>& peer, Address what) {
+        Env::note_read(what.data, what.bytes);
+        std::size_t offset = 0;
+        do {
+            const std::size_t part = std::min(cell_length(), what.bytes - offset);
+            if (!peer.cells_out.send(*waiter_, what.data + offset, part, 0)) {
+                return false;
+            }
+            peer.spot->wake_if_parked();
+            offset += part;
+        } while (offset < what.bytes);
+        return true;
+    }
+
+    bool receive_cells(const Compiled& step) {
+        const std::size_t bytes = bytes_of(step.to).bytes;
+        std::size_t offset = 0;
+        do {
+            const std::size_t part = std::min(cell_length(), bytes - offset);
+            std::uint64_t word = 0;
+            const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
+            if (payload == nullptr) {
+                return false;
+            }
+            arrive(step, payload, offset, part);
+            if (step.peer->cells_in.release()) {
+                step.peer->spot->wake_if_parked();
+            }
+            offset += part;
+        } while (offset < bytes);
+        return true;
+    }
+
+    // Pull
+    // -----------------------------------------------------------------------------------------
+
+    bool post(Peer<Env>& peer, Address what) { return send_message(peer, &what, sizeof what); }
+
+    bool pull(const Compiled& step) {
+        const std::byte* payload = receive_message(*step.peer, sizeof(Address));
+        if (payload == nullptr) {
+            return false;
+        }
+        Address there;
+        std::memcpy(&there, payload, sizeof there);
+        release_message(*step.peer);
+        Env::note_read(there.data, there.bytes);
+        arrive(step, there.data, 0, there.bytes);
+        return true;
+    }
+
+    // Publications
+    // ---------------------------------------------------------------------------------
+
+    bool raise(PublicationEnd<Env>& end) {
+        end.publication->flag.signal(end.flags);
+        wake_readers(end);
+        return true;
+    }
+
+    void wake_readers(PublicationEnd<Env>& end) {
+        for (auto* spot : end.reader_spots) {
+            spot->wake_if_parked();
+        }
+    }
+
+    bool publish(PublicationEnd<Env>& end, Address what) {
+        Env::note_read(what.data, what.bytes);
+        return publish_message(end, what.data, what.bytes);
+    }
+
+    bool publish_address(PublicationEnd<Env>& end, Address what) {
+        return publish_message(end, &what, sizeof what);
+    }
+
+    bool publish_message(PublicationEnd<Env>& end, const void* data, std::size_t bytes) {
+        if (!end.publication->ring.publish(*waiter_, data, bytes, end.messages)) {
+            return false;
+        }
+        wake_readers(end);
+        return true;
+    }
+
+    void release_publication(PublicationEnd<Env>& end) {
+        if (end.publication->ring.release(end.reader_index, end.messages)) {
+            end.publisher_spot->wake_if_parked();
+        }
+    }
+
+    bool read_line(const Compiled& step) {
+        const std::size_t bytes = bytes_of(step.to).bytes;
+        PublicationEnd<Env>& end = *step.end;
+        const std::byte* payload = end.publication->ring.read(*waiter_, bytes, end.messages);
+        if (payload == nullptr) {
+            return false;
+        }
+        arrive(step, payload, 0, bytes);
+        release_publication(end);
+        return true;
+    }
+
+    bool read_address(const Compiled& step) {
+        PublicationEnd<Env>& end = *step.end;
+        const std::byte* payload =
+            end.publication->ring.read(*waiter_, sizeof(Address), end.messages);
+        if (payload == nullptr) {
+            return false;
+        }
+        Address there;
+        std::memcpy(&there, payload, sizeof there);
+        release_publication(end);
+        Env::note_read(there.data, there.bytes);
+        arrive(step, there.data, 0, there.bytes);
+        return true;
+    }
+
+    Waiter* waiter_;
+    const Operands* operands_ = nullptr;
+    std::size_t block_count_ = 1;
+};
+
+} // namespace corymb::team
