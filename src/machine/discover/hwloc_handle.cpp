@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/discover/hwloc_handle.hpp"
+
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+
+namespace corymb::discover {
+namespace {
+
+HwlocHandle empty_handle() {
+    hwloc_topology_t topology = nullptr;
+    if (hwloc_topology_init(&topology) != 0) {
+        throw Error(Errc::unsupported, "hwloc could not be started; check the installed libhwloc");
+    }
+    return HwlocHandle(topology);
+}
+
+/// hwloc builds every object it is asked for; a slip such as "pack:99999 pu:99999" would take all
+/// of the memory. Counts of a level multiply, and the product is bounded here.
+void refuse_huge(const std::string& description) {
+    constexpr double pus_max = 65536;
+    double product = 1;
+    for (std::size_t at = 0; at < description.size();) {
+        const std::size_t end =
+            std::min(description.find_first_of(" \t\n", at), description.size());
+        const std::size_t colon = description.rfind(':', end);
+        const bool has_colon = colon != std::string::npos && colon >= at && colon < end;
+        const char* const number = description.c_str() + (has_colon ? colon + 1 : at);
+        const double count = std::isdigit(static_cast<unsigned char>(*number)) != 0
+                                 ? std::strtod(number, nullptr)
+                                 : 1;
+        product *= count > 1 ? count : 1;
+        at = end + 1;
+    }
+    if (product > pus_max) {
+        throw Error(Errc::invalid_argument, "the synthetic topology '" + description +
+                                                "' has more than 65536 PUs; use smaller counts");
+    }
+}
+
+} // namespace
+
+HwlocHandle hwloc_of_this_machine() {
+    HwlocHandle handle = empty_handle();
+    if (hwloc_topology_load(handle.get()) != 0) {
+        throw Error(Errc::unsupported, "hwloc could not read the topology of this machine; if "
+                                       "HWLOC_XMLFILE or HWLOC_SYNTHETIC is set, unset it");
+    }
+    return handle;
+}
+
+HwlocHandle hwloc_of_xml(const std::filesystem::path& file) {
+    std::error_code failed;
+    if (std::filesystem::is_directory(file, failed) || !std::ifstream(file)) {
+        throw Error(Errc::io, "cannot read the hwloc XML file '" + file.string() + "'");
+    }
+    HwlocHandle handle = empty_handle();
+    if (hwloc_topology_set_xml(handle.get(), file.c_str()) != 0 ||
+        hwloc_topology_load(handle.get()) != 0) {
+        throw Error(Errc::invalid_model,
+                    "'" + file.string() +
+                        "' is not a topology that hwloc 2 can read; write one with "
+                        "'lstopo --of xml file.xml' (with hwloc 3, add '--export-xml-flags v2')");
+    }
+    return handle;
+}
+
+HwlocHandle hwloc_of_synthetic(const std::string& description) {
+    refuse_huge(description);
+    HwlocHandle handle = empty_handle();
+    if (hwloc_topology_set_synthetic(handle.get(), description.c_str()) != 0 ||
+        hwloc_topology_load(handle.get()) != 0) {
+        throw Error(Errc::invalid_argument,
+                    "hwloc does not understand the synthetic topology '" + description +
+                        "'; an example is \"pack:2 numa:3 l2:4 core:5 pu:6\"");
+    }
+    return handle;
+}
+
+} // namespace corymb::discover

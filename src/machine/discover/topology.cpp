@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that are known by their topology alone.
+#include "machine/discover/fingerprint.hpp"
+#include "machine/discover/hwloc_handle.hpp"
+#include "machine/discover/levels.hpp"
+#include "machine/discover/topology_reader.hpp"
+
+#include <corymb/discover.hpp>
+#include <corymb/error.hpp>
+
+#include <unistd.h>
+
+namespace corymb {
+namespace {
+
+Machine unmeasured(hwloc_topology_t handle, const std::vector<int>& allowed, const char* source) {
+    Machine machine;
+    machine.topology.pus = discover::read_pus(handle, allowed);
+    if (machine.topology.pus.empty()) {
+        throw Error(Errc::invalid_model, "the topology has no processing unit that may be used");
+    }
+    machine.topology.source = source;
+    machine.source = "topology only, not measured";
+    machine.assumption = "typical costs of each topology level, good for comparison only";
+    discover::classes_from_topology(machine);
+    machine.quality.remarks.emplace_back(
+        "Costs were not measured: they are typical of each topology level.");
+    return machine;
+}
+
+} // namespace
+
+Machine discover_topology() {
+    const discover::HwlocHandle handle = discover::hwloc_of_this_machine();
+    const bool real = hwloc_topology_is_thissystem(handle.get()) != 0;
+    // HWLOC_XMLFILE may describe another machine, on which this process's mask means nothing.
+    Machine machine = unmeasured(handle.get(), real ? usable_cpus().allowed : std::vector<int>{},
+                                 real ? "hwloc" : "hwloc-xml");
+    const std::string cpu = discover::cpu_model(handle.get());
+    machine.fingerprint = real ? discover::fingerprint_of_this_machine(machine.topology.pus, cpu)
+                               : discover::fingerprint_of(machine.topology.pus, cpu);
+    char host[256] = {};
+    machine.name = real && gethostname(host, sizeof host - 1) == 0 ? host : "hwloc";
+    return machine;
+}
+
+Machine topology_from_xml(const std::filesystem::path& file) {
+    const discover::HwlocHandle handle = discover::hwloc_of_xml(file);
+    Machine machine = unmeasured(handle.get(), {}, "hwloc-xml");
+    machine.name = file.stem().string();
+    machine.fingerprint =
+        discover::fingerprint_of(machine.topology.pus, discover::cpu_model(handle.get()));
+    return machine;
+}
+
+Machine topology_from_synthetic(const std::string& description) {
+    const discover::HwlocHandle handle = discover::hwloc_of_synthetic(description);
+    Machine machine = unmeasured(handle.get(), {}, "synthetic");
+    machine.name = description;
+    machine.fingerprint = discover::fingerprint_of(machine.topology.pus, "synthetic");
+    return machine;
+}
+
+} // namespace corymb
