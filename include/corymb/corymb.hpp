@@ -11,4 +11,5 @@
 #include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/team.hpp>
+#include <corymb/usable_cpus.hpp>
 #include <corymb/version.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/machine.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -12,15 +13,6 @@
 #include <vector>
 
 namespace corymb {
-
-/// CPUs that this process may use: affinity mask, cpuset and CPU quota together.
-struct UsableCpus {
-    std::vector<int> allowed;    ///< Operating-system numbers out of the inherited mask.
-    std::optional<double> quota; ///< CPUs' worth of time per period from cgroups, if limited.
-    /// min(allowed, floor(quota)), at least 1: how many ranks can run at the same time.
-    [[nodiscard]] int count() const noexcept;
-};
-CORYMB_EXPORT UsableCpus usable_cpus();
 
 /// Topology of this machine (restricted to the allowed CPUs), of an hwloc XML file, or of an hwloc
 /// synthetic description such as "pack:2 numa:3 l2:4 core:5 pu:6". The machine has no costs yet:

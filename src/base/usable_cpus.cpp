@@ -4,7 +4,7 @@
 #include "base/cpu_list.hpp"
 #include "base/small_file.hpp"
 
-#include <corymb/discover.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <sched.h>
 
