@@ -10,8 +10,7 @@
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
 //                 (nothing in production, a race check in the explorer);
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
-//   thread B
-//                 order A's accesses around it against B's as two seq_cst fences would;
+//                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
 #pragma once
 

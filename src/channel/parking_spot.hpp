@@ -11,8 +11,7 @@
 //
 // Protocol:
 //   owner  1. parked = 1; 2. heavy fence; 3. look at the condition once more; 4. if it does not
-//   hold:
-//          sleep while parked == 1, then go to 1 unless it holds; 5. parked = 0.
+//          hold: sleep while parked == 1, then go to 1 unless it holds; 5. parked = 0.
 //   waker  1. make the condition true; 2. light fence; 3. if parked: exchange it for 0 and, if that
 //          returned 1, wake the owner.
 //   A waker that comes late can find a newer announcement and take it back: the owner's sleep then

@@ -12,16 +12,15 @@
 //
 // Protocol:
 //   publisher  1. if the ring may be full, wait until every reader has consumed the slot's last
-//   use,
-//              one reader after the other (P2); 2. fill the slot; 3. store its sequence (P1).
+//              use, one reader after the other (P2); 2. fill the slot; 3. store its sequence (P1).
 //   reader     1. wait for the sequence of the next publication (P1); 2. use the payload in place;
 //              3. count it and, every half ring, store consumed[r] (P2).
 //
 // Order:
 //   P1: release store of slot[i].sequence in publish -> acquire load in read: publishes the
-//   payload. P2: release store of consumed[r] in release -> acquire load in the publisher's wait
-//   for room: the
-//       reader's reads of the slot come before the publisher's next writes to it.
+//       payload.
+//   P2: release store of consumed[r] in release -> acquire load in the publisher's wait for room:
+//       the reader's reads of the slot come before the publisher's next writes to it.
 //
 // Progress: publish waits only when a reader is a whole ring behind; read waits for the publisher.
 //

@@ -14,8 +14,7 @@
 //
 // Order:
 //   P1: release store of `count` in signal -> acquire load in the receiver's wait: publishes all
-//   that
-//       the sender wrote before the signal.
+//       that the sender wrote before the signal.
 //
 // Progress: signal is wait-free. The receiver waits for the sender.
 //

@@ -16,16 +16,15 @@
 //             look at `consumed` (P2); 2. fill the slot; 3. store its word: the message's number
 //             and how many messages of the opposite ring this thread has consumed (P1).
 //   receiver  1. wait for the word with the number of the next message (P1); 2. hand the credit in
-//   it
-//             to its own sender of the opposite ring (P3); 3. use the payload in place; 4. count
+//             it to its own sender of the opposite ring (P3); 3. use the payload in place; 4. count
 //             the message as consumed and, every `credit_every` messages, store `consumed` (P2).
 //   Credits ride on the opposite traffic when there is any; the `consumed` line is only for streams
 //   in one direction. A sender that looks at it finds room for at least slots - credit_every + 1.
 //
 // Order:
 //   P1: release store of slot[i].word in send -> acquire load in the receiver's wait: publishes the
-//   payload. P2: release store of `consumed` in release -> acquire load in the sender's wait for
-//   room: the
+//       payload.
+//   P2: release store of `consumed` in release -> acquire load in the sender's wait for room: the
 //       receiver's reads of the slot come before the sender's next writes to it.
 //   P3: the same through the credit in P1's word of the opposite ring.
 //

@@ -36,9 +36,7 @@ WaitLadder::WaitLadder(Spot& spot, const Flag& broken, const Settings& settings)
             yield_ns_max_ = yield_most_oversubscribed;
         }
         break;
-    case WaitPolicy::spin:
-        spin_ns_max_ = forever_ns;
-        break;
+    case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
     case WaitPolicy::yield:
         spin_ns_max_ = 0;
         yield_ns_max_ = forever_ns;
@@ -56,12 +54,9 @@ bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
     for (auto rung : {&WaitLadder::spin, &WaitLadder::yield, &WaitLadder::park}) {
         switch ((this->*rung)(look, begin)) {
-        case Rung::satisfied:
-            return true;
-        case Rung::give_up:
-            return false;
-        case Rung::next:
-            break;
+        case Rung::satisfied: return true;
+        case Rung::give_up: return false;
+        case Rung::next: break;
         }
     }
     return false;

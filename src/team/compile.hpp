@@ -52,12 +52,9 @@ private:
     static Opcode opcode(const Step& step) {
         const bool pull = step.via == Mechanism::pull;
         switch (step.kind) {
-        case StepKind::signal:
-            return Opcode::signal;
-        case StepKind::wait:
-            return Opcode::wait;
-        case StepKind::copy:
-            return Opcode::copy;
+        case StepKind::signal: return Opcode::signal;
+        case StepKind::wait: return Opcode::wait;
+        case StepKind::copy: return Opcode::copy;
         case StepKind::send:
             if (pull) {
                 return Opcode::post;
@@ -97,12 +94,8 @@ private:
 
     void connect(Peer<Env>& peer, Opcode code) {
         switch (code) {
-        case Opcode::signal:
-            peer.signal_out = &fabric_->signal(rank_, peer.rank);
-            break;
-        case Opcode::wait:
-            peer.signal_in = &fabric_->signal(peer.rank, rank_);
-            break;
+        case Opcode::signal: peer.signal_out = &fabric_->signal(rank_, peer.rank); break;
+        case Opcode::wait: peer.signal_in = &fabric_->signal(peer.rank, rank_); break;
         case Opcode::send_line:
         case Opcode::post:
             if (!peer.has_line_out) {
@@ -133,8 +126,7 @@ private:
                     channel::SlotReceiver<Env, CellRing<Env>>(fabric_->cells(peer.rank, rank_));
             }
             break;
-        default:
-            break;
+        default: break;
         }
     }
 

@@ -63,32 +63,19 @@ private:
             step.peer->signal_out->signal(step.peer->signals_sent);
             step.peer->spot->wake_if_parked();
             return true;
-        case Opcode::wait:
-            return step.peer->signal_in->wait(*waiter_, step.peer->signals_received);
-        case Opcode::raise:
-            return raise(*step.end);
-        case Opcode::observe:
-            return step.end->publication->flag.wait(*waiter_, step.end->flags);
-        case Opcode::send_line:
-            return send_line(*step.peer, bytes_of(step.from));
-        case Opcode::receive_line:
-            return receive_line(step);
-        case Opcode::send_cells:
-            return send_cells(*step.peer, bytes_of(step.from));
-        case Opcode::receive_cells:
-            return receive_cells(step);
-        case Opcode::post:
-            return post(*step.peer, bytes_of(step.from));
-        case Opcode::pull:
-            return pull(step);
-        case Opcode::publish_line:
-            return publish(*step.end, bytes_of(step.from));
-        case Opcode::read_line:
-            return read_line(step);
-        case Opcode::publish_address:
-            return publish_address(*step.end, bytes_of(step.from));
-        case Opcode::read_address:
-            return read_address(step);
+        case Opcode::wait: return step.peer->signal_in->wait(*waiter_, step.peer->signals_received);
+        case Opcode::raise: return raise(*step.end);
+        case Opcode::observe: return step.end->publication->flag.wait(*waiter_, step.end->flags);
+        case Opcode::send_line: return send_line(*step.peer, bytes_of(step.from));
+        case Opcode::receive_line: return receive_line(step);
+        case Opcode::send_cells: return send_cells(*step.peer, bytes_of(step.from));
+        case Opcode::receive_cells: return receive_cells(step);
+        case Opcode::post: return post(*step.peer, bytes_of(step.from));
+        case Opcode::pull: return pull(step);
+        case Opcode::publish_line: return publish(*step.end, bytes_of(step.from));
+        case Opcode::read_line: return read_line(step);
+        case Opcode::publish_address: return publish_address(*step.end, bytes_of(step.from));
+        case Opcode::read_address: return read_address(step);
         case Opcode::copy:
             arrive(step, bytes_of(step.from).data, 0, bytes_of(step.from).bytes);
             return true;
@@ -107,12 +94,9 @@ private:
         const std::size_t begin = std::min(operands_->bytes, first * block_bytes);
         const std::size_t end = std::min(operands_->bytes, (first + blocks.count) * block_bytes);
         switch (blocks.buffer) {
-        case Buffer::input:
-            return {operands_->input + begin, end - begin};
-        case Buffer::output:
-            return {operands_->output + begin, end - begin};
-        case Buffer::scratch:
-            break;
+        case Buffer::input: return {operands_->input + begin, end - begin};
+        case Buffer::output: return {operands_->output + begin, end - begin};
+        case Buffer::scratch: break;
         }
         return {operands_->scratch + blocks.first * block_bytes, end - begin};
     }

@@ -241,14 +241,10 @@ Plan allreduce_plan(const Tree& up, const Tree& down, const CostView& costs,
 Plan plan_of_trees(Collective op, const TreePair& trees, const CostView& costs,
                    const Transport& transport, bool ordered, std::string_view algorithm) {
     switch (op) {
-    case Collective::barrier:
-        return barrier_plan(trees.up, trees.down, costs, algorithm);
-    case Collective::broadcast:
-        return broadcast_plan(trees.down, transport, algorithm);
-    case Collective::reduce:
-        return reduce_plan(trees.up, costs, transport, ordered, algorithm);
-    case Collective::allreduce:
-        break;
+    case Collective::barrier: return barrier_plan(trees.up, trees.down, costs, algorithm);
+    case Collective::broadcast: return broadcast_plan(trees.down, transport, algorithm);
+    case Collective::reduce: return reduce_plan(trees.up, costs, transport, ordered, algorithm);
+    case Collective::allreduce: break;
     }
     return allreduce_plan(trees.up, trees.down, costs, transport, ordered, algorithm);
 }
