@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# The few commands of every day. Each is a script in tools/, which can be run alone.
+.DEFAULT_GOAL := help
+.PHONY: demo test build format clean help
+
+PRESET ?= dev
+STAGES ?=
+
+demo: ## Install what is missing, build, run `corymb demo` on this machine
+	@tools/demo.sh
+
+test: ## Install what is missing, run every test; STAGES="format tidy unit" runs some
+	@tools/test.sh $(STAGES)
+
+build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
+	@tools/build.sh $(PRESET)
+
+format: ## Rewrite the sources as .clang-format and ruff say
+	@tools/format.sh
+
+clean: ## Remove build/, with the Python environment in it
+	rm -rf build
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers: docs/architecture.md's table says which folder may include which; this only reads it.
+
+A row is `| folder | holds | includes | must not |`. The third cell names folders in backquotes;
+`-` means none. Every folder under src/ must have a row.
+"""
+
+import re
+from collections.abc import Iterator
+
+from tree import Finding, Source, Tree
+
+PAGE = "docs/architecture.md"
+
+# A public header belongs to the layer that implements it; those not named here are for everybody.
+PUBLIC_HEADERS = {
+    "machine.hpp": "src/machine/model",
+    "plan.hpp": "src/plan",
+    "simulate.hpp": "src/sim",
+    "planner.hpp": "src/tune",
+    "discover.hpp": "src/machine/discover",
+    "team.hpp": "src/team",
+    "barrier.hpp": "src/team",
+}
+
+# What the column "must not" forbids and an include shows: folder -> (system headers, reason).
+_THREADS = (
+    "thread",
+    "mutex",
+    "atomic",
+    "condition_variable",
+    "future",
+    "barrier",
+    "latch",
+    "pthread.h",
+)
+_CLOCKS = ("chrono", "ctime", "time.h", "sys/time.h")
+_OS = ("unistd.h", "sched.h", "sys/mman.h", "sys/syscall.h", "hwloc.h", "dirent.h")
+_IO = ("fstream", "iostream", "cstdio", "filesystem")
+SYSTEM_HEADERS = {
+    "src/machine/model": (_THREADS + _OS, "the model is data: no threads, no operating system"),
+    "src/plan": (_THREADS + _CLOCKS + _OS + _IO, "plans are data: no threads, clocks or I/O"),
+    "src/sim": (_THREADS + _CLOCKS + _OS + _IO, "simulation is a function: no threads or clocks"),
+    "src/tune": (_THREADS + _OS, "planning is a function: no threads"),
+    "tests/model": (("thread", "chrono"), "worlds run under the explorer, never on real threads"),
+}
+
+
+def layer_table(tree: Tree) -> dict[str, set[str]]:
+    """folder -> folders that it may include, as written in docs/architecture.md."""
+    table: dict[str, set[str]] = {}
+    page = tree.sources.get(PAGE)
+    for line in page.lines if page else []:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        folder = re.fullmatch(r"`([\w/]+?)/?`", cells[0])
+        if folder and len(cells) >= 4:
+            named = re.findall(r"`([\w/]+?)/?`", cells[2])
+            table[folder[1]] = {
+                name if "/" in name and name.startswith("src") else f"src/{name}" for name in named
+            }
+    return table
+
+
+def layer_of(path: str, table: dict[str, set[str]]) -> str | None:
+    """The deepest folder of the table that the file is in."""
+    inside = [folder for folder in table if path.startswith(f"{folder}/")]
+    return max(inside, key=len, default=None)
+
+
+def check_layers(tree: Tree) -> Iterator[Finding]:
+    table = layer_table(tree)
+    if not table:
+        if tree.cpp("src"):
+            yield Finding(PAGE, 1, "layers", "no table `| folder | holds | includes | must not |`")
+        return
+    for source in tree.cpp("src", "include", "bench", "examples", "python", "verify"):
+        layer = layer_of(source.path, table)
+        if layer is None:
+            if source.under("src"):
+                yield Finding(source.path, 1, "layers", f"its folder has no row in {PAGE}")
+            continue
+        for number, path, angled in source.includes:
+            text = _forbidden(source, layer, path, angled, table, tree)
+            if text:
+                yield Finding(source.path, number, "layers", text)
+
+
+def _forbidden(
+    source: Source, layer: str, path: str, angled: bool, table: dict[str, set[str]], tree: Tree
+) -> str | None:
+    """Why this include is not allowed, or None."""
+    allowed = table[layer]
+    if path.startswith("corymb/"):
+        owner = PUBLIC_HEADERS.get(path.removeprefix("corymb/"))
+        if not angled:
+            return f"write <{path}>: public headers are included with angle brackets"
+        if layer.startswith("src") and owner and owner != layer and owner not in allowed:
+            return f"{layer} may not use {owner}, which owns <{path}> ({PAGE})"
+        return None
+    if angled:
+        return None
+    target = layer_of(f"src/{path}", table) if tree.exists(f"src/{path}") else None
+    if target is None:
+        if layer.startswith("src"):
+            return f'"{path}" does not exist below src/: write the path from src/'
+        return None
+    if target != layer and target not in allowed:
+        return f"{layer} may not include {target} ({PAGE})"
+    return None
+
+
+def check_system_headers(tree: Tree) -> Iterator[Finding]:
+    for folder, (headers, reason) in SYSTEM_HEADERS.items():
+        for source in tree.cpp(folder):
+            for number, path, _ in source.includes:
+                if path in headers:
+                    text = f"{folder} may not include <{path}>: {reason}"
+                    yield Finding(source.path, number, "system-headers", text)
