@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct TeamOptions {
     /// CPU (operating-system number) of each rank: placement for planning and, with `threads` and
     /// `pin`, where to bind. Empty: unknown, or chosen by `threads` when `pin` is set.
     std::vector<int> cpus;
-    /// `threads` only: bind the threads that it creates. Threads of the user are never re-pinned.
+    /// `threads` only: bind rank i to cpus[i] (default: the allowed CPUs in turn). The calling
+    /// thread, which is rank 0, is bound meanwhile and gets its affinity back.
     bool pin = false;
     /// Where plans come from. Empty: the default.
     PlanSource plans;
@@ -104,6 +106,9 @@ public:
     /// This thread becomes `rank`. Throws Errc::invalid_argument when out of range or taken.
     [[nodiscard]] Team join(Rank rank);
     [[nodiscard]] int size() const noexcept;
+    /// Breaks the team on behalf of a rank that cannot go on: everybody's operations fail at once
+    /// with Errc::team_broken naming that rank and `why`. Thread-safe; the first call counts.
+    void abandon(Rank rank, const std::string& why);
 
 private:
     std::shared_ptr<detail::TeamShared> shared_;

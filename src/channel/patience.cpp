@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channel/patience.hpp"
+
+#include "base/clock.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sched.h>
+
+namespace corymb::channel {
+
+namespace {
+
+constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t microsecond = 1000;
+constexpr int looks_per_clock = 16; // A look with its pause costs about as much as the clock.
+
+// A sleep with its wake-up costs 5-50 us; waiting that long awake at most doubles the price of a
+// wait (the competitive rule). Yielding is cheap for others, so it may go on longer.
+constexpr std::int64_t spin_most = 20 * microsecond;
+constexpr std::int64_t yield_most = 100 * microsecond;
+constexpr std::int64_t yield_most_oversubscribed = 400 * microsecond;
+constexpr std::int64_t budget_least = 1 * microsecond;
+
+} // namespace
+
+Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
+    : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(spin_most), yield_ns_max_(yield_most) {
+    switch (policy) {
+    case WaitPolicy::ladder:
+        if (oversubscribed) {
+            spin_ns_max_ = 0;
+            yield_ns_max_ = yield_most_oversubscribed;
+        }
+        break;
+    case WaitPolicy::spin:
+        spin_ns_max_ = forever_ns;
+        break;
+    case WaitPolicy::yield:
+        spin_ns_max_ = 0;
+        yield_ns_max_ = forever_ns;
+        break;
+    case WaitPolicy::park:
+        quick_looks_ = 1;
+        spin_ns_max_ = yield_ns_max_ = 0;
+        break;
+    }
+    spin_ns_ = spin_ns_max_;
+    yield_ns_ = yield_ns_max_;
+}
+
+Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop,
+                                       std::int64_t begin_ns) noexcept {
+    const Outcome spun = spin(look, stop, begin_ns);
+    const Outcome outcome = spun == Outcome::exhausted ? yield(look, stop, begin_ns) : spun;
+    if (outcome == Outcome::satisfied) {
+        learn(false);
+    }
+    return outcome;
+}
+
+Patience::Outcome Patience::spin(const Look& look, const Look& stop,
+                                 std::int64_t begin_ns) noexcept {
+    while (now_ns() - begin_ns < spin_ns_) {
+        for (int i = 0; i < looks_per_clock; ++i) {
+            if (look()) {
+                return Outcome::satisfied;
+            }
+            cpu_pause();
+        }
+        if (stop()) {
+            return Outcome::stopped;
+        }
+    }
+    return Outcome::exhausted;
+}
+
+Patience::Outcome Patience::yield(const Look& look, const Look& stop,
+                                  std::int64_t begin_ns) noexcept {
+    while (now_ns() - begin_ns < spin_ns_ + yield_ns_) {
+        if (look()) {
+            return Outcome::satisfied;
+        }
+        if (stop()) {
+            return Outcome::stopped;
+        }
+        ::sched_yield();
+    }
+    return Outcome::exhausted;
+}
+
+void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
+    if (waited_ns > 2 * (spin_ns_max_ + yield_ns_max_)) {
+        learn(true);
+    }
+}
+
+void Patience::learn(bool was_long) noexcept {
+    const auto next = [was_long](std::int64_t budget, std::int64_t most) {
+        return std::min(most, was_long ? std::max(budget / 2, budget_least) : budget * 2);
+    };
+    spin_ns_ = next(spin_ns_, spin_ns_max_);
+    yield_ns_ = next(yield_ns_, yield_ns_max_);
+}
+
+} // namespace corymb::channel

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: the part of a wait that happens awake: spin, then yield. The only spin loops of the
+// library.
+//
+// Roles: one Patience per waiting thread, used by that thread only.
+//
+// Layout: private to the thread.
+//
+// Protocol:
+//   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
+//   most the yield budget; 3. tell the caller to sleep. Budgets learn: a wait that ended awake
+//   doubles them, one that was much longer than both halves them, so that a thread whose waits are
+//   long soon sleeps at once.
+//
+// Order: none of its own; the caller's look names the order of its word.
+//
+// Progress: returns within the budgets, or when the caller's stop condition holds.
+//
+// Checked by: tests/unit/channel/patience_test.cpp.
+#pragma once
+
+#include <corymb/wait_policy.hpp>
+
+#include <cstdint>
+
+namespace corymb::channel {
+
+/// Tells the CPU that this is a spin loop.
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm("yield" ::: "memory");
+#endif
+}
+
+/// A condition without a type; cheap to pass, not owning.
+class Look {
+public:
+    template <class F>
+    explicit Look(F& f) noexcept
+        : self_(&f), call_([](void* self) noexcept -> bool { return (*static_cast<F*>(self))(); }) {
+    }
+    bool operator()() const noexcept { return call_(self_); }
+
+private:
+    void* self_;
+    bool (*call_)(void*) noexcept;
+};
+
+class Patience {
+public:
+    enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
+
+    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running.
+    Patience(WaitPolicy policy, bool oversubscribed) noexcept;
+
+    /// How often to look, with a pause between, before the clock is worth reading.
+    [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
+
+    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began.
+    Outcome wait_awake(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
+
+    /// The wait ended asleep after `waited_ns`.
+    void learn_from_sleep(std::int64_t waited_ns) noexcept;
+
+private:
+    Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
+    Outcome yield(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
+    void learn(bool was_long) noexcept;
+
+    int quick_looks_;
+    std::int64_t spin_ns_, spin_ns_max_;
+    std::int64_t yield_ns_, yield_ns_max_;
+};
+
+} // namespace corymb::channel

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/team_shared.hpp"
+
+#include <corymb/discover.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace corymb::team {
+
+std::uint64_t size_class(std::uint64_t bytes) noexcept {
+    return bytes <= line_payload_bytes ? line_payload_bytes : std::bit_ceil(bytes);
+}
+
+} // namespace corymb::team
+
+namespace corymb::detail {
+
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t default_deadline_ns = 300 * second_ns;
+
+std::int64_t deadline_of(const TeamOptions& options) {
+    if (options.deadline.count() < 0) {
+        throw Error(Errc::invalid_argument, "TeamOptions::deadline is negative; give the longest "
+                                            "wait, or 0 for the default of 5 minutes");
+    }
+    if (options.deadline.count() > 0) {
+        return options.deadline.count();
+    }
+    if (const char* text = std::getenv("CORYMB_DEADLINE"); text != nullptr && *text != '\0') {
+        char* end = nullptr;
+        const double seconds = std::strtod(text, &end);
+        if (*end != '\0' || !(seconds > 0) || seconds > 1e9) {
+            throw Error(Errc::invalid_argument, "CORYMB_DEADLINE is '" + std::string(text) +
+                                                    "'; it must be a number of seconds above 0");
+        }
+        return static_cast<std::int64_t>(seconds * static_cast<double>(second_ns));
+    }
+    return default_deadline_ns;
+}
+
+} // namespace
+
+TeamShared::TeamShared(int size, const TeamOptions& given)
+    : fabric(size), options(given), plans_given(static_cast<bool>(given.plans)),
+      deadline_ns(deadline_of(given)), oversubscribed(size > usable_cpus().count()),
+      wishes(static_cast<std::size_t>(size)), made(static_cast<std::size_t>(size)),
+      taken_(static_cast<std::size_t>(size), false) {
+    if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
+        throw Error(Errc::invalid_argument, "TeamOptions::cpus names " +
+                                                std::to_string(options.cpus.size()) +
+                                                " CPUs for a team of " + std::to_string(size) +
+                                                "; give one a rank or none");
+    }
+    if (!options.plans) {
+        options.plans = team::default_plans(options, size);
+    }
+}
+
+const team::SharedPlan& TeamShared::plan(const team::PlanKey& key) {
+    return plan_for_compile(key);
+}
+
+team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
+    const std::lock_guard lock(plan_mutex_);
+    auto& slot = plans_[key];
+    if (!slot) {
+        auto plan = options.plans(key.op, fabric.size(), key.root, key.bytes, key.ordered);
+        if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes) {
+            throw Error(Errc::invalid_plan,
+                        "the plan source returned a plan for another operation, size or payload");
+        }
+        check_plan(plan, key.ordered);
+        auto made_plan = std::make_unique<team::SharedPlan>();
+        made_plan->publications = team::make_publications<team::Env>(plan);
+        made_plan->plan = std::move(plan);
+        slot = std::move(made_plan);
+    }
+    return *slot;
+}
+
+team::Failure TeamShared::fail(const team::Failure& failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) {
+        failure_ = failure;
+        broken.store(1, std::memory_order_relaxed);
+        for (Rank rank = 0; rank < fabric.size(); ++rank) {
+            fabric.state(rank).spot.wake_if_parked();
+        }
+    }
+    return *failure_;
+}
+
+team::Failure TeamShared::failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_.value_or(team::Failure{});
+}
+
+std::vector<int> TeamShared::missing(std::uint64_t operation) {
+    std::vector<int> ranks;
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        if (fabric.state(rank).started.load(std::memory_order_relaxed) < operation) {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
+void TeamShared::take(Rank rank) {
+    const std::lock_guard lock(mutex_);
+    if (rank < 0 || rank >= fabric.size()) {
+        throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
+                                                " is out of range; the team has ranks 0 to " +
+                                                std::to_string(fabric.size() - 1));
+    }
+    if (taken_[static_cast<std::size_t>(rank)]) {
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(rank) + " has already joined the team");
+    }
+    taken_[static_cast<std::size_t>(rank)] = true;
+}
+
+} // namespace corymb::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/team_shared.hpp"
+
+#include <corymb/discover.hpp>
+#include <corymb/team.hpp>
+
+#include <cstring>
+#include <exception>
+#include <sched.h>
+#include <thread>
+#include <vector>
+
+namespace corymb {
+
+namespace {
+
+/// Affinity of the calling thread, put back at the end of the scope.
+class AffinityGuard {
+public:
+    AffinityGuard() noexcept : known_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {}
+    ~AffinityGuard() {
+        if (known_) {
+            ::sched_setaffinity(0, sizeof before_, &before_);
+        }
+    }
+    AffinityGuard(const AffinityGuard&) = delete;
+    AffinityGuard& operator=(const AffinityGuard&) = delete;
+
+private:
+    cpu_set_t before_{};
+    bool known_;
+};
+
+void bind_to(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+        throw Error(Errc::unsupported, "cannot bind a thread to CPU " + std::to_string(cpu) + ": " +
+                                           std::strerror(errno) +
+                                           "; choose CPUs out of the process's affinity mask");
+    }
+}
+
+/// One rank's whole life; the first exception of all ranks is kept in `first`.
+class Crew {
+public:
+    Crew(int count, const std::function<void(Team&)>& fn, const TeamOptions& options)
+        : team_(count, options), fn_(&fn), options_(&options) {}
+
+    void live(Rank rank) noexcept {
+        try {
+            if (options_->pin) {
+                bind_to(options_->cpus[static_cast<std::size_t>(rank)]);
+            }
+            Team handle = team_.join(rank);
+            (*fn_)(handle);
+        } catch (const std::exception& error) {
+            give_up(rank, error.what());
+        } catch (...) {
+            give_up(rank, "an exception of an unknown type");
+        }
+    }
+
+    void give_up(Rank rank, const char* why) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (!first_) {
+            first_ = std::current_exception();
+            team_.abandon(rank, why);
+        }
+    }
+
+    [[nodiscard]] std::exception_ptr first() const noexcept { return first_; }
+
+private:
+    ThreadTeam team_;
+    const std::function<void(Team&)>* fn_;
+    const TeamOptions* options_;
+    std::mutex mutex_;
+    std::exception_ptr first_;
+};
+
+TeamOptions with_cpus(int count, TeamOptions options) {
+    if (options.pin && options.cpus.empty()) {
+        const auto allowed = usable_cpus().allowed;
+        for (int rank = 0; rank < count; ++rank) {
+            options.cpus.push_back(allowed[static_cast<std::size_t>(rank) % allowed.size()]);
+        }
+    }
+    return options;
+}
+
+} // namespace
+
+void ThreadTeam::abandon(Rank rank, const std::string& why) {
+    shared_->fail({Errc::team_broken, "rank " + std::to_string(rank) + " gave up: " + why, {rank}});
+}
+
+void threads(int count, const std::function<void(Team&)>& fn, const TeamOptions& given) {
+    const TeamOptions options = with_cpus(count, given);
+    Crew crew(count, fn, options);
+    {
+        const AffinityGuard guard; // The calling thread is rank 0 and may be bound meanwhile.
+        std::vector<std::jthread> others;
+        try {
+            for (Rank rank = 1; rank < count; ++rank) {
+                others.emplace_back([&crew, rank] { crew.live(rank); });
+            }
+        } catch (const std::exception& error) {
+            crew.give_up(static_cast<Rank>(others.size()) + 1, error.what());
+        }
+        crew.live(0);
+    }
+    if (crew.first()) {
+        std::rethrow_exception(crew.first());
+    }
+}
+
+} // namespace corymb
