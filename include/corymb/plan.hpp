@@ -61,7 +61,7 @@ struct Blocks {
 /// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
 /// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and
 /// number of blocks. `read` and `read_fold` name the publication by `ordinal`: 0 is the publisher's
-/// first `publish` in this plan; one reader reads the publications of one peer in increasing order.
+/// first `publish` in this plan; a rank that reads one publication of a peer reads all, in order.
 struct Step {
     StepKind kind = StepKind::signal;
     Mechanism via = Mechanism::none;
@@ -86,7 +86,10 @@ inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an ed
 /// Buffers. A broadcast works in place on `output`: the root's holds the data at the start,
 /// everybody's at the end. reduce and allreduce leave `input` unchanged and fill `output` (of the
 /// root, of everybody). A rank has `scratch_blocks` blocks of scratch. A barrier has no blocks.
-/// The payload is cut in `block_count` blocks of equal size, the last one possibly shorter.
+/// The payload is cut in `block_count` blocks of equal size, the last one possibly shorter. Block b
+/// stands in place b of input and output; place s of scratch is for block s mod block_count and has
+/// its length. input and output may be the same memory, so a block of input is not read once that
+/// of output has been written.
 struct Plan {
     Collective op = Collective::barrier;
     Rank root = 0; ///< For barrier and allreduce: the inner root if there is one, else 0.
