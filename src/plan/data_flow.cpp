@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/data_flow.hpp"
+
+#include "plan/refuse.hpp"
+#include "plan/step_kind.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace corymb::plan {
+
+namespace {
+
+/// 512 MiB of ranges in messages: no plan that makes sense comes near.
+constexpr std::size_t message_range_count_max = std::size_t{1} << 25;
+
+} // namespace
+
+DataFlow::DataFlow(const Matching& matching, bool ordered)
+    : matching_(matching), plan_(matching.plan()), ordered_(ordered), contributions_(plan_.size()),
+      contents_(plan_.steps.size()), message_(matching.step_count()) {
+    if (plan_.op == Collective::broadcast) {
+        contents(plan_.root, Buffer::output)
+            .assign(0, plan_.block_count, Content{0, contributions_.single(plan_.root)});
+    } else if (plan_.op != Collective::barrier) {
+        for (Rank rank = 0; rank < plan_.size(); ++rank) {
+            contents(rank, Buffer::input)
+                .assign(0, plan_.block_count, Content{0, contributions_.single(rank)});
+        }
+    }
+}
+
+void DataFlow::refuse(StepNumber number, const std::string& what) const {
+    plan::refuse(plan_, matching_.rank_of(number), matching_.index_of(number), what);
+}
+
+void DataFlow::perform(StepNumber number) {
+    const Step& step = matching_.step(number);
+    if (step.kind == StepKind::send || step.kind == StepKind::publish) {
+        message_[number].offset = message_ranges_.size();
+        collect(number, step.from, message_ranges_);
+        message_[number].count = message_ranges_.size() - message_[number].offset;
+        if (message_ranges_.size() > message_range_count_max) {
+            refuse(number, "the plan is cut so finely that it cannot be checked in reasonable "
+                           "memory");
+        }
+        return;
+    }
+    if (step.kind == StepKind::copy) {
+        local_.clear();
+        collect(number, step.from, local_);
+        deposit(number, local_);
+        return;
+    }
+    if (!uses_to(step.kind) || step.to.count == 0) {
+        return;
+    }
+    const Extent message = message_[matching_.partner(number)];
+    const std::span incoming =
+        std::span<const Range>(message_ranges_).subspan(message.offset, message.count);
+    if (is_folding(step.kind)) {
+        fold(number, incoming);
+    } else {
+        deposit(number, incoming);
+    }
+}
+
+/// Appends what the blocks hold, as ranges that count from 0.
+void DataFlow::collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const {
+    std::uint32_t next = blocks.first;
+    const auto refuse_gap = [&](std::uint32_t block) {
+        refuse(number, "reads block " + std::to_string(block) + " of " +
+                           std::string(to_string(blocks.buffer)) +
+                           (blocks.buffer == Buffer::input
+                                ? " after writing that of output, which may be the same memory"
+                                : ", which holds nothing yet"));
+    };
+    contents(matching_.rank_of(number), blocks.buffer)
+        .for_each(blocks.first, blocks.count, [&](const Range& range) {
+            if (range.first != next) {
+                refuse_gap(next);
+            }
+            next = range.end;
+            into.push_back({range.first - blocks.first, range.end - blocks.first, range.value});
+        });
+    if (next != blocks.first + blocks.count) {
+        refuse_gap(next);
+    }
+}
+
+/// Stores ranges that count from 0 into the step's `to`.
+void DataFlow::deposit(StepNumber number, std::span<const Range> ranges) {
+    const Rank rank = matching_.rank_of(number);
+    const Blocks& to = matching_.step(number).to;
+    for (const Range& range : ranges) {
+        const std::uint32_t first = to.first + range.first;
+        const std::uint32_t count = range.end - range.first;
+        // A place in scratch has the length of the payload's block that it stands for.
+        if (range.value.block != first % plan_.block_count) {
+            refuse(number, "puts block " + std::to_string(range.value.block) +
+                               " of the payload where block " +
+                               std::to_string(first % plan_.block_count) + " belongs, into " +
+                               std::string(to_string(to.buffer)) + " " + std::to_string(first));
+        }
+        if (to.buffer == Buffer::output) {
+            contents(rank, Buffer::input).erase(first, count);
+        }
+        contents(rank, to.buffer).assign(first, count, range.value);
+    }
+}
+
+/// Walks through the local and the incoming ranges side by side.
+void DataFlow::fold(StepNumber number, std::span<const Range> incoming) {
+    local_.clear();
+    result_.clear();
+    collect(number, matching_.step(number).from, local_);
+    std::size_t l = 0;
+    std::size_t i = 0;
+    std::uint32_t first = 0;
+    while (l < local_.size()) {
+        const std::uint32_t end = std::min(local_[l].end, incoming[i].end);
+        const auto part = [first, end](const Range& range) {
+            return Range{first, end, range.value.advanced(first - range.first)};
+        };
+        result_.push_back(combined(number, part(local_[l]), part(incoming[i])));
+        l += local_[l].end == end ? 1u : 0u;
+        i += incoming[i].end == end ? 1u : 0u;
+        first = end;
+    }
+    deposit(number, result_);
+}
+
+DataFlow::Range DataFlow::combined(StepNumber number, const Range& local, const Range& incoming) {
+    if (local.value.block != incoming.value.block) {
+        refuse(number, "combines block " + std::to_string(incoming.value.block) +
+                           " of the payload with block " + std::to_string(local.value.block));
+    }
+    const bool incoming_first = matching_.step(number).incoming_first;
+    const auto left = incoming_first ? incoming.value.from : local.value.from;
+    const auto right = incoming_first ? local.value.from : incoming.value.from;
+    const auto both = contributions_.join(left, right);
+    if (!both) {
+        refuse(number, "counts the contribution of rank " +
+                           std::to_string(contributions_.first_common(left, right)) + " to block " +
+                           std::to_string(local.value.block) + " twice");
+    }
+    if (ordered_ && !contributions_.are_adjacent(left, right)) {
+        refuse(number, "combines contributions to block " + std::to_string(local.value.block) +
+                           " out of rank order");
+    }
+    return {local.first, local.end, {local.value.block, *both}};
+}
+
+void DataFlow::verify_results() const {
+    if (plan_.op == Collective::barrier) {
+        return;
+    }
+    for (Rank rank = 0; rank < plan_.size(); ++rank) {
+        if (plan_.op == Collective::reduce && rank != plan_.root) {
+            continue;
+        }
+        std::uint32_t next = 0;
+        const auto missing = [rank](std::uint32_t block, const std::string& what) {
+            plan::refuse(rank, "ends without " + what + " block " + std::to_string(block) +
+                                   " of the result");
+        };
+        contents(rank, Buffer::output).for_each(0, plan_.block_count, [&](const Range& range) {
+            if (range.first != next) {
+                missing(next, "");
+            }
+            const auto from = range.value.from;
+            if (plan_.op != Collective::broadcast && !contributions_.is_everybody(from)) {
+                missing(next, "the contribution of rank " +
+                                  std::to_string(contributions_.first_missing(from)) + " in");
+            }
+            next = range.end;
+        });
+        if (next != plan_.block_count) {
+            missing(next, "");
+        }
+    }
+}
+
+} // namespace corymb::plan

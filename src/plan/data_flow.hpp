@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbolic execution: which block of the payload, with whose contributions, stands where.
+#pragma once
+
+#include "plan/block_map.hpp"
+#include "plan/contributions.hpp"
+#include "plan/matching.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace corymb::plan {
+
+/// A visitor of `Execution` that keeps, for every buffer, what each of its blocks holds, and
+/// refuses steps that read what is not there, put a block where it does not belong, or combine
+/// wrongly. Time and memory grow with steps and ranges of blocks, not with the number of blocks.
+class DataFlow {
+public:
+    /// With `ordered`, operands must be runs of consecutive ranks in their order.
+    DataFlow(const Matching& matching, bool ordered);
+
+    void perform(StepNumber number);
+    void complete(StepNumber) noexcept {}
+    /// After the last step: everybody who is to have the result has it.
+    void verify_results() const;
+
+private:
+    /// Block `block` of the payload, combined over the ranks `from`. For a broadcast `from` is the
+    /// root alone.
+    struct Content {
+        std::uint32_t block = 0;
+        Contributions::Set from = 0;
+
+        bool operator==(const Content&) const = default;
+        [[nodiscard]] Content advanced(std::uint32_t n) const noexcept { return {block + n, from}; }
+    };
+    using Contents = BlockMap<Content>;
+    using Range = Contents::Range;
+    /// The contents of a message: ranges that count from 0, back to back.
+    struct Extent {
+        std::size_t offset = 0;
+        std::size_t count = 0;
+    };
+
+    Contents& contents(Rank rank, Buffer buffer) {
+        return contents_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(buffer)];
+    }
+    [[nodiscard]] const Contents& contents(Rank rank, Buffer buffer) const {
+        return contents_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(buffer)];
+    }
+
+    void collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const;
+    void deposit(StepNumber number, std::span<const Range> ranges);
+    void fold(StepNumber number, std::span<const Range> incoming);
+    [[nodiscard]] Range combined(StepNumber number, const Range& local, const Range& incoming);
+    [[noreturn]] void refuse(StepNumber number, const std::string& what) const;
+
+    const Matching& matching_;
+    const Plan& plan_;
+    bool ordered_;
+    Contributions contributions_;
+    std::vector<std::array<Contents, 3>> contents_; // [rank][buffer]
+    std::vector<Extent> message_;                   // by sending step
+    std::vector<Range> message_ranges_;
+    std::vector<Range> local_;
+    std::vector<Range> result_;
+};
+
+} // namespace corymb::plan

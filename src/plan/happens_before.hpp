@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which steps are surely ordered, whatever the timing.
+#pragma once
+
+#include "plan/matching.hpp"
+
+#include <span>
+#include <vector>
+
+namespace corymb::plan {
+
+/// Asks whether the effect of one step is known to a rank in time. Ordering comes from programs and
+/// from what ranks tell each other: a send comes before its receive, a signal before its wait, a
+/// publication before its reads. That a sender had to wait for room orders nothing, because a
+/// smaller payload or a larger buffer may spare it the wait.
+struct OrderQuery {
+    StepNumber source = no_step; ///< Must have completed ...
+    Rank rank = -1;              ///< ... before this rank ...
+    StepNumber before = no_step; ///< ... acts in this step, its message included; or, if `no_step`,
+                                 ///< before it comes to its end.
+};
+
+/// Indexes of the queries that do not hold, increasing. `order` lists every step after all steps
+/// that it depends on. Queries are answered 64 at a time, each batch by one pass over the stretch
+/// of `order` between its first source and its last target. O(queries / 64 x steps) at most.
+[[nodiscard]] std::vector<std::size_t> unordered_queries(const Matching& matching,
+                                                         std::span<const StepNumber> order,
+                                                         std::span<const OrderQuery> queries);
+
+/// A rank whose end does not come after every rank's start, and such a rank that it knows nothing
+/// of; {-1, -1} when the plan is a barrier. O(ranks / 64 x steps) time, O(steps) memory.
+[[nodiscard]] std::pair<Rank, Rank> unsynchronised(const Matching& matching,
+                                                   std::span<const StepNumber> order);
+
+} // namespace corymb::plan

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/matching.hpp"
+
+#include "plan/refuse.hpp"
+#include "plan/step_kind.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace corymb::plan {
+
+namespace {
+
+/// Both signals and messages are matched per ordered pair, but each among themselves.
+enum class Channel : std::uint8_t { none, signals, messages };
+
+Channel channel_of(StepKind kind) {
+    switch (kind) {
+    case StepKind::signal:
+    case StepKind::wait: return Channel::signals;
+    case StepKind::send:
+    case StepKind::recv:
+    case StepKind::fold: return Channel::messages;
+    default: return Channel::none;
+    }
+}
+
+/// Stable counting sort of step numbers by a rank.
+template <class Key>
+void sort_by_rank(std::vector<StepNumber>& numbers, std::size_t ranks, Key key) {
+    std::vector<std::uint32_t> place(ranks + 1, 0);
+    for (const StepNumber number : numbers) {
+        ++place[static_cast<std::size_t>(key(number)) + 1];
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        place[rank + 1] += place[rank];
+    }
+    std::vector<StepNumber> sorted(numbers.size());
+    for (const StepNumber number : numbers) {
+        sorted[place[static_cast<std::size_t>(key(number))]++] = number;
+    }
+    numbers.swap(sorted);
+}
+
+std::string nth_of(const char* what, std::size_t count) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+} // namespace
+
+Matching::Matching(const Plan& plan) : plan_(&plan) {
+    number_steps();
+    match_messages();
+    match_publications();
+}
+
+void Matching::number_steps() {
+    offset_.reserve(plan_->steps.size() + 1);
+    offset_.push_back(0);
+    for (const auto& program : plan_->steps) {
+        offset_.push_back(offset_.back() + static_cast<StepNumber>(program.size()));
+    }
+    rank_of_.resize(step_count());
+    for (Rank rank = 0; rank < plan_->size(); ++rank) {
+        std::fill(rank_of_.begin() + first_step(rank), rank_of_.begin() + end_step(rank), rank);
+    }
+    partner_.assign(step_count(), no_step);
+    room_.assign(step_count(), no_step);
+    rendezvous_.assign(step_count(), 0);
+}
+
+// Sends sorted by (to, from, position) and receives sorted alike stand opposite each other.
+void Matching::match_messages() {
+    const std::size_t ranks = plan_->steps.size();
+    for (const Channel channel : {Channel::signals, Channel::messages}) {
+        std::vector<StepNumber> sending;
+        std::vector<StepNumber> receiving;
+        for (Rank rank = 0; rank < plan_->size(); ++rank) {
+            StepNumber number = first_step(rank);
+            for (const Step& step : plan_->steps[index(rank)]) {
+                if (channel_of(step.kind) == channel) {
+                    (is_sending(step.kind) ? sending : receiving).push_back(number);
+                }
+                ++number;
+            }
+        }
+        const auto peer = [this](StepNumber number) {
+            return step(number).peer;
+        };
+        const auto own = [this](StepNumber number) {
+            return rank_of(number);
+        };
+        sort_by_rank(sending, ranks, peer);
+        sort_by_rank(receiving, ranks, peer);
+        sort_by_rank(receiving, ranks, own);
+
+        std::size_t s = 0;
+        std::size_t r = 0;
+        while (s < sending.size() || r < receiving.size()) {
+            const auto key = [&](const std::vector<StepNumber>& of, std::size_t at, bool sends) {
+                if (at == of.size()) {
+                    return std::pair<Rank, Rank>{plan_->size(), 0};
+                }
+                return sends ? std::pair{peer(of[at]), own(of[at])}
+                             : std::pair{own(of[at]), peer(of[at])};
+            };
+            const auto edge = std::min(key(sending, s, true), key(receiving, r, false));
+            const std::size_t s_first = s;
+            const std::size_t r_first = r;
+            while (key(sending, s, true) == edge) {
+                ++s;
+            }
+            while (key(receiving, r, false) == edge) {
+                ++r;
+            }
+            const std::size_t sent = s - s_first;
+            const std::size_t received = r - r_first;
+            const char* what = channel == Channel::signals ? "signal" : "message";
+            if (sent > received) {
+                const StepNumber extra = sending[s_first + received];
+                refuse(*plan_, rank_of(extra), index_of(extra),
+                       "rank " + std::to_string(edge.first) + " takes only " +
+                           nth_of(what, received) + " from this rank");
+            }
+            if (received > sent) {
+                const StepNumber extra = receiving[r_first + sent];
+                refuse(*plan_, rank_of(extra), index_of(extra),
+                       "waits for ever: rank " + std::to_string(edge.second) + " sends only " +
+                           nth_of(what, sent) + " to this rank");
+            }
+            for (std::size_t k = 0; k < sent; ++k) {
+                match_pair(sending[s_first + k], receiving[r_first + k]);
+            }
+            if (channel == Channel::messages) {
+                find_room({sending.data() + s_first, sent});
+            }
+        }
+    }
+}
+
+void Matching::match_pair(StepNumber sending, StepNumber receiving) {
+    const Step& from = step(sending);
+    const Step& to = step(receiving);
+    if (from.via != to.via) {
+        refuse(*plan_, rank_of(receiving), index_of(receiving),
+               "the matching send, step " + std::to_string(index_of(sending)) + " of rank " +
+                   std::to_string(rank_of(sending)) + ", goes via " +
+                   std::string(to_string(from.via)));
+    }
+    if (from.from.count != to.to.count) {
+        refuse(*plan_, rank_of(receiving), index_of(receiving),
+               "takes " + nth_of("block", to.to.count) + ", but the matching send, step " +
+                   std::to_string(index_of(sending)) + " of rank " +
+                   std::to_string(rank_of(sending)) + ", has " + std::to_string(from.from.count));
+    }
+    partner_[sending] = receiving;
+    partner_[receiving] = sending;
+}
+
+// Messages via line and descriptors of pull share the ring of one edge; cells have their own.
+void Matching::find_room(std::span<const StepNumber> edge) {
+    std::vector<StepNumber> line;
+    std::vector<StepNumber> cells;
+    for (const StepNumber send : edge) {
+        const Step& message = step(send);
+        if (message.via == Mechanism::line || message.via == Mechanism::pull) {
+            if (line.size() >= line_slots) {
+                room_[send] = partner_[line[line.size() - line_slots]];
+            }
+            line.push_back(send);
+            continue;
+        }
+        const std::uint64_t bytes = message.from.count * plan_->block_bytes(plan_->bytes_max);
+        rendezvous_[send] = message.via == Mechanism::network || bytes > cell_bytes ? 1 : 0;
+        if (!cells.empty() && rendezvous_[cells.back()] != 0) {
+            room_[send] = partner_[cells.back()]; // A long message may fill the whole ring.
+        } else if (cells.size() >= cell_slots) {
+            room_[send] = partner_[cells[cells.size() - cell_slots]];
+        }
+        cells.push_back(send);
+    }
+}
+
+void Matching::match_publications() {
+    publication_index_.assign(step_count(), 0);
+    for (Rank rank = 0; rank < plan_->size(); ++rank) {
+        publication_offset_.push_back(static_cast<std::uint32_t>(publications_.size()));
+        std::vector<StepNumber> with_data;
+        for (StepNumber number = first_step(rank); number < end_step(rank); ++number) {
+            const Step& publication = step(number);
+            if (publication.kind != StepKind::publish) {
+                continue;
+            }
+            publication_index_[number] = static_cast<std::uint32_t>(publications_.size());
+            publications_.push_back(number);
+            if (publication.from.count > 0) {
+                if (with_data.size() >= line_slots) {
+                    room_[number] = with_data[with_data.size() - line_slots];
+                }
+                with_data.push_back(number);
+            }
+        }
+    }
+    publication_offset_.push_back(static_cast<std::uint32_t>(publications_.size()));
+    for (Rank rank = 0; rank < plan_->size(); ++rank) {
+        match_reads(rank);
+    }
+    collect_readers();
+}
+
+void Matching::match_reads(Rank rank) {
+    std::vector<std::pair<Rank, StepNumber>> reads; // (publisher, step), stable within a publisher
+    for (StepNumber number = first_step(rank); number < end_step(rank); ++number) {
+        if (is_reading(step(number).kind)) {
+            reads.emplace_back(step(number).peer, number);
+        }
+    }
+    std::sort(reads.begin(), reads.end());
+    std::uint32_t expected = 0;
+    for (std::size_t k = 0; k < reads.size(); ++k) {
+        const auto [publisher, number] = reads[k];
+        const Step& reading = step(number);
+        const std::uint32_t first = publication_offset_[index(publisher)];
+        const std::uint32_t count = publication_offset_[index(publisher) + 1] - first;
+        if (reading.ordinal >= count) {
+            refuse(*plan_, rank, index_of(number),
+                   "waits for ever: ordinal is " + std::to_string(reading.ordinal) + ", but rank " +
+                       std::to_string(publisher) + " has " + nth_of("publication", count));
+        }
+        if (k == 0 || reads[k - 1].first != publisher) {
+            expected = 0;
+        }
+        if (reading.ordinal != expected) {
+            refuse(*plan_, rank, index_of(number),
+                   "reads publication " + std::to_string(reading.ordinal) + " where " +
+                       std::to_string(expected) +
+                       " is next: a reader of a rank reads all its publications in order");
+        }
+        ++expected;
+        if (expected < count && (k + 1 == reads.size() || reads[k + 1].first != publisher)) {
+            refuse(*plan_, rank, index_of(number),
+                   "is the last read from this rank, which publishes " + nth_of("time", count) +
+                       ": a reader of a rank reads all its publications");
+        }
+        const StepNumber publication = publications_[first + reading.ordinal];
+        const Step& published = step(publication);
+        if (published.via != reading.via || published.from.count != reading.to.count) {
+            refuse(*plan_, rank, index_of(number),
+                   "takes " + nth_of("block", reading.to.count) + " via " +
+                       std::string(to_string(reading.via)) + ", but step " +
+                       std::to_string(index_of(publication)) + " of rank " +
+                       std::to_string(publisher) + " publishes " +
+                       nth_of("block", published.from.count) + " via " +
+                       std::string(to_string(published.via)));
+        }
+        partner_[number] = publication;
+    }
+}
+
+void Matching::collect_readers() {
+    reader_offset_.assign(publications_.size() + 2, 0);
+    for (StepNumber number = 0; number < step_count(); ++number) {
+        if (is_reading(step(number).kind)) {
+            ++reader_offset_[publication_index_[partner_[number]] + 2];
+        }
+    }
+    for (std::size_t which = 2; which < reader_offset_.size(); ++which) {
+        reader_offset_[which] += reader_offset_[which - 1];
+    }
+    readers_.resize(reader_offset_.back());
+    for (StepNumber number = 0; number < step_count(); ++number) {
+        if (is_reading(step(number).kind)) {
+            readers_[reader_offset_[publication_index_[partner_[number]] + 1]++] = number;
+        }
+    }
+    for (const StepNumber publication : publications_) {
+        if (readers(publication).empty()) {
+            refuse(*plan_, rank_of(publication), index_of(publication), "nobody reads this");
+        }
+    }
+}
+
+} // namespace corymb::plan

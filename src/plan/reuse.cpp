@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/reuse.hpp"
+
+#include "plan/block_map.hpp"
+#include "plan/happens_before.hpp"
+#include "plan/refuse.hpp"
+#include "plan/step_kind.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace corymb::plan {
+
+namespace {
+
+/// The next step of a rank that writes a block, seen while walking backwards through its program.
+struct NextWrite {
+    StepNumber step = no_step;
+
+    bool operator==(const NextWrite&) const = default;
+    [[nodiscard]] NextWrite advanced(std::uint32_t) const noexcept { return *this; }
+};
+
+/// input and output count as one: the caller may give the same memory for both.
+std::size_t memory_of(Buffer buffer) {
+    return buffer == Buffer::scratch ? 1 : 0;
+}
+
+void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery>& queries) {
+    BlockMap<NextWrite> next_write[2];
+    for (StepNumber number = matching.end_step(rank); number-- > matching.first_step(rank);) {
+        const Step& step = matching.step(number);
+        if (step.via == Mechanism::pull && !has_source(step.kind)) {
+            StepNumber before = no_step;
+            next_write[memory_of(step.from.buffer)].for_each(
+                step.from.first, step.from.count,
+                [&](const auto& range) { before = std::min(before, range.value.step); });
+            if (step.kind == StepKind::publish) {
+                for (const StepNumber reader : matching.readers(number)) {
+                    queries.push_back({reader, rank, before});
+                }
+            } else {
+                queries.push_back({matching.partner(number), rank, before});
+            }
+        }
+        if (uses_to(step.kind)) {
+            next_write[memory_of(step.to.buffer)].assign(step.to.first, step.to.count, {number});
+        }
+    }
+}
+
+[[noreturn]] void refuse_query(const Matching& matching, const OrderQuery& query) {
+    const std::string reader = "rank " + std::to_string(matching.rank_of(query.source)) +
+                               " may still be reading them in its step " +
+                               std::to_string(matching.index_of(query.source));
+    if (query.before != no_step) {
+        refuse(matching.plan(), query.rank, matching.index_of(query.before),
+               "overwrites blocks that were given out by pull: " + reader);
+    }
+    const StepNumber lent = matching.partner(query.source);
+    refuse(matching.plan(), query.rank, matching.index_of(lent),
+           "gives out blocks by pull, but this rank can come to its end while " + reader +
+               "; it must wait for an acknowledgement");
+}
+
+} // namespace
+
+void check_reuse(const Matching& matching, std::span<const StepNumber> order) {
+    std::vector<OrderQuery> queries;
+    for (Rank rank = 0; rank < matching.plan().size(); ++rank) {
+        collect_queries(matching, rank, queries);
+    }
+    if (queries.empty()) {
+        return;
+    }
+    const auto failed = unordered_queries(matching, order, queries);
+    if (!failed.empty()) {
+        refuse_query(matching, queries[failed.front()]);
+    }
+}
+
+} // namespace corymb::plan

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers that peers read in place: with `pull` the owner must not touch or leave them too early.
+#pragma once
+
+#include "plan/matching.hpp"
+
+#include <span>
+
+namespace corymb::plan {
+
+/// Refuses a plan whose rank overwrites blocks, or comes to its end, while a peer that pulls them
+/// may still be reading. input and output belong to the caller after the end, scratch to the next
+/// operation. `order` lists every step after all steps that it depends on.
+void check_reuse(const Matching& matching, std::span<const StepNumber> order);
+
+} // namespace corymb::plan

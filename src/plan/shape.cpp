@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/shape.hpp"
+
+#include "plan/limits.hpp"
+#include "plan/refuse.hpp"
+#include "plan/step_kind.hpp"
+
+#include <corymb/error.hpp>
+
+#include <string>
+
+namespace corymb::plan {
+
+namespace {
+
+[[noreturn]] void refuse_head(const std::string& what) {
+    throw Error(Errc::invalid_plan, "plan: " + what);
+}
+
+void check_head(const Plan& plan) {
+    if (plan.steps.empty() || plan.steps.size() > rank_count_max) {
+        refuse_head("must have from 1 to " + std::to_string(rank_count_max) + " ranks");
+    }
+    if (plan.root < 0 || plan.root >= plan.size()) {
+        refuse_head("root " + std::to_string(plan.root) + " is not one of its " +
+                    std::to_string(plan.size()) + " ranks");
+    }
+    if (plan.op > Collective::allreduce) {
+        refuse_head("has an unknown operation");
+    }
+    if (plan.op == Collective::barrier) {
+        if (plan.block_count != 0 || plan.scratch_blocks != 0) {
+            refuse_head("a barrier has no blocks");
+        }
+    } else if (plan.block_count == 0) {
+        refuse_head("block_count must be at least 1");
+    }
+    if (plan.block_count > block_count_max || plan.scratch_blocks > block_count_max) {
+        refuse_head("has more than " + std::to_string(block_count_max) + " blocks");
+    }
+    if (plan.bytes_max > payload_bytes_max) {
+        refuse_head("bytes_max is too large");
+    }
+    std::size_t steps = 0;
+    for (const auto& program : plan.steps) {
+        steps += program.size();
+    }
+    if (steps > step_count_max) {
+        refuse_head("has more than " + std::to_string(step_count_max) + " steps");
+    }
+}
+
+/// Blocks of `buffer` that `rank` has; 0 when it does not have the buffer at all.
+std::uint32_t blocks_in(const Plan& plan, Rank rank, Buffer buffer) {
+    switch (buffer) {
+    case Buffer::input: return plan.op == Collective::broadcast ? 0 : plan.block_count;
+    case Buffer::output:
+        // Only the root of a reduction is sure to have been given an output.
+        return plan.op == Collective::reduce && rank != plan.root ? 0 : plan.block_count;
+    case Buffer::scratch: return plan.scratch_blocks;
+    }
+    return 0;
+}
+
+class ShapeOfStep {
+public:
+    ShapeOfStep(const Plan& plan, Rank rank, std::size_t index)
+        : plan_(plan), rank_(rank), index_(index),
+          step_(plan.steps[static_cast<std::size_t>(rank)][index]) {}
+
+    void check() const {
+        if (step_.kind > StepKind::copy || step_.via > Mechanism::network) {
+            refuse("unknown kind or mechanism");
+        }
+        check_peer();
+        check_kind_belongs();
+        check_unused_fields();
+        check_mechanism();
+        check_blocks("from", step_.from, uses_from(step_.kind));
+        check_blocks("to", step_.to, uses_to(step_.kind));
+        check_pair_of_ranges();
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& what) const {
+        plan::refuse(plan_, rank_, index_, what);
+    }
+
+    void check_peer() const {
+        if (!has_peer(step_.kind)) {
+            if (step_.peer != -1) {
+                refuse("names a peer, but this kind of step has none");
+            }
+        } else if (step_.peer < 0 || step_.peer >= plan_.size()) {
+            refuse("peer is not one of the " + std::to_string(plan_.size()) + " ranks");
+        } else if (step_.peer == rank_) {
+            refuse("a rank cannot be its own peer");
+        }
+    }
+
+    void check_kind_belongs() const {
+        const bool moves_data =
+            !empty_publication() && (uses_from(step_.kind) || uses_to(step_.kind));
+        if (plan_.op == Collective::barrier && moves_data) {
+            refuse("a barrier moves no data");
+        }
+        if (plan_.op == Collective::broadcast && is_folding(step_.kind)) {
+            refuse("a broadcast combines nothing");
+        }
+    }
+
+    void check_unused_fields() const {
+        if ((!uses_from(step_.kind) && step_.from != Blocks{}) ||
+            (!uses_to(step_.kind) && step_.to != Blocks{})) {
+            refuse("names blocks that this kind of step does not use");
+        }
+        if (!is_reading(step_.kind) && step_.ordinal != 0) {
+            refuse("only read and read_fold name an ordinal");
+        }
+        if (!is_folding(step_.kind) && step_.incoming_first) {
+            refuse("only fold and read_fold have an order of operands");
+        }
+    }
+
+    void check_mechanism() const {
+        const Mechanism via = step_.via;
+        const bool local = step_.kind == StepKind::signal || step_.kind == StepKind::wait ||
+                           step_.kind == StepKind::copy || empty_publication();
+        if (local) {
+            if (via != Mechanism::none) {
+                refuse("moves no bytes between ranks and so has no mechanism");
+            }
+            return;
+        }
+        const bool is_publication = step_.kind == StepKind::publish || is_reading(step_.kind);
+        if (via == Mechanism::none ||
+            (is_publication && via != Mechanism::line && via != Mechanism::pull)) {
+            refuse(is_publication ? "a publication goes via line or pull"
+                                  : "a message goes via line, cells, pull or network");
+        }
+        const std::uint64_t count =
+            uses_from(step_.kind) && !is_folding(step_.kind) ? step_.from.count : step_.to.count;
+        if (via == Mechanism::line &&
+            count * plan_.block_bytes(plan_.bytes_max) > line_payload_bytes) {
+            refuse("its blocks do not fit the " + std::to_string(line_payload_bytes) +
+                   " bytes of a line when the payload has bytes_max = " +
+                   std::to_string(plan_.bytes_max));
+        }
+    }
+
+    /// A publish or read of no blocks is a pure notification.
+    [[nodiscard]] bool empty_publication() const {
+        return (step_.kind == StepKind::publish && step_.from.count == 0) ||
+               (step_.kind == StepKind::read && step_.to.count == 0);
+    }
+
+    void check_blocks(const std::string& field, const Blocks& blocks, bool used) const {
+        if (!used) {
+            return;
+        }
+        if (blocks.count == 0) {
+            if (!empty_publication()) {
+                refuse(field + " has no blocks");
+            }
+            if (blocks != Blocks{}) {
+                refuse(field + " has no blocks, but names a place");
+            }
+            return;
+        }
+        if (blocks.buffer > Buffer::scratch) {
+            refuse(field + " names an unknown buffer");
+        }
+        const std::uint32_t available = blocks_in(plan_, rank_, blocks.buffer);
+        if (std::uint64_t{blocks.first} + blocks.count > available) {
+            refuse(field + " reaches beyond the " + std::to_string(available) + " blocks that " +
+                   std::string(to_string(blocks.buffer)) + " has on this rank");
+        }
+        if (blocks.buffer == Buffer::scratch &&
+            blocks.first % plan_.block_count + std::uint64_t{blocks.count} > plan_.block_count) {
+            refuse(field + " reaches over the end of one copy of the payload in scratch");
+        }
+        if (field == "to" && blocks.buffer == Buffer::input) {
+            refuse("input is never written");
+        }
+    }
+
+    void check_pair_of_ranges() const {
+        if (!is_folding(step_.kind) && step_.kind != StepKind::copy) {
+            return;
+        }
+        const Blocks& from = step_.from;
+        const Blocks& to = step_.to;
+        if (from.count != to.count) {
+            refuse("from and to differ in their number of blocks");
+        }
+        // The caller may give the same memory as input and output.
+        const bool same_memory = (from.buffer == Buffer::scratch) == (to.buffer == Buffer::scratch);
+        const bool overlap = std::uint64_t{from.first} < std::uint64_t{to.first} + to.count &&
+                             std::uint64_t{to.first} < std::uint64_t{from.first} + from.count;
+        if (same_memory && overlap && from.first != to.first) {
+            refuse("from and to overlap without being equal");
+        }
+        if (step_.kind == StepKind::copy && from == to) {
+            refuse("copies blocks onto themselves");
+        }
+    }
+
+    const Plan& plan_;
+    Rank rank_;
+    std::size_t index_;
+    const Step& step_;
+};
+
+} // namespace
+
+void check_shape(const Plan& plan) {
+    check_head(plan);
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        const std::size_t count = plan.steps[static_cast<std::size_t>(rank)].size();
+        for (std::size_t index = 0; index < count; ++index) {
+            ShapeOfStep(plan, rank, index).check();
+        }
+    }
+}
+
+} // namespace corymb::plan

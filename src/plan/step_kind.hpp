@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of steps have in common, for everything that walks through plans.
+#pragma once
+
+#include <corymb/plan.hpp>
+
+namespace corymb::plan {
+
+/// Starts a message or notification to one peer.
+[[nodiscard]] constexpr bool is_sending(StepKind kind) noexcept {
+    return kind == StepKind::signal || kind == StepKind::send;
+}
+
+/// Ends a message or notification from one peer.
+[[nodiscard]] constexpr bool is_receiving(StepKind kind) noexcept {
+    return kind == StepKind::wait || kind == StepKind::recv || kind == StepKind::fold;
+}
+
+[[nodiscard]] constexpr bool is_reading(StepKind kind) noexcept {
+    return kind == StepKind::read || kind == StepKind::read_fold;
+}
+
+/// The step waits for a peer before it does anything.
+[[nodiscard]] constexpr bool has_source(StepKind kind) noexcept {
+    return is_receiving(kind) || is_reading(kind);
+}
+
+/// The step combines with the reduction operator.
+[[nodiscard]] constexpr bool is_folding(StepKind kind) noexcept {
+    return kind == StepKind::fold || kind == StepKind::read_fold;
+}
+
+[[nodiscard]] constexpr bool has_peer(StepKind kind) noexcept {
+    return kind != StepKind::publish && kind != StepKind::copy;
+}
+
+/// Takes data out of the blocks `from` of its own rank.
+[[nodiscard]] constexpr bool uses_from(StepKind kind) noexcept {
+    return kind == StepKind::send || kind == StepKind::publish || kind == StepKind::copy ||
+           is_folding(kind);
+}
+
+/// Puts data into the blocks `to` of its own rank.
+[[nodiscard]] constexpr bool uses_to(StepKind kind) noexcept {
+    return kind == StepKind::recv || kind == StepKind::fold || is_reading(kind) ||
+           kind == StepKind::copy;
+}
+
+} // namespace corymb::plan

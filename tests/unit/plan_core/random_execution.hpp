@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// A second, deliberately simple executor of plans: queues of strings between ranks, in an order
+// that a random generator chooses. It shares nothing with the checker, so the two can judge each
+// other.
+#pragma once
+
+#include "base/random.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace corymb::test {
+
+/// How an execution ended.
+struct Outcome {
+    bool finished = false; ///< False: nobody could move any more.
+    std::string wrong;     ///< What was wrong at the end; empty if the results are right.
+};
+
+/// Runs the plan once. A block of rank r is the text "<r.b>"; combining appends texts, so that order
+/// and multiplicity show. `tight` gives channels the least room that is guaranteed, otherwise they
+/// have no limit. Data by pull is read when the receiver runs; a rank's memory is poisoned when it
+/// ends.
+class RandomExecution {
+public:
+    RandomExecution(const Plan& plan, std::uint64_t seed, bool tight)
+        : plan_(plan), random_(seed), tight_(tight), ranks_(plan.steps.size()) {
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            ranks_[rank].buffers[0].resize(plan.block_count);
+            ranks_[rank].buffers[1].resize(plan.block_count, "?");
+            ranks_[rank].buffers[2].resize(plan.scratch_blocks, "?");
+            for (std::uint32_t block = 0; block < plan.block_count; ++block) {
+                ranks_[rank].buffers[0][block] = token(rank, block);
+            }
+        }
+        if (plan.op == Collective::broadcast) {
+            auto& root = ranks_[static_cast<std::size_t>(plan.root)];
+            root.buffers[1] = root.buffers[0];
+        }
+        entered_.assign(ranks_.size(), false);
+    }
+
+    Outcome run(bool ordered) {
+        std::vector<std::size_t> live;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            live.push_back(rank);
+        }
+        std::size_t idle = 0; // attempts since somebody moved
+        std::size_t at = 0;
+        while (!live.empty() && idle < live.size()) {
+            if (idle == 0) {
+                at = random_.below(static_cast<std::uint32_t>(live.size()));
+            }
+            const std::size_t place = (at + idle) % live.size();
+            const std::size_t rank = live[place];
+            if (ranks_[rank].next == plan_.steps[rank].size()) {
+                leave(rank);
+                live.erase(live.begin() + static_cast<std::ptrdiff_t>(place));
+                idle = 0;
+            } else if (try_step(rank)) {
+                idle = 0;
+            } else {
+                ++idle;
+            }
+        }
+        Outcome outcome;
+        outcome.finished = live.empty();
+        outcome.wrong = wrong_.empty() && outcome.finished ? verdict(ordered) : wrong_;
+        return outcome;
+    }
+
+private:
+    struct Message {
+        std::vector<std::string> data;
+        std::size_t owner = 0; // for pull: whose blocks
+        Blocks where;
+        std::size_t readers = 0;
+    };
+    struct Member {
+        std::array<std::vector<std::string>, 3> buffers;
+        std::size_t next = 0;
+        bool posted = false; // a rendezvous send stands in the channel
+        std::vector<Message> publications;
+        std::map<std::pair<std::size_t, std::uint32_t>, bool> has_read;
+    };
+    using EdgeKey = std::tuple<std::size_t, std::size_t, int>; // from, to, 0 signal 1 line 2 cells
+
+    static std::string token(std::size_t rank, std::uint32_t block) {
+        return "<" + std::to_string(rank) + "." + std::to_string(block) + ">";
+    }
+
+    std::vector<std::string> taken(std::size_t owner, const Blocks& blocks) const {
+        const auto& buffer = ranks_[owner].buffers[static_cast<std::size_t>(blocks.buffer)];
+        const auto first = buffer.begin() + blocks.first;
+        return {first, first + blocks.count};
+    }
+
+    bool try_step(std::size_t rank) {
+        Member& me = ranks_[rank];
+        const Step& step = plan_.steps[rank][me.next];
+        const auto peer = static_cast<std::size_t>(step.peer);
+        entered_[rank] = true;
+        switch (step.kind) {
+        case StepKind::signal: edges_[{rank, peer, 0}].push_back({}); break;
+        case StepKind::wait:
+            if (!pop({peer, rank, 0}, nullptr)) {
+                return false;
+            }
+            break;
+        case StepKind::send:
+            if (!try_send(rank, step)) {
+                return false;
+            }
+            break;
+        case StepKind::recv:
+        case StepKind::fold: {
+            Message message;
+            if (!pop({peer, rank, channel(step.via)}, &message)) {
+                return false;
+            }
+            store(rank, step, message);
+            break;
+        }
+        case StepKind::publish:
+            me.publications.push_back({taken(rank, step.from), rank, step.from, 0});
+            break;
+        case StepKind::read:
+        case StepKind::read_fold:
+            if (ranks_[peer].publications.size() <= step.ordinal) {
+                return false;
+            }
+            store(rank, step, ranks_[peer].publications[step.ordinal]);
+            break;
+        case StepKind::copy: store(rank, step, {taken(rank, step.from), rank, step.from, 0}); break;
+        }
+        ++me.next;
+        return true;
+    }
+
+    static int channel(Mechanism via) {
+        return via == Mechanism::line || via == Mechanism::pull ? 1 : 2;
+    }
+
+    bool try_send(std::size_t rank, const Step& step) {
+        Member& me = ranks_[rank];
+        const EdgeKey key{rank, static_cast<std::size_t>(step.peer), channel(step.via)};
+        auto& queue = edges_[key];
+        const bool is_long = step.via == Mechanism::network ||
+                             (step.via == Mechanism::cells &&
+                              step.from.count * plan_.block_bytes(plan_.bytes_max) > cell_bytes);
+        if (me.posted) { // goes on when the receiver has taken everything
+            me.posted = !queue.empty();
+            return queue.empty();
+        }
+        if (!(tight_ && is_long) && tight_ && queue.size() >= line_slots) {
+            return false;
+        }
+        queue.push_back({taken(rank, step.from), rank, step.from, 0});
+        if (tight_ && is_long) {
+            me.posted = true;
+            --me.next; // undone by the caller: the step runs again
+            return true;
+        }
+        return true;
+    }
+
+    bool pop(const EdgeKey& key, Message* message) {
+        auto& queue = edges_[key];
+        if (queue.empty()) {
+            return false;
+        }
+        if (message != nullptr) {
+            *message = queue.front();
+        }
+        queue.pop_front();
+        return true;
+    }
+
+    void store(std::size_t rank, const Step& step, const Message& message) {
+        std::vector<std::string> incoming = message.data;
+        if (step.via == Mechanism::pull) {
+            incoming = taken(message.owner, message.where);
+        }
+        const bool folds = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
+        const auto own = folds ? taken(rank, step.from) : incoming;
+        auto& to = ranks_[rank].buffers[static_cast<std::size_t>(step.to.buffer)];
+        for (std::uint32_t k = 0; k < step.to.count; ++k) {
+            std::string text = incoming[k];
+            if (folds) {
+                text = step.incoming_first ? incoming[k] + own[k] : own[k] + incoming[k];
+            }
+            to[step.to.first + k] = text;
+            if (step.to.buffer == Buffer::output && plan_.op != Collective::broadcast) {
+                ranks_[rank].buffers[0][step.to.first + k] = text; // may be the same memory
+            }
+        }
+    }
+
+    void leave(std::size_t rank) {
+        if (plan_.op == Collective::barrier) {
+            for (std::size_t other = 0; other < ranks_.size(); ++other) {
+                if (!entered_[other] && other != rank) {
+                    wrong_ = "a rank left the barrier too early";
+                }
+            }
+        }
+        results_[rank] = ranks_[rank].buffers[1];
+        for (auto& buffer : ranks_[rank].buffers) {
+            for (auto& block : buffer) {
+                block = "poison";
+            }
+        }
+    }
+
+    std::string expected(std::uint32_t block) const {
+        if (plan_.op == Collective::broadcast) {
+            return token(static_cast<std::size_t>(plan_.root), block);
+        }
+        std::string text;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            text += token(rank, block);
+        }
+        return text;
+    }
+
+    /// The same tokens in rank order.
+    std::string sorted(const std::string& text, std::uint32_t block) const {
+        std::vector<std::size_t> times(ranks_.size(), 0);
+        std::size_t found = 0;
+        for (std::size_t at = 0; at < text.size(); ++found) {
+            const std::size_t end = text.find('>', at);
+            if (text[at] != '<' || end == std::string::npos) {
+                return text;
+            }
+            const std::size_t rank = std::stoul(text.substr(at + 1));
+            if (rank >= times.size() || text.substr(at, end + 1 - at) != token(rank, block)) {
+                return text;
+            }
+            ++times[rank];
+            at = end + 1;
+        }
+        std::string result;
+        for (std::size_t rank = 0; rank < times.size(); ++rank) {
+            for (std::size_t k = 0; k < times[rank]; ++k) {
+                result += token(rank, block);
+            }
+        }
+        return result;
+    }
+
+    std::string verdict(bool ordered) const {
+        if (plan_.op == Collective::barrier) {
+            return "";
+        }
+        for (const auto& [rank, output] : results_) {
+            if (plan_.op == Collective::reduce && static_cast<Rank>(rank) != plan_.root) {
+                continue;
+            }
+            for (std::uint32_t block = 0; block < plan_.block_count; ++block) {
+                const std::string got = ordered ? output[block] : sorted(output[block], block);
+                if (got != expected(block)) {
+                    return "rank " + std::to_string(rank) + " block " + std::to_string(block) +
+                           ": " + output[block];
+                }
+            }
+        }
+        for (const auto& [key, queue] : edges_) {
+            if (!queue.empty()) {
+                return "a message was never received";
+            }
+        }
+        return "";
+    }
+
+    const Plan& plan_;
+    Random random_;
+    bool tight_;
+    std::vector<Member> ranks_;
+    std::vector<bool> entered_;
+    std::map<EdgeKey, std::deque<Message>> edges_;
+    std::map<std::size_t, std::vector<std::string>> results_;
+    std::string wrong_;
+};
+
+} // namespace corymb::test
