@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Env of a world can do. Outside of an execution, while a world is built or judged, there
+// is only one thread and every operation is plain.
+#include "explorer/explorer.hpp"
+#include "explorer/trace.hpp"
+
+#include <algorithm>
+
+namespace corymb::verify {
+
+std::memory_order Explorer::weakened(std::memory_order order) const noexcept {
+    const bool no_release = options_.fault == Fault::release_is_relaxed;
+    const bool no_acquire = options_.fault == Fault::acquire_is_relaxed;
+    switch (order) {
+    case std::memory_order_release: return no_release ? std::memory_order_relaxed : order;
+    case std::memory_order_acquire: return no_acquire ? std::memory_order_relaxed : order;
+    case std::memory_order_acq_rel:
+        return no_release   ? std::memory_order_acquire
+               : no_acquire ? std::memory_order_release
+                            : order;
+    default: return order;
+    }
+}
+
+std::uint64_t Explorer::load(LocationId location, std::memory_order order,
+                             std::source_location where) {
+    if (current_ < 0) {
+        return memory_.newest(location);
+    }
+    order = weakened(order);
+    const Operation operation{Kind::load, location, order, -1, {}, where};
+    reach(operation);
+    const StoreId from = choose_store(candidates(current_));
+    const std::uint64_t value = memory_.read(current_, location, from, order);
+    trace(operation, read_text(value, memory_.store_at(location, from)));
+    step_done();
+    return value;
+}
+
+std::uint64_t Explorer::await(LocationId location, std::memory_order order, Predicate predicate,
+                              std::source_location where) {
+    if (current_ < 0) {
+        return memory_.newest(location);
+    }
+    order = weakened(order);
+    const Operation operation{Kind::await, location, order, -1, predicate, where};
+    reach(operation);
+    const StoreId from = choose_store(candidates(current_));
+    const std::uint64_t value = memory_.read(current_, location, from, order);
+    trace(operation, read_text(value, memory_.store_at(location, from)));
+    step_done();
+    return value;
+}
+
+void Explorer::store(LocationId location, std::uint64_t value, std::memory_order order,
+                     std::source_location where) {
+    if (current_ < 0) {
+        memory_.overwrite(location, value);
+        return;
+    }
+    order = weakened(order);
+    const Operation operation{Kind::store, location, order, -1, {}, where};
+    reach(operation);
+    const auto places = memory_.placements(current_, location, order);
+    const StoreId after = places[choose(places.size())];
+    memory_.write(current_, location, value, order, after, false, steps_);
+    trace(operation, written_text(value, after == places.front()));
+    step_done();
+}
+
+std::uint64_t Explorer::modify_read(LocationId location, std::memory_order order,
+                                    std::source_location where) {
+    if (current_ < 0) {
+        return memory_.newest(location);
+    }
+    order = weakened(order);
+    reach({Kind::exchange, location, order, -1, {}, where});
+    last_read_ = choose_store(candidates(current_));
+    return memory_.read(current_, location, last_read_, order);
+}
+
+void Explorer::modify_write(LocationId location, std::uint64_t value, std::memory_order order) {
+    if (current_ < 0) {
+        memory_.overwrite(location, value);
+        return;
+    }
+    memory_.write(current_, location, value, weakened(order), last_read_, true, steps_);
+    const Store& from = memory_.store_at(location, last_read_);
+    trace(threads_[static_cast<std::size_t>(current_)].next,
+          read_text(from.value, from) + ", writes " + value_text(value));
+    step_done();
+}
+
+void Explorer::fence(std::memory_order order, std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    const Operation operation{Kind::fence, 0, order, -1, {}, where};
+    if (order == std::memory_order_seq_cst) {
+        reach(operation);
+    }
+    memory_.fence(current_, order);
+    trace(operation, "");
+    step_done();
+}
+
+void Explorer::light_fence(std::source_location where) {
+    if (current_ < 0 || options_.fault == Fault::no_light_fence) {
+        return;
+    }
+    const Operation operation{Kind::light_fence, 0, {}, -1, {}, where};
+    reach(operation);
+    memory_.light_fence(current_);
+    trace(operation, "");
+    step_done();
+}
+
+void Explorer::heavy_fence(std::source_location where) {
+    if (current_ < 0 || options_.fault == Fault::no_heavy_fence) {
+        return;
+    }
+    const Operation begin{Kind::heavy_begin, 0, {}, -1, {}, where};
+    reach(begin);
+    memory_.heavy_begin(current_);
+    trace(begin, "");
+    step_done();
+
+    heavy_moments(where);
+
+    const Operation end{Kind::heavy_end, 0, {}, -1, {}, where};
+    reach(end);
+    memory_.heavy_end(current_);
+    trace(end, "");
+    step_done();
+}
+
+/// One moment for every other thread, in any order.
+void Explorer::heavy_moments(std::source_location where) {
+    std::array<int, threads_max> left{};
+    std::size_t count = 0;
+    for (int other = 0; other < static_cast<int>(threads_.size()); ++other) {
+        if (other != current_) {
+            left[count++] = other;
+        }
+    }
+    while (count > 0) {
+        const std::size_t pick = choose(count);
+        const int other = left[pick];
+        left[pick] = left[--count];
+        const Operation operation{Kind::heavy_moment, 0, {}, other, {}, where};
+        reach(operation);
+        memory_.heavy_moment(current_, other);
+        trace(operation, thread_text(other));
+        step_done();
+    }
+}
+
+void Explorer::futex_wait(LocationId location, std::uint32_t expected, std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    const Operation operation{Kind::futex_wait, location, {}, -1, {}, where};
+    reach(operation);
+    // The kernel compares with some value that is not older than what the last waker had seen.
+    // Should it be an old one, then the store that replaced it has its wake-up still to come.
+    const auto ids = candidates(current_);
+    const StoreId from = choose_store(ids);
+    const std::uint64_t value = memory_.store_at(location, from).value;
+    memory_.observe(current_, location, from);
+    const bool same = value == expected || options_.fault == Fault::no_futex_compare;
+    const bool spurious = same && spurious_left_ > 0 && choose(2) == 1;
+    spurious_left_ -= spurious ? 1 : 0;
+    trace(operation, "compares " + value_text(value) +
+                         (spurious ? ", woken for no reason"
+                          : same   ? ", sleeps"
+                                   : ", does not sleep"));
+    step_done();
+    if (same && !spurious) {
+        sleep_in_kernel(location, where);
+    }
+}
+
+void Explorer::sleep_in_kernel(LocationId location, std::source_location where) {
+    threads_[static_cast<std::size_t>(current_)].woken = false;
+    const Operation operation{Kind::asleep, location, {}, -1, {}, where};
+    reach(operation);
+    trace(operation, "wakes up");
+    step_done();
+}
+
+void Explorer::futex_wake(LocationId location, int count, std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    const Operation operation{Kind::futex_wake, location, {}, -1, {}, where};
+    reach(operation);
+    memory_.kernel_publish(current_, location);
+    std::vector<std::size_t> sleepers;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        const Thread& it = threads_[i];
+        if (!it.done && it.next.kind == Kind::asleep && it.next.location == location && !it.woken) {
+            sleepers.push_back(i);
+        }
+    }
+    std::string woken = "wakes";
+    for (int i = 0; i < count && !sleepers.empty(); ++i) {
+        const std::size_t pick = choose(sleepers.size());
+        threads_[sleepers[pick]].woken = true;
+        woken += " " + thread_text(static_cast<int>(sleepers[pick]));
+        sleepers.erase(sleepers.begin() + static_cast<std::ptrdiff_t>(pick));
+    }
+    trace(operation, woken == "wakes" ? "wakes nobody" : woken);
+    step_done();
+}
+
+void Explorer::note(const void* address, std::size_t count, bool is_write,
+                    std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    Conflict other;
+    const bool races =
+        shadow_.access(address, count, is_write, current_, memory_.clock(current_), where, other);
+    if (tracing_) {
+        trace_.push_back(plain_text(steps_, current_, is_write, describe(address), count, where));
+    }
+    if (races) {
+        fail("race: " + std::string(is_write ? "write" : "read") + " of " + describe(address) +
+             " by " + thread_text(current_) + " at " + place_text(where) +
+             " is not ordered after the " + (other.is_write ? "write" : "read") + " by " +
+             thread_text(other.thread) + " at " + place_text(other.where));
+    }
+}
+
+} // namespace corymb::verify
