@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The typer application and the one place where errors become a line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import corymb
+from corymb.command import bench, demo, doctor, map, plan, report, sim
+from corymb.command.console import say_error
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+USAGE_CODES = {"invalid_argument", "unknown_name"}
+
+app = typer.Typer(
+    name="corymb",
+    help="Measure how the cores of this machine talk, plan group communication, run the plan.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: corymb demo. Exit status: 0 done, 1 failed, 2 usage, 130 Ctrl-C.",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"corymb {corymb.__version__}")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Say it and leave."),
+    ] = False,
+) -> None:
+    del version
+
+
+for module in (map, plan, sim, bench, report, demo, doctor):
+    app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
+
+
+def _status_of(error: corymb.Error) -> int:
+    if error.code == "interrupted":
+        return INTERRUPTED
+    return USAGE if error.code in USAGE_CODES else FAILED
+
+
+def _interrupted() -> int:
+    """Leaves at once: a planning thread that is still running has nothing to clean up."""
+    say_error("interrupted")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
+
+def run(arguments: list[str]) -> int:
+    """Runs the command and returns its exit status; prints one line for every error."""
+    try:
+        result = typer.main.get_command(app).main(
+            arguments, prog_name="corymb", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except corymb.Error as error:
+        say_error(str(error))
+        return _status_of(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except BrokenPipeError:
+        # The reader of stdout has left (`corymb map | head`); nothing to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        say_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return FAILED
+    except Exception as error:  # usage errors; their base class differs between typer versions
+        if not hasattr(error, "format_message"):
+            raise
+        say_error(error.format_message() or "see corymb --help")
+        return int(getattr(error, "exit_code", USAGE))
+    if result == INTERRUPTED:
+        return _interrupted()
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""corymb bench: corymb and its peers, measured side by side in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import corymb
+from corymb.command import bench_program, console, files, inputs
+from corymb.command.options import JsonFile
+from corymb.study import bench_verdict
+
+NAME = "bench"
+EXAMPLES = (
+    "Examples: corymb bench barrier --threads 2 | "
+    "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
+    "corymb bench allreduce --threads 2 --bytes 8,65536"
+)
+REGIMES = ("alone", "oversubscribed", "neighbour", "late")
+
+
+def command(
+    ops: Annotated[
+        str,
+        typer.Argument(metavar="OP[,OP]", help="barrier, broadcast, reduce, allreduce."),
+    ],
+    threads: Annotated[
+        str | None,
+        typer.Option("--threads", metavar="LIST", help="Numbers of threads, such as 2,4,8."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="Time for everything together.")
+    ] = 60.0,
+    sizes: Annotated[
+        str | None, typer.Option("--bytes", metavar="LIST", help="Payloads, multiples of 8.")
+    ] = None,
+    regimes: Annotated[
+        str | None, typer.Option("--regimes", metavar="LIST", help=", ".join(REGIMES) + ".")
+    ] = None,
+    contestants: Annotated[
+        str | None,
+        typer.Option("--contestants", metavar="LIST", help="Names or families to keep."),
+    ] = None,
+    pin: Annotated[
+        str, typer.Option("--pin", metavar="auto|yes|no", help="Bind threads to CPUs.")
+    ] = "auto",
+    json: JsonFile = None,
+) -> None:
+    """Time corymb, the raw floor and other libraries, alternating in one run."""
+    names = split(ops, "OP")
+    for name in names:
+        inputs.require_operation(name)
+    if not 0.5 <= seconds <= 86400:
+        raise inputs.usage("--seconds must be from 0.5 to 86400")
+    if pin not in {"auto", "yes", "no"}:
+        raise inputs.usage("--pin must be auto, yes or no")
+    chosen_regimes = split(regimes, "--regimes")
+    unknown = [name for name in chosen_regimes if name not in REGIMES]
+    if unknown:
+        raise inputs.usage(f"unknown regime '{unknown[0]}'; there are {', '.join(REGIMES)}")
+    request = bench_program.Request(
+        ops=names,
+        threads=numbers(threads, "--threads", 2, 1024),
+        seconds=seconds,
+        sizes=numbers(sizes, "--bytes", 8, 2**26),
+        regimes=chosen_regimes,
+        contestants=split(contestants, "--contestants"),
+        pin=pin,
+    )
+    files.require_writable(json)
+    with console.progress_bar("measuring side by side") as report:
+        rows = bench_program.measure(request, report)
+    out = console.output(quiet=console.is_stdout(json))
+    show(out, rows)
+    if json is not None:
+        files.write_json(
+            json, {"schema": "corymb-bench/1", "version": corymb.__version__, "rows": rows}
+        )
+
+
+def split(text: str | None, option: str) -> list[str]:
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise inputs.usage(f"{option} '{text}': there is an empty entry")
+    return parts
+
+
+def numbers(text: str | None, option: str, low: int, high: int) -> list[int]:
+    """A list of numbers without repetition, each from `low` to `high`."""
+    found: list[int] = []
+    for part in split(text, option):
+        if not part.isdecimal() or not part.isascii() or len(part) > 12:
+            raise inputs.usage(f"{option} '{text}': '{part}' is not a number")
+        if not low <= int(part) <= high:
+            raise inputs.usage(f"{option} {part} is out of range: {low} to {high}")
+        if int(part) in found:
+            raise inputs.usage(f"{option} '{text}': {part} occurs twice")
+        found.append(int(part))
+    return found
+
+
+def show(out: Console, rows: Sequence[dict[str, Any]]) -> None:
+    """One table a case, fastest first, then wins, ties and losses."""
+    cases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = (row["op"], row["regime"], row["ranks"], row["bytes"], row["pinned"])
+        cases.setdefault(key, []).append(row)
+    for (op, regime, ranks, size, pinned), members in cases.items():
+        payload = "" if op == "barrier" else f", {size} B"
+        bound = "pinned" if pinned else "not pinned"
+        out.print(f"[bold]{op}[/], {ranks} ranks{payload}, {regime}, {bound}")
+        out.print(_case_table(members))
+    show_verdict(out, rows)
+
+
+def _case_table(members: Sequence[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column("contestant", overflow="fold")
+    for title in ("median, ns", "quartiles, ns", "of corymb"):
+        table.add_column(title, justify="right")
+    measured = [row for row in members if row["median_ns"] is not None]
+    for row in sorted(measured, key=lambda row: row["median_ns"]):
+        ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f} x"
+        table.add_row(
+            row["contestant"], f"{row['median_ns']:,.1f}", f"{row['q25']:,.0f}-{row['q75']:,.0f}",
+            ratio, style="bold" if row["contestant"] == "corymb" else None,
+        )  # fmt: skip
+    for row in members:
+        if row["median_ns"] is None:
+            table.add_row(row["contestant"], "-", f"skipped: {row['skipped']}", "", style="dim")
+    return table
+
+
+def show_verdict(out: Console, rows: Sequence[dict[str, Any]]) -> None:
+    verdict = bench_verdict(rows)
+    out.print(
+        f"corymb is faster in {len(verdict['wins'])} comparisons with peers, equal within 5 % in "
+        f"{len(verdict['ties'])}, slower in {len(verdict['losses'])}."
+    )
+    for loss in verdict["losses"]:
+        out.print("  slower: " + loss, markup=False)

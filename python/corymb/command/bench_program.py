@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the program corymb-bench: starts it, follows its progress, ends it whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import corymb
+from corymb.command.console import Report
+
+GRACE_S = 2.0
+ROW_KEYS = (
+    "op", "contestant", "family", "ranks", "bytes", "pinned", "regime", "median_ns", "q25", "q75",
+    "ratio", "cpu_ns", "skipped",
+)  # fmt: skip
+
+
+@dataclass
+class Request:
+    """What to measure; empty lists leave the choice to the program."""
+
+    ops: Sequence[str]
+    threads: Sequence[int] = ()
+    seconds: float = 20.0
+    sizes: Sequence[int] = ()
+    regimes: Sequence[str] = ()
+    contestants: Sequence[str] = ()
+    pin: str = "auto"
+    extra: list[str] = field(default_factory=list)
+
+    def arguments(self) -> list[str]:
+        words = [",".join(self.ops), "--seconds", f"{self.seconds:g}", "--pin", self.pin]
+        lists = {
+            "--threads": self.threads,
+            "--bytes": self.sizes,
+            "--regimes": self.regimes,
+            "--contestants": self.contestants,
+        }
+        for option, values in lists.items():
+            if values:
+                words += [option, ",".join(str(value) for value in values)]
+        return words + self.extra
+
+
+def program() -> Path | None:
+    """The bench program: $CORYMB_BENCH, the one in this package, or one on the PATH."""
+    named = os.environ.get("CORYMB_BENCH")
+    if named:
+        return Path(named)
+    inside = Path(__file__).parent.parent / "bin" / "corymb-bench"
+    if inside.exists():
+        return inside
+    found = shutil.which("corymb-bench")
+    return Path(found) if found else None
+
+
+def measure(request: Request, report: Report) -> list[dict[str, Any]]:
+    """Runs the program and returns its rows; raises corymb.Error with its own words."""
+    path = program()
+    if path is None:
+        raise corymb.Error(
+            "corymb-bench is not part of this installation; build with CORYMB_BENCH=ON", "io"
+        )
+    command = [str(path), *request.arguments()]
+    try:
+        # In a session of its own, so that a Ctrl-C of the terminal reaches it through us, once.
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            text=True, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise corymb.Error(f"cannot start {path}: {error.strerror}", "io") from None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    words: list[str] = []
+    follower = threading.Thread(target=_follow, args=(process.stderr, report, words), daemon=True)
+    follower.start()
+    try:
+        rows = [_row(line) for line in process.stdout if '"type":"row"' in line]
+        status = process.wait()
+    finally:
+        _end(process)
+    follower.join(GRACE_S)
+    if status != 0:
+        raise _failure(status, words)
+    return rows
+
+
+def _row(line: str) -> dict[str, Any]:
+    row = json.loads(line)
+    return {key: row.get(key) for key in ROW_KEYS}
+
+
+def _follow(stream: IO[str], report: Report, words: list[str]) -> None:
+    """Reads the progress lines; keeps the others, which say what went wrong."""
+    for line in stream:
+        kind, _, rest = line.strip().partition(" ")
+        part, _, what = rest.partition(" ")
+        if kind == "progress":
+            try:
+                report(float(part), what)
+            except ValueError:
+                continue
+        elif line.strip():
+            words.append(line.strip().removeprefix("corymb-bench: "))
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Asks the program to end its children and itself, then makes sure."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _failure(status: int, words: list[str]) -> corymb.Error:
+    text = words[-1] if words else f"it ended with status {status}"
+    code = {2: "invalid_argument", 130: "interrupted"}.get(status, "unsupported")
+    return corymb.Error(f"corymb-bench: {text}", code)

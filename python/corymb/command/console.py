@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the subcommands print with: results on stdout, progress and errors on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+Result = TypeVar("Result")
+Report = Callable[[float, str], None]
+
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def output(quiet: bool = False) -> Console:
+    """The console for people. Quiet when stdout carries JSON."""
+    return Console(quiet=quiet, highlight=False)
+
+
+def say_error(text: str) -> None:
+    """One line on stderr, whatever the text holds."""
+    line = " ".join(text.split())
+    errors.print("corymb:", style="bold red", end=" ")
+    errors.print(line, markup=False)
+
+
+def say(text: str) -> None:
+    """A remark on stderr about the path that was taken."""
+    errors.print(f"corymb: {text}", markup=False, style="dim")
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Report]:
+    """Gives a function (done 0..1, what). A bar on a terminal, one line elsewhere."""
+    if not errors.is_terminal:
+        say(f"{title} ...")
+        yield lambda done, what: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[what]}", style="dim"),
+    )
+    with Progress(*columns, console=errors, transient=True) as progress:
+        task = progress.add_task(title, total=1.0, what="")
+        yield lambda done, what: progress.update(task, completed=done, what=what)
+
+
+def busy(title: str, work: Callable[[], Result]) -> Result:
+    """Runs `work`, which has no progress of its own, in a thread, so that Ctrl-C is heard at once;
+    shows that something happens if it takes longer than half a second."""
+    results: list[Result] = []
+    failures: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:  # handed to the caller below
+            failures.append(failure)
+
+    thread = threading.Thread(target=target, daemon=True)
+    thread.start()
+    thread.join(0.5)
+    if thread.is_alive():
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        hidden = not errors.is_terminal
+        with Progress(*columns, console=errors, transient=True, disable=hidden) as progress:
+            progress.add_task(title, total=None)
+            while thread.is_alive():
+                thread.join(0.1)
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+def is_stdout(path: str | None) -> bool:
+    return path == "-"
+
+
+def encoding_is_unicode() -> bool:
+    return (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""corymb plan: the best plan for an operation on a machine."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+import corymb
+from corymb import messages
+from corymb.command import console, files, inputs
+from corymb.command.options import (
+    Bytes,
+    JsonFile,
+    MachineName,
+    ModelFile,
+    Moves,
+    NoMeasure,
+    Ranks,
+    Root,
+    Seed,
+)
+
+NAME = "plan"
+EXAMPLES = (
+    "Examples: corymb plan barrier | "
+    "corymb plan broadcast --machine smelt-e5v2-2x10 --root 0 --json plan.json | "
+    "corymb plan allreduce --machine epyc-9754-2s-512t --ranks 0-7,256-263 --bytes 4096"
+)
+LARGEST_SHOWN_TREE = 64
+
+
+def command(
+    op: Annotated[str, typer.Argument(metavar="OP", help="barrier, broadcast, reduce, allreduce.")],
+    machine: MachineName = None,
+    model: ModelFile = None,
+    ranks: Ranks = None,
+    root: Root = None,
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", metavar="A", help="A name of the portfolio, or best.")
+    ] = "best",
+    seed: Seed = 1,
+    moves: Moves = 0,
+    bytes_: Bytes = 8,
+    no_measure: NoMeasure = False,
+    json: JsonFile = None,
+) -> None:
+    """Plan an operation on a machine model; every plan is proven before it is shown."""
+    inputs.require_operation(op)
+    inputs.require_algorithm(op, algorithm)
+    inputs.require_sizes(bytes_, seed, moves)
+    files.require_writable(json)
+    chosen = inputs.choose_machine(machine, model, no_measure)
+    placement = inputs.placement_of(ranks, chosen.machine)
+    inputs.require_root(root, len(placement))
+    work = functools.partial(
+        corymb.make_plan,
+        chosen.machine,
+        op,
+        placement=placement,
+        root=root,
+        bytes=bytes_,
+        algorithm=algorithm,
+        seed=seed,
+        moves=moves,
+    )
+    choice = console.busy(f"planning {op} for {len(placement)} ranks", work)
+    out = console.output(quiet=console.is_stdout(json))
+    show(out, choice, chosen.machine, bytes_)
+    if json is not None:
+        files.write_text(json, choice.to_json(chosen.machine) + "\n")
+
+
+def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size: int) -> None:
+    """Prints a plan for people."""
+    plan, unit = choice.plan, machine.unit
+    payload = "" if plan.op == "barrier" else f", {size} B"
+    out.print(f"[bold]{plan.op}[/] among {len(plan)} ranks{payload} on ", end="")
+    out.print(inputs.title_of(machine), markup=False)
+    gap = 100 * (choice.predicted / choice.lower_bound - 1) if choice.lower_bound > 0 else 0.0
+    out.print(f"  algorithm    [bold]{plan.algorithm}[/], root {plan.root}, proven")
+    out.print(f"  predicted    {choice.predicted:.1f} {unit} (simulated, not measured)")
+    out.print(
+        f"  lower bound  {choice.lower_bound:.1f} {unit} ({choice.bound_kind}), "
+        f"the plan is {gap:.1f} % above it"
+    )
+    out.print(_portfolio(choice, unit))
+    if 1 < len(plan) <= LARGEST_SHOWN_TREE:
+        tree = _tree(choice, machine, size)
+        if tree is not None:
+            out.print(tree)
+
+
+def _portfolio(choice: corymb.PlanChoice, unit: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column("portfolio")
+    table.add_column(f"predicted, {unit}", justify="right")
+    table.add_column("of the best", justify="right")
+    ranked = sorted(choice.portfolio.items(), key=lambda item: item[1])
+    best = ranked[0][1] if ranked else 0.0
+    for name, predicted in ranked:
+        ratio = f"{predicted / best:.2f} x" if best > 0 else ""
+        style = "bold" if name == choice.plan.algorithm else None
+        table.add_row(name, f"{predicted:.1f}", ratio, style=style)
+    return table
+
+
+def _tree(choice: corymb.PlanChoice, machine: corymb.Machine, size: int) -> Tree | None:
+    plan = choice.plan
+    timeline = corymb.simulate(
+        plan, machine, placement=choice.placement, bytes=size, activities=True
+    )
+    edges = messages.drawn_messages(plan, timeline)
+    reverse = plan.op == "reduce"
+    parents = messages.parents_of(edges, len(plan), reverse)
+    if parents is None:
+        return None
+    end = {(m.target, m.source) if reverse else (m.source, m.target): m.received for m in edges}
+    children = messages.children_of(parents, end)
+    cpus = machine.cpus
+
+    def label(rank: int) -> str:
+        text = f"rank {rank} (CPU {cpus[choice.placement[rank]]})"
+        parent = parents[rank]
+        when = f" [dim]at {end[parent, rank]:.0f}[/]" if parent >= 0 else " [dim]root[/]"
+        return text + when
+
+    top = parents.index(-1)
+    tree = Tree(label(top))
+    pending = [(top, tree)]
+    while pending:
+        rank, branch = pending.pop()
+        pending.extend((child, branch.add(label(child))) for child in children[rank])
+    return tree

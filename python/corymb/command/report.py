@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""corymb report: one self-contained page about a machine and its plans."""
+
+from __future__ import annotations
+
+import functools
+import json as json_text
+from typing import Annotated, Any
+
+import typer
+
+import corymb
+from corymb import study
+from corymb.command import bench_program, console, files, inputs
+from corymb.command.map import remarks_of
+from corymb.command.options import Bytes, JsonFile, MachineName, ModelFile, NoMeasure, Ranks, Root
+
+NAME = "report"
+EXAMPLES = (
+    "Examples: corymb report | corymb report --machine epyc-7742-2s-256t -o rome.html | "
+    "corymb report --bench bench.json --op allreduce"
+)
+REPETITIONS = 2000
+BENCH_SECONDS = 12.0
+
+
+def command(
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where the page goes.")
+    ] = "report.html",
+    machine: MachineName = None,
+    model: ModelFile = None,
+    ranks: Ranks = None,
+    root: Root = None,
+    bytes_: Bytes = 8,
+    op: Annotated[
+        str, typer.Option("--op", metavar="OP", help="The operation whose plan is drawn.")
+    ] = "broadcast",
+    bench: Annotated[
+        str | None,
+        typer.Option("--bench", metavar="FILE", help="Curves of corymb bench --json FILE."),
+    ] = None,
+    no_bench: Annotated[
+        bool, typer.Option("--no-bench", help="Run nothing on this machine.")
+    ] = False,
+    no_measure: NoMeasure = False,
+    json: JsonFile = None,
+) -> None:
+    """Write heat maps, plans, timeline, bench curves and stragglers into one HTML file."""
+    inputs.require_operation(op)
+    inputs.require_sizes(bytes_, 1, 0)
+    files.require_writable(output)
+    files.require_writable(json)
+    rows = load_rows(bench) if bench is not None else []
+    chosen = inputs.choose_machine(machine, model, no_measure)
+    placement = inputs.placement_of(ranks, chosen.machine)
+    inputs.require_root(root, len(placement))
+    facts = study.study_of(chosen.machine, placement, bytes_)
+    facts.bench = rows
+    plan_all(facts, root)
+    if chosen.is_here and not no_bench and len(placement) > 1:
+        run_all(facts)
+        if not rows and bench_program.program() is not None:
+            facts.bench = short_bench(BENCH_SECONDS)
+    write_page(output, facts, chosen, op)
+    out = console.output(quiet=console.is_stdout(json) or console.is_stdout(output))
+    out.print(f"wrote {output}", markup=False)
+    if json is not None:
+        files.write_json(json, as_json(facts, chosen))
+
+
+def plan_all(facts: study.Study, root: int | None = None) -> None:
+    for op in corymb.OPERATIONS:
+        work = functools.partial(study.plan_one, facts, op, root)
+        console.busy(f"planning {op} for {len(facts.placement)} ranks", work)
+
+
+def run_all(facts: study.Study, repetitions: int = REPETITIONS) -> None:
+    """Runs the four plans on this machine, bound to their CPUs."""
+    with console.progress_bar("running the plans") as report:
+        for index, (op, planned) in enumerate(facts.planned.items()):
+
+            def part(done: float, _: str, index: int = index, op: str = op) -> None:
+                report((index + done) / len(facts.planned), op)
+
+            study.run_one(planned, facts.cpus, facts.size, repetitions, part)
+
+
+def short_bench(seconds: float) -> list[dict[str, Any]]:
+    """A bench run for pictures: few contestants' cases, all of them alternating."""
+    cpus = corymb.usable_cpus().count()
+    threads = sorted({2, 4, cpus} if cpus > 1 else {2, 4})
+    request = bench_program.Request(
+        ops=["barrier", "broadcast", "allreduce"],
+        threads=threads,
+        seconds=seconds,
+        sizes=[8],
+        regimes=["alone", "oversubscribed"],
+    )
+    with console.progress_bar("comparing with other libraries") as report:
+        return bench_program.measure(request, report)
+
+
+def load_rows(file: str) -> list[dict[str, Any]]:
+    """The rows of a bench file; a wrong file is said."""
+    wrong = corymb.Error(f"{file} is not a file of corymb bench --json", "io")
+    try:
+        value = json_text.loads(files.read_text(file, "bench results"))
+        rows = value["rows"]
+        needed = {"op", "contestant", "ranks", "bytes", "regime", "median_ns", "q25", "q75"}
+        if not all(needed <= set(row) for row in rows):
+            raise wrong
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise wrong from None
+    return list(rows)
+
+
+def write_page(output: str, facts: study.Study, chosen: inputs.Chosen, drawn: str) -> None:
+    from corymb.picture.report import report_page
+
+    work = functools.partial(report_page, facts, chosen.title, remarks_of(chosen.machine), drawn)
+    page = console.busy("drawing", work)
+    files.write_text(output, page)
+
+
+def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
+    """The numbers behind the page."""
+    return {
+        "schema": "corymb-report/1",
+        "machine": chosen.title,
+        "origin": chosen.origin,
+        "unit": facts.machine.unit,
+        "model_sha256": facts.machine.sha256(),
+        "cpus": facts.cpus,
+        "bytes": facts.size,
+        "operations": {
+            op: {
+                "algorithm": planned.choice.plan.algorithm,
+                "root": planned.choice.plan.root,
+                "predicted": planned.choice.predicted,
+                "lower_bound": planned.choice.lower_bound,
+                "bound_kind": planned.choice.bound_kind,
+                "finish": planned.timeline.finish,
+                "waiting": planned.waiting,
+                "measured_median_ns": planned.run.median_ns if planned.run else None,
+                "wrong_results": planned.run.wrong if planned.run else None,
+            }
+            for op, planned in facts.planned.items()
+        },
+        "bench": facts.bench,
+    }

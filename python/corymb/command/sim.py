@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""corymb sim: replay a plan file on any machine model."""
+
+from __future__ import annotations
+
+import functools
+import json as json_text
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import corymb
+from corymb import messages
+from corymb.command import console, files, inputs
+from corymb.command.options import JsonFile, MachineName, ModelFile, NoMeasure, Ranks
+
+NAME = "sim"
+EXAMPLES = (
+    "Examples: corymb sim plan.json --machine epyc-9654-2s-192c | "
+    "corymb sim plan.json --model my.json --ranks 0-7 --json times.json"
+)
+
+
+def command(
+    plan_file: Annotated[str, typer.Argument(metavar="PLAN.json", help="From corymb plan --json.")],
+    machine: MachineName = None,
+    model: ModelFile = None,
+    ranks: Ranks = None,
+    bytes_: Annotated[
+        int, typer.Option("--bytes", metavar="B", help="Payload; the plan's own without it.")
+    ] = -1,
+    no_measure: NoMeasure = False,
+    json: JsonFile = None,
+) -> None:
+    """Check a plan, then replay it on a machine model. A wrong plan is refused."""
+    files.require_writable(json)
+    text = files.read_text(plan_file, "plan")
+    plan = corymb.Plan.from_json(text)
+    console.busy("checking the plan", plan.check)
+    chosen = inputs.choose_machine(machine, model, no_measure)
+    placement = _placement(text, ranks, plan, chosen.machine)
+    size = bytes_ if bytes_ >= 0 else _payload(text, plan)
+    work = functools.partial(
+        corymb.simulate, plan, chosen.machine, placement=placement, bytes=size, activities=True
+    )
+    timeline = console.busy("simulating", work)
+    out = console.output(quiet=console.is_stdout(json))
+    unit, finish = chosen.machine.unit, timeline.finish
+    waiting = messages.waiting_times(timeline)
+    slowest = int(np.argmax(finish))
+    out.print(f"{plan.op}, {plan.algorithm or 'no name'}, {len(plan)} ranks: proven", markup=False)
+    out.print(f"simulated on {timeline.simulated_on or chosen.title}, {size} B:", markup=False)
+    out.print(f"  makespan  [bold]{timeline.makespan:.1f} {unit}[/], last is rank {slowest}")
+    out.print(
+        f"  finish    first {finish.min():.1f}, median {np.median(finish):.1f} {unit}\n"
+        f"  waiting   median {np.median(waiting):.1f}, longest {waiting.max():.1f} {unit}"
+    )
+    if json is not None:
+        files.write_json(
+            json,
+            {
+                "schema": "corymb-sim/1",
+                "op": plan.op,
+                "algorithm": plan.algorithm,
+                "ranks": len(plan),
+                "root": plan.root,
+                "bytes": size,
+                "plan_hash": plan.hash(),
+                "simulated_on": timeline.simulated_on or chosen.title,
+                "model_sha256": chosen.machine.sha256(),
+                "unit": unit,
+                "placement": placement,
+                "makespan": timeline.makespan,
+                "finish": finish,
+                "waiting": waiting,
+            },
+        )
+
+
+def _placement(
+    text: str, ranks: str | None, plan: corymb.Plan, machine: corymb.Machine
+) -> list[int]:
+    """--ranks, else the CPUs in the plan file, else one rank on each of the first PUs."""
+    size = len(plan)
+    if ranks is not None:
+        placement = inputs.placement_of(ranks, machine)
+        if len(placement) != size:
+            raise inputs.usage(f"--ranks names {len(placement)} CPUs but the plan has {size} ranks")
+        return placement
+    if size > len(machine):
+        raise inputs.usage(
+            f"the plan has {size} ranks but {inputs.title_of(machine)} has {len(machine)} CPUs"
+        )
+    stored: Any = json_text.loads(text).get("placement")
+    if not isinstance(stored, list) or len(stored) != size:
+        return list(range(size))
+    if not all(isinstance(pu, int) and 0 <= pu < len(machine) for pu in stored):
+        raise inputs.usage("the plan's placement does not fit this machine; give --ranks")
+    if len(set(stored)) != size:
+        raise corymb.Error("placement: a PU occurs twice in the plan file", "invalid_plan")
+    return stored
+
+
+def _payload(text: str, plan: corymb.Plan) -> int:
+    stored = json_text.loads(text).get("bytes")
+    if isinstance(stored, int) and 0 <= stored <= 2**40:
+        return stored
+    return min(8, plan.bytes_max) if plan.bytes_max else 8

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors and interrupts across the language border.
+#include "bindings.hpp"
+
+#include <corymb/error.hpp>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+
+namespace corymb::python {
+
+namespace {
+
+void translate(const std::exception_ptr& pointer, void*) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+        try {
+            const nb::object type = nb::module_::import_("corymb.errors").attr("Error");
+            const nb::object value = type(error.what(), to_string(error.code()), error.ranks());
+            PyErr_SetObject(type.ptr(), value.ptr());
+        } catch (nb::python_error& failed) {
+            failed.restore();
+        }
+    }
+}
+
+} // namespace
+
+void bind_error(nb::module_&) {
+    nb::register_exception_translator(translate, nullptr);
+}
+
+bool ProgressBridge::report(double done, std::string_view what) {
+    const nb::gil_scoped_acquire lock;
+    if (exception_.is_valid()) {
+        return false;
+    }
+    try {
+        if (PyErr_CheckSignals() != 0) {
+            throw nb::python_error();
+        }
+        if (callable_.is_valid() && !callable_.is_none()) {
+            const nb::object answer = callable_(done, nb::str(what.data(), what.size()));
+            return !answer.is(nb::handle(Py_False));
+        }
+    } catch (nb::python_error& error) {
+        exception_ = nb::borrow(error.value());
+        return false;
+    }
+    return true;
+}
+
+void ProgressBridge::rethrow() {
+    if (exception_.is_valid()) {
+        PyErr_SetObject(nb::handle(exception_.type()).ptr(), exception_.ptr());
+        throw nb::python_error();
+    }
+}
+
+} // namespace corymb::python

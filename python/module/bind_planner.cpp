@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb/planner.hpp and corymb/simulate.hpp for Python.
+#include "bindings.hpp"
+
+#include <corymb/planner.hpp>
+#include <corymb/simulate.hpp>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace corymb::python {
+
+namespace {
+
+using Vector = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+double* copy_for_numpy(const std::vector<double>& values, nb::capsule& owner) {
+    auto memory = std::make_unique<double[]>(values.size());
+    std::copy(values.begin(), values.end(), memory.get());
+    owner =
+        nb::capsule(memory.get(), [](void* data) noexcept { delete[] static_cast<double*>(data); });
+    return memory.release();
+}
+
+PlanChoice plan_for(const Machine& machine, const std::string& op,
+                    const std::optional<std::vector<int>>& placement, std::optional<int> root,
+                    std::uint64_t bytes, const std::string& algorithm, std::uint64_t seed,
+                    std::uint64_t moves, bool ordered, bool oversubscribed) {
+    PlanRequest request;
+    request.op = collective_from_string(op);
+    request.placement = placement.value_or(std::vector<int>{});
+    request.root = root.value_or(-1);
+    request.bytes = bytes;
+    request.algorithm = algorithm;
+    request.seed = seed;
+    request.moves = moves;
+    request.ordered = ordered;
+    request.oversubscribed = oversubscribed;
+    return make_plan(machine, request);
+}
+
+Timeline replay(const Plan& plan, const Machine& machine,
+                const std::optional<std::vector<int>>& placement, std::uint64_t bytes,
+                bool activities) {
+    std::vector<int> seats = placement.value_or(std::vector<int>{});
+    if (!placement) {
+        seats.resize(static_cast<std::size_t>(plan.size()));
+        std::iota(seats.begin(), seats.end(), 0);
+    }
+    return simulate(plan, machine, seats, bytes, activities);
+}
+
+nb::list activity_tables(const Timeline& timeline) {
+    nb::list tables;
+    for (const auto& rank : timeline.ranks) {
+        std::vector<double> rows;
+        for (const Activity& activity : rank) {
+            rows.insert(rows.end(), {static_cast<double>(activity.step), activity.wait_from,
+                                     activity.begin, activity.end});
+        }
+        nb::capsule owner;
+        double* data = copy_for_numpy(rows, owner);
+        tables.append(Table(data, {rank.size(), 4}, owner));
+    }
+    return tables;
+}
+
+void bind_choice(nb::module_& module) {
+    nb::class_<PlanChoice>(module, "PlanChoice", "A plan, its prediction and what it beat.")
+        .def_ro("plan", &PlanChoice::plan)
+        .def_ro("placement", &PlanChoice::placement, "PU index of each rank.")
+        .def_ro("predicted", &PlanChoice::predicted, "Simulated time in the model's unit.")
+        .def_ro("lower_bound", &PlanChoice::lower_bound, "No message plan is faster in this model.")
+        .def_ro("bound_kind", &PlanChoice::bound_kind)
+        .def_ro("seed", &PlanChoice::seed)
+        .def_ro("moves", &PlanChoice::moves)
+        .def_prop_ro(
+            "portfolio",
+            [](const PlanChoice& self) {
+                nb::dict portfolio;
+                for (const auto& [name, predicted] : self.portfolio) {
+                    portfolio[name.c_str()] = predicted;
+                }
+                return portfolio;
+            },
+            nb::sig("def portfolio(self) -> dict[str, float]"), "Algorithm to prediction.")
+        .def(
+            "to_json",
+            [](const PlanChoice& self, const Machine& machine) { return to_json(self, machine); },
+            nb::arg("machine"), "What `corymb plan --json` writes.");
+}
+
+void bind_timeline(nb::module_& module) {
+    nb::class_<Timeline>(module, "Timeline", "Result of a simulation.")
+        .def_prop_ro(
+            "finish",
+            [](const Timeline& self) {
+                nb::capsule owner;
+                double* data = copy_for_numpy(self.finish, owner);
+                return Vector(data, {self.finish.size()}, owner);
+            },
+            nb::sig("def finish(self) -> numpy.typing.NDArray[numpy.float64]"),
+            "End of each rank's last step, in the model's unit.")
+        .def_ro("makespan", &Timeline::makespan, "Latest finish.")
+        .def_ro("simulated_on", &Timeline::simulated_on, "Name of the model; print it.")
+        .def_prop_ro("activities", &activity_tables,
+                     nb::sig("def activities(self) -> list[numpy.typing.NDArray[numpy.float64]]"),
+                     "For each rank a table with columns step, wait_from, begin, end; empty unless "
+                     "asked for.");
+}
+
+} // namespace
+
+void bind_planner(nb::module_& module) {
+    const nb::call_guard<nb::gil_scoped_release> unlocked;
+    bind_choice(module);
+    bind_timeline(module);
+    module.def("make_plan", &plan_for, nb::arg("machine"), nb::arg("op"), nb::kw_only(),
+               nb::arg("placement") = nb::none(), nb::arg("root") = nb::none(),
+               nb::arg("bytes") = std::uint64_t{8}, nb::arg("algorithm") = "best",
+               nb::arg("seed") = std::uint64_t{1}, nb::arg("moves") = std::uint64_t{0},
+               nb::arg("ordered") = false, nb::arg("oversubscribed") = false, unlocked,
+               "Plans an operation and returns the fastest (or the named) proven plan. "
+               "`placement[rank]` is a PU index; None puts a rank on every PU. Deterministic.");
+    module.def("simulate", &replay, nb::arg("plan"), nb::arg("machine"),
+               nb::arg("placement") = nb::none(), nb::arg("bytes") = std::uint64_t{8},
+               nb::arg("activities") = false, unlocked,
+               "Replays a plan on a machine model. Nothing runs on this machine.");
+    module.def(
+        "algorithm_names",
+        [](const std::string& op) { return algorithm_names(collective_from_string(op)); },
+        nb::arg("op"), "Names of the algorithms for an operation, in portfolio order.");
+}
+
+} // namespace corymb::python

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module corymb._core: the public C++ headers seen from Python, one file a header.
+#include "bindings.hpp"
+
+#include <corymb/version.hpp>
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, module) {
+    module.doc() = "The compiled part of corymb. Use the names from the package `corymb`.";
+    module.def("version", &corymb::version, "Version of the library that is running.");
+    corymb::python::bind_error(module);
+    corymb::python::bind_machine(module);
+    corymb::python::bind_discover(module);
+    corymb::python::bind_plan(module);
+    corymb::python::bind_planner(module);
+    corymb::python::bind_run(module);
+}
