@@ -33,9 +33,7 @@ Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
             yield_ns_max_ = yield_most_oversubscribed;
         }
         break;
-    case WaitPolicy::spin:
-        spin_ns_max_ = forever_ns;
-        break;
+    case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
     case WaitPolicy::yield:
         spin_ns_max_ = 0;
         yield_ns_max_ = forever_ns;

@@ -5,8 +5,8 @@
 #include "team/central_barrier.hpp"
 
 #include <corymb/barrier.hpp>
-#include <corymb/discover.hpp>
 #include <corymb/error.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
-#include <corymb/discover.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
-#include <corymb/discover.hpp>
 #include <corymb/team.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <cstring>
 #include <exception>

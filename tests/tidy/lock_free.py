@@ -5,7 +5,8 @@ The opening comment has seven parts in this order, each a paragraph that begins 
 `Purpose:`, `Roles:`, `Layout:`, `Protocol:`, `Order:`, `Progress:`, `Checked by:`. `Order:` names
 each pair: `P1: release store of x in push -> acquire load in pop: publishes slot[i]`. In the code a
 comment `// P1 release` or `// P1 acquire` stands on the line of each access that is not relaxed, or
-on the line before it. A pair of an asymmetric fence is `F1`; both its fences carry `// F1`.
+on the line before it. `A1` names a chain of read-modify-writes, each of which is both ends. A pair
+of an asymmetric fence is `F1`; both its fences carry `// F1`.
 
 Files that only wrap an order for others ("Primitives" in docs/memory-order.md) are left out.
 """
@@ -20,9 +21,9 @@ PAGE = "docs/memory-order.md"
 PARTS = ("purpose", "roles", "layout", "protocol", "order", "progress", "checked by")
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel|seq_cst)\b")
 FENCE = re.compile(r"\b(light|heavy)_fence\s*\(")
-TAG = re.compile(r"\b(P\d+) (release|acquire)\b")
+TAG = re.compile(r"\b([PA]\d+) (release|acquire)\b")
 FENCE_TAG = re.compile(r"\b(F\d+)\b")
-NAMED = re.compile(r"\b([PF]\d+)\s*:")
+NAMED = re.compile(r"\b([PAF]\d+)\s*:")
 ENDS = {
     "acquire": {"acquire"},
     "consume": {"acquire"},
@@ -136,7 +137,7 @@ def _missing_ends(
     source: Source, argued: set[str], ends: set[tuple[str, str]]
 ) -> Iterator[Finding]:
     for pair in sorted(argued):
-        for end in ("release", "acquire") if pair.startswith("P") else ("light", "heavy"):
+        for end in ("light", "heavy") if pair.startswith("F") else ("release", "acquire"):
             if (pair, end) not in ends:
                 text = f"{pair} has no {end} end in the code"
                 yield Finding(source.path, 2, "order-pair", text)

@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the tidy test: every rule must catch its bad examples and let the good ones through."""
+
+import unittest
+from typing import ClassVar
+
+import banned
+import documents
+import layers
+import lock_free
+import sizes
+import tidy
+from tree import Source, Tree
+
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+
+TABLE = """# Architecture
+
+| folder | holds | includes | must not |
+|---|---|---|---|
+| `src/base/` | x | - | - |
+| `src/plan/` | x | `base` | - |
+| `src/team/` | x | `base`, `plan` | - |
+| `python/` | x | public headers | - |
+"""
+
+RING = """// SPDX-License-Identifier: Apache-2.0
+// Purpose: a flag.
+//
+// Roles: one sender, one receiver.
+//
+// Layout (one line):
+//   0  8  count  sender  receiver
+//
+// Protocol: the sender stores, the receiver loads.
+//
+// Order:
+//   P1: release store in send -> acquire load in receive: publishes the payload.
+//
+// Progress: wait-free.
+//
+// Checked by: a model.
+#pragma once
+#include <atomic>
+inline void send(std::atomic<int>& flag) {
+    flag.store(1, std::memory_order_release); // P1 release
+}
+inline int receive(std::atomic<int>& flag) {
+    // P1 acquire
+    return flag.load(std::memory_order_acquire);
+}
+"""
+
+FENCED = """// SPDX-License-Identifier: Apache-2.0
+// Purpose: a handshake.
+// Roles: two.
+// Layout: two words.
+// Protocol: store, fence, load.
+// Order: F1: light_fence in wake <-> heavy_fence in announce.
+// Progress: wait-free.
+// Checked by: a model.
+#pragma once
+template <class Env>
+struct Spot {
+    typename Env::template Atomic<int> word;
+    void announce() {
+        word.store(1, std::memory_order_relaxed);
+        Env::heavy_fence(); // F1
+    }
+    void wake() {
+        Env::light_fence(); // F1
+    }
+};
+"""
+
+
+def lines(count: int) -> str:
+    return "    x();\n" * count
+
+
+class RuleTest(unittest.TestCase):
+    """Helpers; `seen` collects which rule functions the tests have made to fail."""
+
+    seen: ClassVar[set[str]] = set()
+
+    def bad(self, rule, files: dict[str, str], line: int | None = None, text: str = "") -> None:
+        found = list(rule(Tree.of(files)))
+        assert found, f"{rule.__name__} let it through"
+        if line is not None:
+            assert line in [finding.line for finding in found]
+        assert text in " / ".join(str(finding) for finding in found)
+        RuleTest.seen.add(rule.__name__)
+
+    def good(self, rule, files: dict[str, str]) -> None:
+        assert [str(finding) for finding in rule(Tree.of(files))] == []
+
+
+class Layers(RuleTest):
+    def check(self, path: str, include: str, other: str = "src/base/x.hpp") -> dict[str, str]:
+        return {"docs/architecture.md": TABLE, path: f"#include {include}\n", other: ""}
+
+    def test_lower_layer_may_not_include_a_higher_one(self):
+        files = self.check("src/base/a.cpp", '"plan/x.hpp"', "src/plan/x.hpp")
+        self.bad(layers.check_layers, files, 1, "src/base may not include src/plan")
+
+    def test_allowed_include(self):
+        self.good(layers.check_layers, self.check("src/plan/a.cpp", '"base/x.hpp"'))
+        self.good(layers.check_layers, self.check("src/plan/b.cpp", "<vector>"))
+
+    def test_public_header_of_a_forbidden_layer(self):
+        files = self.check("src/plan/a.cpp", "<corymb/team.hpp>")
+        self.bad(layers.check_layers, files, 1, "owns <corymb/team.hpp>")
+        self.good(layers.check_layers, self.check("src/team/a.cpp", "<corymb/plan.hpp>"))
+        self.good(layers.check_layers, self.check("src/base/a.cpp", "<corymb/error.hpp>"))
+
+    def test_outsiders_may_not_reach_into_src(self):
+        files = self.check("python/module/a.cpp", '"base/x.hpp"')
+        self.bad(layers.check_layers, files, 1, "python may not include src/base")
+
+    def test_path_must_start_at_src(self):
+        self.bad(layers.check_layers, self.check("src/plan/a.cpp", '"tree.hpp"'), 1)
+        self.bad(layers.check_layers, self.check("src/plan/a.cpp", '"corymb/plan.hpp"'), 1)
+
+    def test_folder_without_row_and_missing_table(self):
+        self.bad(layers.check_layers, self.check("src/new/a.cpp", "<vector>"), 1, "no row")
+        self.bad(layers.check_layers, {"src/base/a.cpp": ""}, 1, "no table")
+
+    def test_commented_include_does_not_count(self):
+        files = self.check("src/base/a.cpp", "<vector>\n// #include <corymb/team.hpp>")
+        self.good(layers.check_layers, files)
+
+    def test_system_headers(self):
+        self.bad(layers.check_system_headers, {"src/plan/a.cpp": "#include <thread>\n"}, 1)
+        self.bad(layers.check_system_headers, {"src/sim/a.cpp": "\n#include <chrono>\n"}, 2)
+        self.good(layers.check_system_headers, {"src/team/a.cpp": "#include <thread>\n"})
+
+
+class Sizes(RuleTest):
+    def test_file_size(self):
+        self.bad(sizes.check_file_size, {"src/a.cpp": "\n" * 601}, 601)
+        self.good(sizes.check_file_size, {"src/a.cpp": "\n" * 600})
+        self.good(sizes.check_file_size, {"tests/a.cpp": "\n" * 800})
+        self.bad(sizes.check_file_size, {"tests/a.cpp": "\n" * 801}, 801)
+
+    def test_line_length(self):
+        self.bad(sizes.check_line_length, {"src/a.cpp": "//" + "x" * 99}, 1)
+        self.good(sizes.check_line_length, {"src/a.cpp": "é" * 100})
+
+    def test_blobs(self):
+        self.bad(sizes.check_blobs, {"tests/data/a.txt": "x" * 70_000})
+        self.good(sizes.check_blobs, {"machines/a.csv": "x" * 70_000})
+
+    def test_long_functions(self):
+        for head in (
+            "void f(int a)",
+            "int A::g() const noexcept",
+            "A::A(int x) : a_{1}, b_(x)",
+            "TEST(Suite, Name)",
+            "auto f() -> std::vector<int>",
+            "template <class T> requires (sizeof(T) > 1) T f(std::vector<T> v)",
+            'extern "C" int f(int a)',
+            "std::strong_ordering operator<=>(const A& other) const",
+        ):
+            with self.subTest(head):
+                text = f"namespace n {{\n{head} {{\n{lines(69)}}}\n}}\n"
+                self.bad(sizes.check_function_size, {"src/a.cpp": text}, 2, "71 lines")
+                text = f"namespace n {{\n{head} {{\n{lines(68)}}}\n}}\n"
+                self.good(sizes.check_function_size, {"src/a.cpp": text})
+
+    def test_functions_in_classes_and_after_each_other(self):
+        body = f"void f() {{\n{lines(40)}}}\n"
+        text = f"class A : public B {{\npublic:\n{body}{body}    int x = 0;\n}};\n"
+        self.good(sizes.check_function_size, {"src/a.hpp": text})
+        text = f"struct alignas(64) A {{\nvoid f() {{\n{lines(70)}}}\n}};\n"
+        self.bad(sizes.check_function_size, {"src/a.hpp": text}, 2)
+
+    def test_tables_and_types_are_no_functions(self):
+        rows = '    {"a", f(1)},\n' * 90
+        self.good(sizes.check_function_size, {"src/a.cpp": f"const Row rows[] = {{\n{rows}}};\n"})
+        names = "    a,\n" * 90
+        self.good(sizes.check_function_size, {"src/a.hpp": f"enum class E : int {{\n{names}}};\n"})
+
+    def test_braces_in_literals_and_macros(self):
+        text = f'void f() {{\n    s = "}}";\n    c = \'}}\';\n    r = R"(}}}}}})";\n{lines(70)}}}\n'
+        self.bad(sizes.check_function_size, {"src/a.cpp": text}, 1)
+        text = f"#define OPEN \\\n    {{\nvoid f() {{\n{lines(70)}}}\n"
+        self.bad(sizes.check_function_size, {"src/a.cpp": text}, 3)
+
+    def test_long_python_functions(self):
+        text = "def f():\n" + "    x = 1\n" * 70
+        self.bad(sizes.check_function_size, {"a.py": text}, 1, "f has 71 lines")
+        self.good(sizes.check_function_size, {"a.py": "def f():\n" + "    x = 1\n" * 69})
+
+
+class Banned(RuleTest):
+    def test_each_word_is_caught_where_it_is_banned(self):
+        bad = {
+            "volatile": ("src/a.cpp", "volatile int x;"),
+            "using namespace": ("src/a.hpp", "using namespace std;"),
+            "std::endl": ("bench/a.cpp", "out << std::endl;"),
+            "rand": ("src/a.cpp", "int x = rand();"),
+            "abort": ("src/a.cpp", "std::abort();"),
+            "std::terminate": ("src/a.cpp", "std::terminate();"),
+            "std::cerr": ("src/a.cpp", "std::cerr << 1;"),
+            "sleep_for": ("tests/model/a.cpp", "std::this_thread::sleep_for(1s);"),
+            "NULL": ("src/a.cpp", "p = NULL;"),
+            "typedef": ("src/a.hpp", "typedef int x;"),
+            "goto": ("src/a.cpp", "goto end;"),
+            "atoi": ("src/a.cpp", "atoi(text);"),
+            ".load": ("src/a.cpp", "x.load();"),
+        }
+        assert len(bad) - 1 == len(banned.BANS), "a ban has no example"
+        for word, (path, code) in bad.items():
+            with self.subTest(word):
+                self.bad(banned.check_banned_words, {path: f"\n{code}\n"}, 2, word)
+
+    def test_comments_strings_and_other_places_are_free(self):
+        good = {
+            "src/a.cpp": '// volatile\ntext = "NULL";\nusing namespace std::literals;\n',
+            "src/b.cpp": 'asm volatile("" ::: "memory");\n',
+            "tests/stress/a.cpp": "std::this_thread::sleep_for(1s); std::abort();\n",
+            "src/c.cpp": "x.load(std::memory_order_relaxed); int random = brand();\n",
+        }
+        for path, text in good.items():
+            with self.subTest(path):
+                self.good(banned.check_banned_words, {path: text})
+
+    def test_default_orders(self):
+        for access in ("store(1)", "exchange(f(2))", "fetch_add(1)", "compare_exchange_weak(a, b)"):
+            with self.subTest(access):
+                self.bad(banned.check_default_orders, {"src/a.cpp": f"x.{access};\n"}, 1)
+                self.bad(banned.check_default_orders, {"src/a.cpp": f"p->{access};\n"}, 1)
+        text = "x.store(f(1),\n    std::memory_order_release);\ny.store(1, order);\n"
+        self.good(banned.check_default_orders, {"src/a.cpp": text})
+        self.good(banned.check_default_orders, {"src/a.cpp": "std::exchange(a, b);\n"})
+
+    def test_strongest_orders(self):
+        for word in ("std::memory_order_seq_cst", "memory_order::seq_cst", "atomic_thread_fence"):
+            with self.subTest(word):
+                files = {"src/a.hpp": f"f({word});\n", "docs/memory-order.md": "`src/b.hpp`\n"}
+                self.bad(banned.check_strongest_orders, files, 1)
+                files["docs/memory-order.md"] = "| `src/a.hpp` | why |\n"
+                self.good(banned.check_strongest_orders, files)
+
+    def test_leftovers(self):
+        for word in ("FIXME", "TODO", "XXX", "HACK"):
+            self.bad(banned.check_leftovers, {"docs/a.md": f"# A\n{word}: more\n"}, 2)
+        self.good(banned.check_leftovers, {"docs/a.md": "Todo lists are fine.\n"})
+
+    def test_slow_headers(self):
+        text = "#include <nlohmann/json.hpp>\n"
+        self.bad(banned.check_slow_headers, {"src/base/json.hpp": text}, 1)
+        self.good(banned.check_slow_headers, {"src/base/json.cpp": text})
+        self.bad(banned.check_slow_headers, {"include/corymb/a.hpp": "#include <hwloc.h>\n"}, 1)
+
+    def test_first_lines(self):
+        self.bad(banned.check_first_lines, {"src/a.cpp": "int x;\n"}, 1, "licence")
+        self.bad(banned.check_first_lines, {"CMakeLists.txt": "project(x)\n"}, 1, "licence")
+        self.bad(banned.check_first_lines, {"src/a.hpp": LICENCE}, 1, "pragma once")
+        self.good(banned.check_first_lines, {"src/a.hpp": f"{LICENCE}#pragma once\n"})
+        script = "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"
+        self.good(banned.check_first_lines, {"a.sh": script, "docs/a.md": "# A\n"})
+
+    def test_executable_bit(self):
+        self.bad(banned.check_executable_bit, {"a.sh": "#!/bin/sh\n"}, 1)
+        tree = Tree({"a.sh": Source("a.sh", "#!/bin/sh\n", executable=True)})
+        assert list(banned.check_executable_bit(tree)) == []
+        tree = Tree({"a.hpp": Source("a.hpp", "int x;\n", executable=True)})
+        assert len(list(banned.check_executable_bit(tree))) == 1
+
+
+class LockFree(RuleTest):
+    rules = (lock_free.check_headers, lock_free.check_tags, lock_free.check_pairs)
+
+    def test_good_files(self):
+        for rule in self.rules:
+            for text in (RING, FENCED):
+                self.good(rule, {"src/channel/a.hpp": text})
+
+    def test_each_part_is_missed(self):
+        for part in lock_free.PARTS:
+            with self.subTest(part):
+                text = RING.replace(f"// {part.capitalize()}", "// Remark")
+                self.bad(lock_free.check_headers, {"src/channel/a.hpp": text}, 2, part)
+
+    def test_empty_part_and_wrong_order(self):
+        text = RING.replace("// Progress: wait-free.", "// Progress:")
+        self.bad(lock_free.check_headers, {"src/a.hpp": text}, 2, "progress")
+        text = RING.replace("// Roles:", "// X:").replace("// Progress:", "// Roles:")
+        text = text.replace("// X:", "// Progress:")
+        self.bad(lock_free.check_headers, {"src/a.hpp": text}, 2, "another order")
+
+    def test_missing_tags(self):
+        text = RING.replace(" // P1 release", "")
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 20, "P1 release")
+        text = RING.replace("    // P1 acquire\n", "")
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 23, "P1 acquire")
+        text = RING.replace("// P1 release", "// P1 acquire")
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 20, "P1 release")
+        text = FENCED.replace("heavy_fence(); // F1", "heavy_fence();")
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 15, "fence")
+
+    def test_a_tag_of_the_line_before_does_not_count_for_the_next(self):
+        text = RING.replace(
+            "    // P1 acquire\n", "    flag.load(std::memory_order_acquire); // P1 acquire\n"
+        )
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 24)
+
+    def test_pairs_with_one_end(self):
+        text = RING.replace("release); // P1 release", "relaxed);")
+        self.bad(lock_free.check_pairs, {"src/a.hpp": text}, 2, "P1 has no release end")
+        text = FENCED.replace("        Env::light_fence(); // F1\n", "")
+        self.bad(lock_free.check_pairs, {"src/a.hpp": text}, 2, "F1 has no light end")
+        text = RING.replace("//   P1:", "//   A pair:")
+        self.bad(lock_free.check_pairs, {"src/a.hpp": text}, 2, "does not argue P1")
+
+    def test_other_end_in_a_named_file(self):
+        text = RING.replace("release); // P1 release", "relaxed);")
+        text = text.replace("release store in send", "release store in team/b.hpp")
+        other = f"{LICENCE}// P1: argued in channel/a.hpp.\n"
+        other += "x.store(1, std::memory_order_release); // P1 release\n"
+        self.good(lock_free.check_pairs, {"src/channel/a.hpp": text, "src/team/b.hpp": other})
+
+    def test_primitives_are_left_out(self):
+        text = "f(std::memory_order_seq_cst);\n"
+        page = "# M\n\n## Primitives\n\n| `src/a.hpp` | why |\n"
+        self.bad(lock_free.check_tags, {"src/a.hpp": text}, 1)
+        self.good(lock_free.check_tags, {"src/a.hpp": text, "docs/memory-order.md": page})
+
+
+class Documents(RuleTest):
+    def test_titles(self):
+        self.bad(documents.check_titles, {"a.md": "# A\n\n# B\n"}, 3)
+        self.bad(documents.check_titles, {"a.md": "text\n"}, 1)
+        self.good(documents.check_titles, {"a.md": "# A\n\n```sh\n# comment\n```\n"})
+
+    def test_links(self):
+        self.bad(documents.check_links, {"docs/a.md": "# A\n[b](b.md)\n"}, 2)
+        self.bad(documents.check_links, {"a.md": '# A\n<img src="x.png">\n'}, 2)
+        self.bad(documents.check_links, {"a.md": "# A\n[b](#missing)\n"}, 2)
+        good = {"docs/a.md": "# A b\n[b](../b.md#b-c) [a](#a-b) [w](https://x.y)\n"}
+        self.good(documents.check_links, {**good, "b.md": "# T\n## B, c\n"})
+
+    def test_reachable(self):
+        self.bad(documents.check_reachable, {"README.md": "# R\n", "docs/a.md": "# A\n"})
+        self.good(documents.check_reachable, {"README.md": "[a](docs/a.md)", "docs/a.md": "# A\n"})
+        files = {
+            "README.md": "[d](docs/decisions/README.md) [x](docs/decisions/0001-x.md)",
+            "docs/decisions/README.md": "# D\n",
+            "docs/decisions/0001-x.md": "# X\n",
+        }
+        self.bad(documents.check_reachable, files, 1, "does not link it")
+        files["docs/decisions/README.md"] = "# D\n[x](0001-x.md)\n"
+        self.good(documents.check_reachable, files)
+
+    def test_foreign_words(self):
+        for word in (
+            "/wo" + "rk/x", "/ro" + "ot/.cache", "/ho" + "me/me/x", "../sha" + "red",
+            "py" + "pi.org", "cra" + "tes.io", "registry.np" + "mjs.org",
+            "an A" + "I wrote", "the assist" + "ant", "this workp" + "lace",
+            "Lang" + "uage model", "deb.deb" + "ian.org",
+        ):  # fmt: skip
+            with self.subTest(word):
+                self.bad(documents.check_foreign_words, {"a.md": f"# A\n{word}\n"}, 2)
+        self.good(documents.check_foreign_words, {"a.md": "network/a homework/b AIX rooted\n"})
+
+
+class Whole(unittest.TestCase):
+    def test_findings_are_sorted_and_counted(self):
+        tree = Tree.of({"src/b.cpp": "int x;\n", "src/a.cpp": "volatile int x;\n"})
+        found = tidy.findings(tree)
+        assert found == sorted(found, key=lambda f: (f.path, f.line, f.rule))
+        assert len(found) >= 3
+
+    def test_zz_every_rule_was_made_to_fail(self):
+        names = {rule.__name__ for rule in tidy.RULES}
+        assert names - RuleTest.seen == set(), "rules without a bad example"
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-tidy over the library's sources
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+need clang++-19 clang-tidy-19 run-clang-tidy-19
+[ -f build/clang/compile_commands.json ] || build_preset clang
+run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -p build/clang -quiet -j "$(nproc)" "$root/src/"

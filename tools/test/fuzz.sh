@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# each libFuzzer target for 20 seconds
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+need clang++-19
+seconds=20
+build_preset fuzz fuzz_targets
+mapfile -t targets < <(find build/fuzz/tests/fuzz -maxdepth 1 -name '*_fuzz' -executable | sort)
+[ "${#targets[@]}" -gt 0 ] || fail "no fuzz target was built"
+passed=0 failed=0
+for target in "${targets[@]}"; do
+    name=$(basename "$target")
+    corpus="$build/fuzz/corpus/$name"
+    seeds="tests/fuzz/corpus/$name"
+    mkdir -p "$corpus"
+    echo "== $name"
+    if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$build/fuzz/$name-" "$corpus" $([ ! -d "$seeds" ] || echo "$seeds"); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+done
+echo "$passed $failed 0" >"$log/$stage.count"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ThreadSanitizer (gcc) on the concurrent tests
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+build_preset tsan-gcc concurrent_tests
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+run_ctest tsan-gcc --label-regex '^concurrent$'
