@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
+#include "channel/patience.hpp"
+
+#include <gtest/gtest.h>
+
+namespace corymb::channel {
+namespace {
+
+struct Counter {
+    int looks = 0;
+    int enough = 0; ///< The look that succeeds; 0 is never.
+    bool operator()() noexcept { return ++looks == enough; }
+};
+
+Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once = false) {
+    auto stop = [&]() noexcept {
+        return stop_at_once;
+    };
+    return patience.wait_awake(Look(counter), Look(stop), now_ns());
+}
+
+TEST(PatienceTest, EndsWhenTheConditionHolds) {
+    for (const auto policy : {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield}) {
+        Patience patience(policy, false);
+        Counter third{0, 3};
+        EXPECT_EQ(wait(patience, third), Patience::Outcome::satisfied);
+        EXPECT_EQ(third.looks, 3);
+    }
+}
+
+TEST(PatienceTest, AsksWhetherToStop) {
+    for (const auto policy : {WaitPolicy::spin, WaitPolicy::yield}) {
+        Patience patience(policy, false);
+        Counter never;
+        EXPECT_EQ(wait(patience, never, true), Patience::Outcome::stopped);
+    }
+}
+
+TEST(PatienceTest, ParkSendsTheCallerToSleepWithoutALook) {
+    Patience patience(WaitPolicy::park, false);
+    Counter never;
+    EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
+    EXPECT_EQ(never.looks, 0);
+}
+
+TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
+    Patience patience(WaitPolicy::ladder, false);
+    const auto looks_until_exhausted = [&] {
+        Counter never;
+        EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
+        return never.looks;
+    };
+    const int fresh = looks_until_exhausted();
+    for (int i = 0; i < 20; ++i) {
+        patience.learn_from_sleep(10'000'000);
+    }
+    const int worn = looks_until_exhausted();
+    EXPECT_LT(worn, fresh) << "twenty waits of 10 ms must shorten the awake part";
+    patience.learn_from_sleep(1'000); // Too short to learn from.
+    for (int i = 0; i < 20; ++i) {
+        Counter first{0, 1};
+        EXPECT_EQ(wait(patience, first), Patience::Outcome::satisfied);
+    }
+    EXPECT_GT(looks_until_exhausted(), worn);
+}
+
+TEST(PatienceTest, OversubscribedDoesNotSpin) {
+    EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
+              Patience(WaitPolicy::ladder, false).quick_looks());
+}
+
+} // namespace
+} // namespace corymb::channel

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rings on real threads and at their edges; their orders are checked in tests/model.
+#include "channel/env.hpp"
+#include "channel/publication_ring.hpp"
+#include "channel/slot_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+namespace corymb::channel {
+namespace {
+
+/// Looks `looks` times, then gives up.
+struct Impatient {
+    int looks = 1;
+    template <class T, class Predicate>
+    bool await(const StandardEnv::Atomic<T>& word, std::memory_order order,
+               const Predicate& satisfied, T& seen) const {
+        for (int i = 0; i < looks; ++i) {
+            seen = word.load(order);
+            if (satisfied(seen)) {
+                return true;
+            }
+            std::this_thread::yield();
+        }
+        return false;
+    }
+};
+
+using Ring = SlotRing<StandardEnv, 56, 8, 4>;
+using Sender = SlotSender<StandardEnv, Ring>;
+using Receiver = SlotReceiver<StandardEnv, Ring>;
+
+TEST(SlotRingTest, ASlotOfALineIsALine) {
+    EXPECT_EQ(sizeof(Ring::Slot), cache_line_bytes);
+}
+
+TEST(SlotRingTest, HoldsItsSlotsAndNoMore) {
+    auto ring = std::make_unique<Ring>();
+    Sender sender(*ring);
+    Receiver receiver(*ring);
+    Impatient now;
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_TRUE(sender.send(now, &i, sizeof i, 0)) << i;
+    }
+    const int extra = 8;
+    EXPECT_FALSE(sender.send(now, &extra, sizeof extra, 0)) << "the ring was full";
+    std::uint64_t word = 0;
+    for (int i = 0; i < 4; ++i) {
+        const auto* payload = receiver.receive(now, sizeof i, word);
+        ASSERT_NE(payload, nullptr);
+        int got = -1;
+        std::memcpy(&got, payload, sizeof got);
+        EXPECT_EQ(got, i);
+        EXPECT_EQ(receiver.release(), i == 3) << "credit is given every fourth message";
+    }
+    EXPECT_TRUE(sender.send(now, &extra, sizeof extra, 0)) << "four slots are free again";
+}
+
+TEST(SlotRingTest, CreditRidesOnTheOppositeRing) {
+    auto ring = std::make_unique<Ring>();
+    Sender sender(*ring);
+    Receiver receiver(*ring);
+    Impatient now;
+    std::uint64_t word = 0;
+    for (int i = 0; i < 8; ++i) {
+        ASSERT_TRUE(sender.send(now, &i, sizeof i, 0));
+    }
+    ASSERT_NE(receiver.receive(now, sizeof(int), word), nullptr);
+    EXPECT_FALSE(receiver.release()) << "no credit through the consumed line yet";
+    sender.accept_credit(receiver.consumed() << 32);
+    const int ninth = 8;
+    EXPECT_TRUE(sender.send(now, &ninth, sizeof ninth, 0));
+    sender.accept_credit(std::uint64_t{0} << 32); // Older news change nothing.
+    EXPECT_FALSE(sender.send(now, &ninth, sizeof ninth, 0));
+}
+
+TEST(SlotRingTest, NothingIsReceivedBeforeItIsSent) {
+    auto ring = std::make_unique<Ring>();
+    Receiver receiver(*ring);
+    Impatient now;
+    std::uint64_t word = 0;
+    EXPECT_EQ(receiver.receive(now, 8, word), nullptr);
+}
+
+TEST(SlotRingTest, StreamsInOrderBetweenThreads) {
+    constexpr std::uint64_t messages = 20'000;
+    auto ring = std::make_unique<Ring>();
+    std::jthread producer([&] {
+        Sender sender(*ring);
+        Impatient patient{1 << 30};
+        for (std::uint64_t i = 0; i < messages; ++i) {
+            ASSERT_TRUE(sender.send(patient, &i, sizeof i, 0));
+        }
+    });
+    Receiver receiver(*ring);
+    Impatient patient{1 << 30};
+    std::uint64_t word = 0, wrong = 0;
+    for (std::uint64_t i = 0; i < messages; ++i) {
+        std::uint64_t got = 0;
+        std::memcpy(&got, receiver.receive(patient, sizeof got, word), sizeof got);
+        wrong += got != i;
+        receiver.release();
+    }
+    EXPECT_EQ(wrong, 0u);
+}
+
+TEST(PublicationRingTest, TheSlowestReaderHoldsThePublisher) {
+    PublicationRing<StandardEnv, 56, 4> ring(2);
+    Impatient now;
+    std::uint64_t published = 0, fast = 0, slow = 0;
+    const int value = 5;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(ring.publish(now, &value, sizeof value, published));
+    }
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_NE(ring.read(now, sizeof value, fast), nullptr);
+        ring.release(0, fast);
+    }
+    EXPECT_FALSE(ring.publish(now, &value, sizeof value, published)) << "reader 1 has read nothing";
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_NE(ring.read(now, sizeof value, slow), nullptr);
+        ring.release(1, slow);
+    }
+    EXPECT_TRUE(ring.publish(now, &value, sizeof value, published));
+}
+
+} // namespace
+} // namespace corymb::channel

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams: joining, errors, deadlines, splitting, waiting policies.
+#include "sample_plans.hpp"
+
+#include <corymb/team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <sched.h>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace team_test;
+
+TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
+    TeamOptions options;
+    options.deadline = deadline;
+    options.plans = [](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+        switch (op) {
+        case Collective::broadcast: return star_broadcast(size, root, bytes, Mechanism::line);
+        case Collective::reduce: return chain_reduce(size, bytes, Mechanism::line);
+        default: return dissemination(size);
+        }
+    };
+    return options;
+}
+
+TEST(TeamTest, ThreadsGetDistinctRanks) {
+    std::mutex mutex;
+    std::set<Rank> ranks;
+    threads(
+        4,
+        [&](Team& team) {
+            EXPECT_EQ(team.size(), 4);
+            const std::lock_guard lock(mutex);
+            ranks.insert(team.rank());
+        },
+        small_plans());
+    EXPECT_EQ(ranks, (std::set<Rank>{0, 1, 2, 3}));
+}
+
+TEST(TeamTest, RefusesWrongArguments) {
+    EXPECT_THROW(ThreadTeam(0), Error);
+    EXPECT_THROW(ThreadTeam(-3), Error);
+    TeamOptions options = small_plans();
+    options.cpus = {0, 1, 2};
+    EXPECT_THROW(ThreadTeam(2, options), Error);
+    ThreadTeam team(2, small_plans());
+    EXPECT_THROW((void)team.join(2), Error);
+    EXPECT_THROW((void)team.join(-1), Error);
+    const Team first = team.join(0);
+    EXPECT_THROW((void)team.join(0), Error) << "a rank is taken once";
+    TeamOptions negative = small_plans(-1s);
+    EXPECT_THROW(ThreadTeam(2, negative), Error);
+}
+
+TEST(TeamTest, RootOutOfRangeIsRefusedBeforeAnythingIsSent) {
+    threads(
+        2,
+        [](Team& team) {
+            int value = 1;
+            EXPECT_THROW((void)team.broadcast(value, 2), Error);
+            EXPECT_THROW((void)team.broadcast(value, -1), Error);
+            EXPECT_EQ(team.broadcast(team.rank() + 5, 1), 6);
+        },
+        small_plans());
+}
+
+TEST(TeamTest, RefusesAPlanThatIsWrong) {
+    TeamOptions options = small_plans();
+    options.plans = [](Collective, int size, Rank, std::uint64_t, bool) {
+        Plan plan = dissemination(size);
+        plan.steps[1].pop_back();
+        return plan;
+    };
+    try {
+        threads(2, [](Team& team) { team.barrier(); }, options);
+        FAIL() << "the plan ran";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.code() == Errc::invalid_plan) << error.what();
+    }
+}
+
+TEST(TeamTest, ARankThatNeverArrivesIsNamedToEverybody) {
+    std::atomic<int> named{0};
+    ThreadTeam thread_team(4, small_plans(200ms));
+    const auto life = [&](Rank rank) {
+        Team team = thread_team.join(rank);
+        team.barrier();
+        if (rank == 2) {
+            return;
+        }
+        try {
+            team.barrier();
+        } catch (const Error& error) {
+            named += error.code() == Errc::timeout && error.ranks() == std::vector<int>{2} &&
+                     std::string(error.what()).find("rank 2 did not arrive") != std::string::npos;
+        }
+        EXPECT_THROW(team.barrier(), Error) << "the team stays broken";
+    };
+    {
+        std::vector<std::jthread> crew;
+        for (Rank rank = 0; rank < 4; ++rank) {
+            crew.emplace_back(life, rank);
+        }
+    }
+    EXPECT_EQ(named, 3);
+}
+
+TEST(TeamTest, ALateRankLearnsThatTheTeamIsBroken) {
+    ThreadTeam thread_team(2, small_plans(50ms));
+    std::jthread punctual([&] {
+        Team team = thread_team.join(0);
+        EXPECT_THROW(team.barrier(), Error);
+    });
+    punctual.join();
+    Team late = thread_team.join(1);
+    try {
+        late.barrier();
+        FAIL() << "the barrier of a broken team succeeded";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::team_broken);
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
+}
+
+TEST(TeamTest, AnExceptionOfOneRankEndsTheOthersAndIsRethrown) {
+    std::atomic<int> broken{0};
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(threads(
+                     3,
+                     [&](Team& team) {
+                         if (team.rank() == 1) {
+                             throw std::domain_error("no more");
+                         }
+                         try {
+                             team.barrier();
+                         } catch (const Error& error) {
+                             broken += error.code() == Errc::team_broken &&
+                                       error.ranks() == std::vector<int>{1};
+                             throw;
+                         }
+                     },
+                     small_plans(60s)),
+                 std::domain_error);
+    EXPECT_EQ(broken, 2);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "waited for the deadline";
+}
+
+TEST(TeamTest, EveryWaitPolicyGetsThrough) {
+    for (const auto policy :
+         {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield, WaitPolicy::park}) {
+        TeamOptions options = small_plans();
+        options.wait = policy;
+        std::atomic<int> sum{0};
+        threads(
+            2,
+            [&](Team& team) {
+                for (int i = 0; i < 200; ++i) {
+                    team.barrier();
+                    sum += team.broadcast(team.rank() + i, i % 2) - i;
+                }
+            },
+            options);
+        EXPECT_EQ(sum, 200) << "policy " << static_cast<int>(policy);
+    }
+}
+
+TEST(TeamTest, SplitMakesTeamsByColorAndOrdersThemByKey) {
+    threads(
+        6,
+        [](Team& team) {
+            for (int round = 0; round < 10; ++round) {
+                Team part = team.split(team.rank() % 2, -team.rank());
+                ASSERT_EQ(part.size(), 3);
+                EXPECT_EQ(part.rank(), (5 - team.rank()) / 2);
+                part.barrier();
+                EXPECT_EQ(part.broadcast(team.rank(), 0), 4 + team.rank() % 2);
+            }
+        },
+        small_plans());
+}
+
+TEST(TeamTest, ANegativeColorStaysOutside) {
+    threads(
+        3,
+        [](Team& team) {
+            Team part = team.split(team.rank() == 1 ? -1 : 7);
+            EXPECT_EQ(part.size(), team.rank() == 1 ? 0 : 2);
+            if (part.size() > 0) {
+                part.barrier();
+            }
+        },
+        small_plans());
+}
+
+TEST(TeamTest, SeveralTeamsWorkAtOnce) {
+    threads(
+        4,
+        [](Team& team) {
+            Team row = team.split(team.rank() / 2);
+            Team column = team.split(team.rank() % 2);
+            for (int i = 0; i < 100; ++i) {
+                row.barrier();
+                EXPECT_EQ(column.broadcast(team.rank(), 1), team.rank() % 2 + 2);
+                team.barrier();
+            }
+        },
+        small_plans());
+}
+
+TEST(TeamTest, AffinityOfTheCallerComesBack) {
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    TeamOptions options = small_plans();
+    options.pin = true;
+    threads(2, [](Team& team) { team.barrier(); }, options);
+    cpu_set_t after;
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+} // namespace
+} // namespace corymb
