@@ -8,7 +8,7 @@ function(corymb_settings target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
         -Wimplicit-fallthrough -Wundef -Wdouble-promotion)
-    # g++ 12 reports overlapping copies within std::string at -O2 that do not exist (GCC bug 105651).
+    # g++ 12 sees overlapping copies in std::string at -O2 that do not exist (GCC bug 105651).
     target_compile_options(${target} PRIVATE
         $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
     if(CORYMB_WERROR)

@@ -13,7 +13,7 @@ FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 100
 BLOB_BYTES_MAX = 64 * 1024
 DATA_BYTES_MAX = 4 * 1024 * 1024
-DATA_FOLDERS = ("machines", "docs/images")
+DATA_FOLDERS = ("machines", "docs/images", "tests/data/hwloc")
 PROGRAM = (".hpp", ".cpp", ".h", ".py", ".sh", ".cmake", ".rs")
 
 
