@@ -52,12 +52,8 @@ double since(Clock::time_point origin) {
 void operate(Team& team, const Plan& plan, const std::vector<double>& input,
              std::vector<double>& output) {
     switch (plan.op) {
-    case Collective::barrier:
-        team.barrier();
-        break;
-    case Collective::broadcast:
-        team.broadcast(std::span<double>(output), plan.root);
-        break;
+    case Collective::barrier: team.barrier(); break;
+    case Collective::broadcast: team.broadcast(std::span<double>(output), plan.root); break;
     case Collective::reduce:
         team.reduce(std::span<const double>(input), std::span<double>(output), std::plus<>{},
                     plan.root);

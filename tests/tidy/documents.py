@@ -114,6 +114,17 @@ def check_reachable(tree: Tree) -> Iterator[Finding]:
             yield Finding(path, 1, "unlinked", "no page links it")
 
 
+def check_code_blocks(tree: Tree) -> Iterator[Finding]:
+    """The C++ on the first page is that of a program which is compiled and run."""
+    programs = [source.text for source in tree.cpp("examples")]
+    page = tree.sources.get("README.md")
+    for match in re.finditer(r"^```cpp\n(.*?)^```$", page.text if page else "", re.M | re.S):
+        if not any(match[1] in program for program in programs):
+            number = page.text.count("\n", 0, match.start()) + 1
+            text = "this C++ stands in no file of examples/"
+            yield Finding(page.path, number, "code-block", text)
+
+
 def check_foreign_words(tree: Tree) -> Iterator[Finding]:
     for source in tree.sources.values():
         if source.path.endswith(FOREIGN_EXEMPT):

@@ -354,6 +354,13 @@ class Documents(RuleTest):
         files["docs/decisions/README.md"] = "# D\n[x](0001-x.md)\n"
         self.good(documents.check_reachable, files)
 
+    def test_code_blocks(self):
+        files = {"README.md": "# R\n```cpp\nint main() {}\n```\n"}
+        self.bad(documents.check_code_blocks, files, 2)
+        self.bad(documents.check_code_blocks, {**files, "examples/a.cpp": "int x;\n"}, 2)
+        program = f"{LICENCE}int main() {{}}\n"
+        self.good(documents.check_code_blocks, {**files, "examples/a.cpp": program})
+
     def test_foreign_words(self):
         for word in (
             "/wo" + "rk/x", "/ro" + "ot/.cache", "/ho" + "me/me/x", "../sha" + "red",

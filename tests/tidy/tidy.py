@@ -36,6 +36,7 @@ RULES = (
     documents.check_titles,
     documents.check_links,
     documents.check_reachable,
+    documents.check_code_blocks,
     documents.check_foreign_words,
 )
 

@@ -29,8 +29,8 @@ Plan published_allreduce(Rank size);
 /// Rank r exchanges with r xor 2^k; `size` is a power of two. Keeps rank order. With cells.
 Plan doubling_allreduce(Rank size, std::uint32_t blocks, std::uint64_t bytes);
 
-/// A plan over random trees: random operation, size, mechanism, blocks; sets `ordered` when the plan
-/// keeps rank order.
+/// A plan over random trees: random operation, size, mechanism, blocks; sets `ordered` when the
+/// plan keeps rank order.
 Plan random_tree_plan(Random& random, bool& ordered);
 /// One of all of the above.
 Plan random_plan(Random& random, bool& ordered);

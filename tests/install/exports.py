@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library exports the public API and nothing else: exports.py LIBRARY INCLUDE_FOLDER."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+NODE = "CORYMB_0"  # the version node of src/corymb.map
+PREFIX = re.compile(r"^(typeinfo for|typeinfo name for|vtable for) ")
+
+
+def exported(library: str) -> list[str]:
+    """Demangled names that the dynamic linker sees."""
+    command = ["nm", "--dynamic", "--defined-only", "--demangle", library]
+    listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    names = [line.split(maxsplit=2)[2] for line in listed.splitlines()]
+    return [re.sub(rf"@+{NODE}$", "", name) for name in names if name != f"{NODE}{'@@' + NODE}"]
+
+
+def is_public(symbol: str, words: set[str]) -> bool:
+    """Whether each part of the qualified name stands in a public header."""
+    name = PREFIX.sub("", symbol)
+    name = re.sub(r"\[abi:\w+\]", "", name)
+    name = re.split(r"\(|<|::operator", name, maxsplit=1)[0].strip()
+    parts = [part.lstrip("~") for part in name.split(" ")[-1].split("::")]
+    if parts[0] != "corymb" or len(parts) < 2 or not words.issuperset(parts):
+        return False
+    # A lower-case part with something below it is a namespace; only one of those is public.
+    return len(parts) == 2 or parts[1][0].isupper() or parts[1] in ("detail", "barrier")
+
+
+def main(library: str, folder: str) -> int:
+    headers = "\n".join(file.read_text() for file in Path(folder).rglob("*.hpp"))
+    code = re.sub(r"//[^\n]*", "", headers)
+    words = set(re.findall(r"\w+", code))
+    symbols = [name for name in exported(library) if name != NODE]
+    strangers = [name for name in symbols if not is_public(name, words)]
+    for name in strangers:
+        print(f"exported, but in no public header: {name}")
+    if not any(name.startswith("corymb::version") for name in symbols):
+        print("corymb::version is not exported")
+        return 1
+    print(f"{len(symbols)} exported symbols, {len(strangers)} strangers")
+    return 1 if strangers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
