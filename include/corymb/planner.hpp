@@ -19,7 +19,8 @@ struct PlanRequest {
         placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
     Rank root = -1;          ///< -1: the planner's choice.
     std::uint64_t bytes = 8; ///< Payload; ignored for a barrier.
-    std::string algorithm = "best"; ///< "best" or a name out of `algorithm_names`.
+    /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
+    std::string algorithm = "best";
     std::uint64_t seed = 1;
     std::uint64_t moves = 0;     ///< Annealing moves; 0: max(100,000, 2,000 x ranks).
     bool ordered = false;        ///< Combine in rank order (non-commutative operators).
@@ -31,10 +32,13 @@ struct PlanRequest {
 struct PlanChoice {
     Plan plan;
     std::vector<int> placement; ///< As used: PU index of each rank.
+    std::uint64_t bytes = 0;    ///< Payload that the prediction is for; 0 for a barrier.
     double predicted = 0;
     double lower_bound = 0; ///< Proven: no plan of point-to-point messages is faster in this model.
     std::string bound_kind; ///< "exact", "path", "growth", "two-class", ...
-    std::vector<std::pair<std::string, double>> portfolio; ///< Every candidate and its prediction.
+    /// Every candidate and its prediction. A payload above one line has candidates for several
+    /// mechanisms and numbers of blocks, as in "annealed/pull-8".
+    std::vector<std::pair<std::string, double>> portfolio;
     std::uint64_t seed = 0, moves = 0;
 };
 
