@@ -25,7 +25,7 @@ struct Standstill {
 /// Throws Errc::invalid_plan that names a cycle of ranks waiting for each other.
 [[noreturn]] void refuse_deadlock(const Plan& plan, const Standstill& standstill);
 
-/// Runs all steps of all ranks. `Visitor` has `perform(StepNumber)`, called when the step acts,
+/// Runs all steps of all ranks, each rank in its turn until it has to wait. `Visitor` has `perform(StepNumber)`, called when the step acts,
 /// with everything that it depends on already performed, and `complete(StepNumber)`, called when
 /// its rank goes on. Only a rendezvous send completes later than it acts: when its partner was
 /// reached.
@@ -41,13 +41,16 @@ public:
 
     /// Throws Errc::invalid_plan on a deadlock. O(steps) apart from reads of publications.
     void run() {
-        for (std::size_t rank = ranks_; rank-- > 0;) {
+        for (std::size_t rank = 0; rank < ranks_; ++rank) {
             runnable_.push_back(static_cast<Rank>(rank));
         }
+        std::vector<Rank> turn;
         while (!runnable_.empty()) {
-            const Rank rank = runnable_.back();
-            runnable_.pop_back();
-            advance(rank);
+            turn.swap(runnable_);
+            for (const Rank rank : turn) {
+                advance(rank);
+            }
+            turn.clear();
         }
         verify_end();
     }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/charges.hpp"
+
+#include "sim/curve.hpp"
+
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace corymb::sim {
+
+namespace {
+
+constexpr double assumed_copy_gbs = 10;  // One core of a server of the 2010s, out of a cache.
+constexpr double assumed_cycle_ns = 0.4; // 2.5 GHz, for imported models that count in cycles.
+
+/// Copies between cores meet at the last-level cache or in memory: the first such level that holds
+/// the payload.
+double copy_gbs(const Machine& machine, std::uint64_t bytes) {
+    const MemoryLevel* best = nullptr;
+    for (const MemoryLevel& level : machine.memory) {
+        if (level.level == "l1" || level.level == "l2" || !(level.copy_gbs > 0)) {
+            continue;
+        }
+        best = &level;
+        if (static_cast<double>(level.working_set_bytes) >= static_cast<double>(bytes)) {
+            break;
+        }
+    }
+    return best != nullptr ? best->copy_gbs : assumed_copy_gbs;
+}
+
+double unit_ns(const Machine& machine) {
+    if (std::isfinite(machine.unit_ns) && machine.unit_ns > 0) {
+        return machine.unit_ns;
+    }
+    return machine.unit == TimeUnit::cycles ? assumed_cycle_ns : 1;
+}
+
+} // namespace
+
+Charges::Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes)
+    : machine_(machine), placement_(placement),
+      per_byte_(1 / (copy_gbs(machine, bytes) * unit_ns(machine))) {
+    std::vector<bool> taken(static_cast<std::size_t>(machine.size()), false);
+    bool is_shared = false;
+    for (const int pu : placement) {
+        if (pu < 0 || pu >= machine.size()) {
+            throw Error(Errc::invalid_argument, "placement names PU " + std::to_string(pu) +
+                                                    ", but the machine has " +
+                                                    std::to_string(machine.size()) + " PUs");
+        }
+        is_shared = is_shared || taken[static_cast<std::size_t>(pu)];
+        taken[static_cast<std::size_t>(pu)] = true;
+    }
+    if (is_shared) {
+        find_shared_costs();
+    }
+}
+
+void Charges::find_shared_costs() {
+    double send = std::numeric_limits<double>::infinity();
+    double receive = send;
+    for (const PairClass& pair : machine_.classes) {
+        send = pair.send.present() ? std::min(send, pair.send.median) : send;
+        receive = pair.receive.present() ? std::min(receive, pair.receive.median) : receive;
+    }
+    shared_send_ = std::isfinite(send) ? send : 0;
+    shared_receive_ = std::isfinite(receive) ? receive : 0;
+}
+
+int Charges::pair_class(Rank from, Rank to) const noexcept {
+    return pu(from) == pu(to) || machine_.group.empty() ? -1 : machine_.class_of(pu(from), pu(to));
+}
+
+double Charges::send_factor(Rank from, Rank to, int count, bool same) const noexcept {
+    const auto& curves = same ? machine_.send_batch : machine_.fan_out;
+    return curves.empty() || count <= 1
+               ? 1
+               : batch_factor(curve_of(curves, pair_class(from, to)), count);
+}
+
+double Charges::receive_factor(Rank from, Rank to, int count) const noexcept {
+    return machine_.receive_batch.empty() || count <= 1
+               ? 1
+               : batch_factor(curve_of(machine_.receive_batch, pair_class(from, to)), count);
+}
+
+double Charges::publication_delay(Rank from, Rank reader, int place) const noexcept {
+    const double alone = receive(from, reader);
+    const Curve* curve = machine_.shared_line.empty()
+                             ? nullptr
+                             : curve_of(machine_.shared_line, pair_class(from, reader));
+    return curve != nullptr ? std::max(alone, total_at(*curve, place)) : alone;
+}
+
+} // namespace corymb::sim

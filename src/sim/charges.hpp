@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model charges for what happens between and within ranks; docs/model.md, "What the
+// simulator charges", says the same in words.
+#pragma once
+
+#include <corymb/machine.hpp>
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace corymb::sim {
+
+/// Costs between the ranks of a placement, in the model's unit. Keeps references to its arguments.
+class Charges {
+public:
+    /// `bytes` is the whole payload: it decides which memory level copies run at.
+    /// Throws Errc::invalid_argument for a PU that the machine does not have.
+    Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes);
+
+    [[nodiscard]] double send(Rank from, Rank to) const noexcept {
+        const int source = pu(from);
+        const int target = pu(to);
+        return source == target ? shared_send_ : machine_.send_cost(source, target);
+    }
+    [[nodiscard]] double receive(Rank from, Rank to) const noexcept {
+        const int source = pu(from);
+        const int target = pu(to);
+        return source == target ? shared_receive_ : machine_.receive_cost(source, target);
+    }
+    [[nodiscard]] double step_overhead() const noexcept { return machine_.step_overhead; }
+
+    /// Time to copy or combine that many bytes; 0 for what fits a line, which rides for free.
+    [[nodiscard]] double copying(std::uint64_t bytes) const noexcept {
+        return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_byte_;
+    }
+
+    /// Factor on the cost of the `count`-th send in a row; `same` says all went to one receiver.
+    [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
+    /// Factor on the cost of the `count`-th receive in a row whose message was already there.
+    [[nodiscard]] double receive_factor(Rank from, Rank to, int count) const noexcept;
+    /// Time from the end of a store until the `place`-th of its readers (from 1) has it.
+    [[nodiscard]] double publication_delay(Rank from, Rank reader, int place) const noexcept;
+
+private:
+    [[nodiscard]] int pu(Rank rank) const noexcept {
+        return placement_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] int pair_class(Rank from, Rank to) const noexcept;
+    void find_shared_costs();
+
+    const Machine& machine_;
+    std::span<const int> placement_;
+    double per_byte_ = 0;
+    // Two ranks on one PU take turns on it; the model's best number for that is its cheapest class.
+    double shared_send_ = 0;
+    double shared_receive_ = 0;
+};
+
+} // namespace corymb::sim

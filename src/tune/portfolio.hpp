@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// All candidates for a request, simulated; the best of them, proved.
+#pragma once
+
+#include <corymb/planner.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corymb::tune {
+
+/// A plan that has passed check_plan, with what the model says about it.
+struct Candidate {
+    Plan plan; ///< `algorithm` is the candidate's name.
+    double predicted = 0;
+    std::uint64_t switches = 0; ///< Context switches on one CPU; only when oversubscribed, else 0.
+};
+
+struct Portfolio {
+    std::vector<std::pair<std::string, double>> predictions; ///< Every candidate, in order.
+    std::vector<Candidate> best;                             ///< Best first, as many as asked for.
+};
+
+/// Builds and simulates what `request.algorithm` names, or everything for "best", and keeps the
+/// `keep` best plans. A candidate whose plan needs more buffering than is guaranteed is left out
+/// when there are others. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
+/// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (the named
+/// candidate is refused by the checker).
+[[nodiscard]] Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
+                                        std::size_t keep);
+
+/// Times that one CPU, on which every rank runs until it has to wait, turns to another rank.
+[[nodiscard]] std::uint64_t context_switches(const Plan& plan);
+
+} // namespace corymb::tune

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/request.hpp"
+
+#include "plan/generate/families.hpp"
+#include "plan/limits.hpp"
+
+#include <corymb/error.hpp>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace corymb::tune {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, what);
+}
+
+void check_placement(const Machine& machine, const PlanRequest& request) {
+    const auto& placement = request.placement;
+    if (placement.size() > static_cast<std::size_t>(machine.size()) && !request.oversubscribed) {
+        refuse(std::to_string(placement.size()) + " ranks do not fit the " +
+               std::to_string(machine.size()) + " PUs of machine \"" + machine.name +
+               "\"; ask for fewer ranks");
+    }
+    if (placement.size() > plan::rank_count_max) {
+        refuse("more than " + std::to_string(plan::rank_count_max) + " ranks");
+    }
+    std::vector<int> taken_by(static_cast<std::size_t>(machine.size()), -1);
+    for (std::size_t rank = 0; rank < placement.size(); ++rank) {
+        const int pu = placement[rank];
+        if (pu < 0 || pu >= machine.size()) {
+            refuse("rank " + std::to_string(rank) + " is placed on PU " + std::to_string(pu) +
+                   ", but machine \"" + machine.name + "\" has PUs 0 to " +
+                   std::to_string(machine.size() - 1));
+        }
+        int& other = taken_by[static_cast<std::size_t>(pu)];
+        if (other >= 0 && !request.oversubscribed) {
+            refuse("ranks " + std::to_string(other) + " and " + std::to_string(rank) +
+                   " are both placed on PU " + std::to_string(pu));
+        }
+        other = static_cast<int>(rank);
+    }
+}
+
+} // namespace
+
+PlanRequest completed(const Machine& machine, const PlanRequest& request) {
+    if (machine.size() == 0) {
+        refuse("machine \"" + machine.name + "\" has no PU");
+    }
+    PlanRequest full = request;
+    if (full.placement.empty()) {
+        full.placement.resize(static_cast<std::size_t>(machine.size()));
+        std::iota(full.placement.begin(), full.placement.end(), 0);
+    }
+    check_placement(machine, full);
+    const auto ranks = static_cast<Rank>(full.placement.size());
+    if (full.root < -1 || full.root >= ranks) {
+        refuse("root " + std::to_string(full.root) + " is not one of the ranks 0 to " +
+               std::to_string(ranks - 1));
+    }
+    if (full.bytes > plan::payload_bytes_max) {
+        refuse("a payload of " + std::to_string(full.bytes) + " bytes is too large");
+    }
+    if (full.op == Collective::barrier) {
+        full.bytes = 0;
+    }
+    if (full.moves == 0) {
+        full.moves = default_moves(ranks);
+    }
+    return full;
+}
+
+} // namespace corymb::tune

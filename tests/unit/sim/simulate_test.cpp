@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans whose times can be written down.
+#include "../plan_core/sample_plans.hpp"
+#include "models.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/simulate.hpp>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace corymb;
+using namespace corymb::test;
+
+constexpr double send_cost = 7;
+constexpr double receive_cost = 20;
+constexpr double default_per_byte = 0.1; // 10 GB/s in nanoseconds
+
+Timeline on_uniform(const Plan& plan, std::uint64_t bytes = 8) {
+    const Machine machine = uniform_machine(plan.size(), send_cost, receive_cost);
+    return simulate(plan, machine, in_order(plan.size()), bytes);
+}
+
+/// 0 sends one message to 1.
+Plan one_message(Mechanism via, std::uint64_t bytes, std::uint32_t blocks = 1) {
+    Plan plan = empty_plan(Collective::broadcast, 2, blocks, bytes);
+    const Blocks all{Buffer::output, 0, blocks};
+    plan.steps[0] = {make_step(StepKind::send, 1, via, all)};
+    plan.steps[1] = {make_step(StepKind::recv, 0, via, {}, all)};
+    if (via == Mechanism::pull) {
+        plan.steps[1].push_back(make_step(StepKind::signal, 0));
+        plan.steps[0].push_back(make_step(StepKind::wait, 1));
+    }
+    return plan;
+}
+
+TEST(Simulate, LineCostsOneHopAfterTheOther) {
+    const Timeline timeline = on_uniform(line_broadcast(6));
+    for (std::size_t rank = 1; rank < 5; ++rank) {
+        EXPECT_DOUBLE_EQ(timeline.finish[rank], static_cast<double>(rank) * 27 + send_cost);
+    }
+    EXPECT_DOUBLE_EQ(timeline.finish[5], 5 * 27.0);
+    EXPECT_DOUBLE_EQ(timeline.makespan, 5 * 27.0);
+    EXPECT_EQ(timeline.simulated_on, "uniform");
+}
+
+TEST(Simulate, StarCostsOneSendMoreForEachReceiver) {
+    const Timeline timeline = on_uniform(star_broadcast(9));
+    for (std::size_t rank = 1; rank < 9; ++rank) {
+        EXPECT_DOUBLE_EQ(timeline.finish[rank],
+                         static_cast<double>(rank) * send_cost + receive_cost);
+    }
+    EXPECT_DOUBLE_EQ(timeline.finish[0], 8 * send_cost);
+}
+
+TEST(Simulate, DisseminationCostsOneHopARound) {
+    for (const Rank size : {2, 4, 5, 8, 33}) {
+        int rounds = 0;
+        while ((1 << rounds) < size) {
+            ++rounds;
+        }
+        const Timeline timeline = on_uniform(dissemination_barrier(size));
+        for (const double finish : timeline.finish) {
+            EXPECT_DOUBLE_EQ(finish, rounds * (send_cost + receive_cost));
+        }
+    }
+}
+
+TEST(Simulate, RootOfAFlatBarrierReceivesInTurn) {
+    const Timeline timeline = on_uniform(flat_barrier(5));
+    const double released = send_cost + 4 * receive_cost + send_cost;
+    EXPECT_DOUBLE_EQ(timeline.finish[0], released);
+    for (std::size_t rank = 1; rank < 5; ++rank) {
+        EXPECT_DOUBLE_EQ(timeline.finish[rank], released + receive_cost);
+    }
+}
+
+TEST(Simulate, OneRankTakesNoTime) {
+    EXPECT_DOUBLE_EQ(on_uniform(flat_barrier(1)).makespan, 0);
+}
+
+TEST(Simulate, StepOverheadIsPaidByEveryStep) {
+    Machine machine = uniform_machine(3, send_cost, receive_cost);
+    machine.step_overhead = 2;
+    const Timeline timeline = simulate(line_broadcast(3), machine, in_order(3));
+    EXPECT_DOUBLE_EQ(timeline.makespan, 2 * 27.0 + 4 * 2.0);
+}
+
+TEST(Simulate, CellsAreCopiedOnBothSides) {
+    const Timeline timeline = on_uniform(one_message(Mechanism::cells, 8000), 8000);
+    const double copying = 8000 * default_per_byte;
+    EXPECT_DOUBLE_EQ(timeline.finish[0], send_cost + copying);
+    EXPECT_DOUBLE_EQ(timeline.finish[1], send_cost + copying + receive_cost + copying);
+}
+
+TEST(Simulate, LongMessagesStreamThroughCells) {
+    const std::uint64_t bytes = 10 * cell_bytes;
+    const Timeline timeline = on_uniform(one_message(Mechanism::cells, bytes), bytes);
+    const double cell = cell_bytes * default_per_byte;
+    EXPECT_NEAR(timeline.finish[1], send_cost + receive_cost + 11 * cell, 1e-6);
+    EXPECT_NEAR(timeline.finish[0], send_cost + 10 * cell, 1e-6);
+}
+
+TEST(Simulate, SenderOfALongMessageWaitsForALateReceiver) {
+    const std::uint64_t bytes = 10 * cell_bytes;
+    Plan plan = empty_plan(Collective::broadcast, 3, 1, bytes);
+    const Blocks all{Buffer::output, 0, 1};
+    plan.steps[0] = {make_step(StepKind::send, 1, Mechanism::pull, all),
+                     make_step(StepKind::send, 2, Mechanism::cells, all)};
+    plan.steps[1] = {make_step(StepKind::recv, 0, Mechanism::pull, {}, all),
+                     make_step(StepKind::signal, 2)};
+    plan.steps[2] = {make_step(StepKind::wait, 1),
+                     make_step(StepKind::recv, 0, Mechanism::cells, {}, all)};
+    const Timeline timeline = on_uniform(plan, bytes);
+    const double cell = cell_bytes * default_per_byte;
+    const double ready = timeline.finish[1] + receive_cost; // rank 2 has seen the signal
+    EXPECT_NEAR(timeline.finish[2], ready + receive_cost + 10 * cell, 1e-6);
+    // All but what the channel holds must have been taken.
+    EXPECT_NEAR(timeline.finish[0], ready + 6 * cell, 1e-6);
+}
+
+TEST(Simulate, PullIsCopiedOnce) {
+    const Timeline timeline = on_uniform(one_message(Mechanism::pull, 8000), 8000);
+    const double copied = send_cost + receive_cost + 8000 * default_per_byte;
+    EXPECT_DOUBLE_EQ(timeline.finish[1], copied + send_cost);
+    EXPECT_DOUBLE_EQ(timeline.finish[0], copied + send_cost + receive_cost);
+}
+
+TEST(Simulate, BandwidthIsThatOfTheFirstSharedLevelThatFits) {
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.memory = {{.level = "l1", .working_set_bytes = 1 << 15, .copy_gbs = 100},
+                      {.level = "l3", .working_set_bytes = 1 << 20, .copy_gbs = 20},
+                      {.level = "dram", .working_set_bytes = 1 << 28, .copy_gbs = 5}};
+    const auto time_of = [&](std::uint64_t bytes) {
+        return simulate(one_message(Mechanism::pull, bytes), machine, in_order(2), bytes)
+                   .finish[1] -
+               2 * send_cost - receive_cost;
+    };
+    EXPECT_NEAR(time_of(10000), 10000 / 20.0, 1e-6);
+    EXPECT_NEAR(time_of(1 << 24), (1 << 24) / 5.0, 1e-3);
+    machine.unit = TimeUnit::cycles;
+    machine.unit_ns = 0.5;
+    EXPECT_NEAR(time_of(10000), 10000 / 20.0 / 0.5, 1e-6);
+}
+
+TEST(Simulate, ShorterLastBlockCostsLess) {
+    // 25000 bytes in 2 blocks; the second message alone is timed by its difference.
+    Plan plan = empty_plan(Collective::broadcast, 2, 2, 12001);
+    plan.steps[0] = {make_step(StepKind::send, 1, Mechanism::cells, {Buffer::output, 1, 1})};
+    plan.steps[1] = {make_step(StepKind::recv, 0, Mechanism::cells, {}, {Buffer::output, 1, 1})};
+    EXPECT_NEAR(on_uniform(plan, 12001).finish[0], send_cost + 6000 * default_per_byte, 1e-6);
+}
+
+TEST(Simulate, ReadersOfASharedLineFollowItsCurve) {
+    Machine machine = uniform_machine(5, send_cost, receive_cost);
+    machine.shared_line = {{.pair_class = 0, .count = {1, 3}, .value = {30, 50}}};
+    const Timeline timeline =
+        simulate(published_broadcast(5, Mechanism::line, 1), machine, in_order(5));
+    EXPECT_DOUBLE_EQ(timeline.finish[0], send_cost);
+    for (int place = 1; place <= 4; ++place) {
+        EXPECT_DOUBLE_EQ(timeline.finish[static_cast<std::size_t>(place)],
+                         send_cost + 20 + 10 * place);
+    }
+}
+
+TEST(Simulate, LaterSendsInARowFollowTheBatchCurve) {
+    Machine machine = uniform_machine(5, 10, receive_cost);
+    machine.fan_out = {{.pair_class = 0, .count = {1, 2, 4}, .value = {20, 30, 46}}};
+    const Timeline timeline = simulate(star_broadcast(5), machine, in_order(5));
+    // Half the first cost for the second, then 8 / 20 each.
+    EXPECT_DOUBLE_EQ(timeline.finish[0], 10 + 5 + 4 + 4);
+}
+
+TEST(Simulate, PendingReceivesFollowTheBatchCurve) {
+    Machine machine = uniform_machine(4, send_cost, receive_cost);
+    machine.receive_batch = {{.pair_class = 0, .count = {1, 3}, .value = {10, 20}}};
+    const Timeline timeline = simulate(flat_barrier(4), machine, in_order(4));
+    EXPECT_DOUBLE_EQ(timeline.finish[0], send_cost + receive_cost * (1 + 0.5 + 0.5) + send_cost);
+}
+
+TEST(Simulate, RefusesWhatCannotBe) {
+    const Machine machine = uniform_machine(3, send_cost, receive_cost);
+    const auto code_of = [&](const Plan& plan, const std::vector<int>& placement,
+                             std::uint64_t bytes) {
+        try {
+            static_cast<void>(simulate(plan, machine, placement, bytes));
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return Errc::io;
+    };
+    EXPECT_EQ(code_of(line_broadcast(3), {0, 1}, 8), Errc::invalid_argument);
+    EXPECT_EQ(code_of(line_broadcast(3), {0, 1, 3}, 8), Errc::invalid_argument);
+    EXPECT_EQ(code_of(line_broadcast(3), {0, 1, -1}, 8), Errc::invalid_argument);
+    EXPECT_EQ(code_of(line_broadcast(3), {0, 1, 2}, 100), Errc::invalid_argument);
+    Plan stuck = empty_plan(Collective::barrier, 3);
+    stuck.steps[0] = {make_step(StepKind::wait, 1), make_step(StepKind::signal, 1)};
+    stuck.steps[1] = {make_step(StepKind::wait, 0), make_step(StepKind::signal, 0)};
+    EXPECT_EQ(code_of(stuck, {0, 1, 2}, 8), Errc::invalid_plan);
+}
+
+} // namespace
