@@ -49,6 +49,21 @@ public:
     /// Owner: is awake and will not sleep.
     void retract() noexcept { parked_.store(0, std::memory_order_relaxed); }
 
+    /// Owner: sleeps until `done` or `stop`, which are looked at after each announcement;
+    /// `time_left_ns` gives the longest sleep. Returns whether it was `done`.
+    template <class Done, class Stop, class TimeLeft>
+    bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns) noexcept {
+        for (;;) {
+            announce();
+            const bool is_done = done();
+            if (is_done || stop()) {
+                retract();
+                return is_done;
+            }
+            sleep(time_left_ns());
+        }
+    }
+
     /// Waker: to be called after the store that makes the owner's condition true.
     void wake_if_parked() noexcept {
         Env::light_fence(); // F1

@@ -64,7 +64,9 @@ template <class Env, class Ring>
 class SlotSender {
 public:
     SlotSender() noexcept = default;
-    explicit SlotSender(Ring& ring) noexcept : ring_(&ring) {}
+    /// `start` messages have gone through the ring already; checks begin near the wrap with it.
+    explicit SlotSender(Ring& ring, std::uint64_t start = 0) noexcept
+        : ring_(&ring), sent_(start), credited_(start) {}
 
     /// Sends `count` <= payload_bytes bytes; `credit` is the opposite receiver's `consumed()`.
     /// False: `waiter` gave up waiting for room and nothing was sent.
@@ -117,7 +119,8 @@ template <class Env, class Ring>
 class SlotReceiver {
 public:
     SlotReceiver() noexcept = default;
-    explicit SlotReceiver(Ring& ring) noexcept : ring_(&ring) {}
+    explicit SlotReceiver(Ring& ring, std::uint64_t start = 0) noexcept
+        : ring_(&ring), consumed_(start) {}
 
     /// Waits for the next message and returns its payload, valid until `release`; null when
     /// `waiter` gave up. `word` receives the slot's word for SlotSender::accept_credit.

@@ -20,16 +20,10 @@ bool WaitLadder::climb(const Look& look) noexcept {
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied;
     }
-    for (;;) {
-        spot_->announce();
-        const bool done = look();
-        if (done || stop()) {
-            spot_->retract();
-            patience_.learn_from_sleep(now_ns() - begin);
-            return done;
-        }
-        spot_->sleep(deadline_ns_ - (now_ns() - begin));
-    }
+    const bool done =
+        spot_->park(look, stop, [&]() noexcept { return deadline_ns_ - (now_ns() - begin); });
+    patience_.learn_from_sleep(now_ns() - begin);
+    return done;
 }
 
 } // namespace corymb::channel
