@@ -134,12 +134,15 @@ void Explorer::heavy_fence(std::source_location where) {
     step_done();
 }
 
-/// One moment for every other thread, in any order.
+/// One moment for every other thread, in any order. For a thread that has ended it does not matter
+/// when.
 void Explorer::heavy_moments(std::source_location where) {
     std::array<int, threads_max> left{};
     std::size_t count = 0;
     for (int other = 0; other < static_cast<int>(threads_.size()); ++other) {
-        if (other != current_) {
+        if (other != current_ && threads_[static_cast<std::size_t>(other)].done) {
+            memory_.heavy_moment(current_, other);
+        } else if (other != current_) {
             left[count++] = other;
         }
     }

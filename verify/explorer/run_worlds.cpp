@@ -116,6 +116,7 @@ bool run(const World& world, const Request& request) {
 
 int run_worlds(int argc, char** argv, const std::vector<World>& worlds) {
     const Request request = parse(argc, argv);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // What was found stays when a time limit ends it.
     bool all_good = true;
     bool any = false;
     for (const World& world : worlds) {

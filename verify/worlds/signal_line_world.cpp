@@ -4,21 +4,12 @@
 #include "channel/signal_line.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
+#include "worlds/payload.hpp"
 
 namespace {
 
 using namespace corymb::verify;
 using corymb::channel::SignalLine;
-
-struct Letter {
-    ExplorerEnv::Bytes<8> bytes;
-    void write(std::uint64_t value) { bytes.put(&value, sizeof value); }
-    [[nodiscard]] std::uint64_t read() const {
-        std::uint64_t value = 0;
-        std::memcpy(&value, bytes.view(sizeof value), sizeof value);
-        return value;
-    }
-};
 
 /// One sender, `Receivers` receivers, `Signals` signals with a fresh letter each.
 template <int Receivers, std::size_t Signals>

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// src/channel/parking_spot.hpp: an owner that parks on a signal line is woken, whoever comes first.
+// Time limits never expire here, so a lost wake-up is a deadlock. (With an expiring limit it would
+// only be late.)
+#include "channel/parking_spot.hpp"
+#include "channel/signal_line.hpp"
+#include "explorer/env.hpp"
+#include "explorer/run_worlds.hpp"
+#include "worlds/payload.hpp"
+
+namespace {
+
+using namespace corymb::verify;
+using Spot = corymb::channel::ParkingSpot<ExplorerEnv>;
+using Line = corymb::channel::SignalLine<ExplorerEnv>;
+
+/// As channel::WaitLadder: `Looks` looks awake, then the parking loop.
+template <int Looks>
+struct ParkingWaiter {
+    Spot& spot;
+    const ExplorerEnv::Atomic<std::uint32_t>* broken = nullptr;
+
+    template <class A, class P, class T>
+    bool await(const A& word, std::memory_order order, const P& holds, T& seen,
+               std::source_location where = std::source_location::current()) {
+        const auto look = [&] {
+            seen = word.load(order, where);
+            return holds(seen);
+        };
+        for (int i = 0; i < Looks; ++i) {
+            if (look()) {
+                return true;
+            }
+        }
+        const auto stop = [&] {
+            return broken != nullptr && broken->load(std::memory_order_relaxed) != 0;
+        };
+        return spot.park(look, stop, [] { return 1'000'000'000; });
+    }
+};
+
+/// One that looks before it announces, and not after.
+struct AnnouncesTooLate {
+    Spot& spot;
+
+    template <class A, class P, class T>
+    bool await(const A& word, std::memory_order order, const P& holds, T& seen) {
+        for (;;) {
+            seen = word.load(order);
+            if (holds(seen)) {
+                return true;
+            }
+            spot.announce();
+            spot.sleep(1);
+        }
+    }
+};
+
+/// The owner waits for `Signals` signals of each of `Wakers` wakers; each brings a letter.
+template <std::size_t Wakers, std::size_t Signals, class Waiter = ParkingWaiter<0>>
+struct Parking {
+    static constexpr int threads = 1 + static_cast<int>(Wakers);
+    Spot spot;
+    Line line[Wakers];
+    Letter letter[Wakers][Signals];
+
+    Parking() {
+        Explorer::current().name(&spot, sizeof spot, "parked");
+        Explorer::current().name(line, sizeof line, "line");
+        Explorer::current().name(letter, sizeof letter, "letter");
+    }
+    void run(int thread) {
+        if (thread == 0) {
+            own();
+            return;
+        }
+        std::uint64_t sent = 0;
+        for (auto& to_write : letter[thread - 1]) {
+            to_write.write(sent);
+            line[thread - 1].signal(sent);
+            spot.wake_if_parked();
+        }
+    }
+    void own() {
+        Waiter waiter{spot};
+        std::uint64_t received[Wakers] = {};
+        for (std::size_t i = 0; i < Signals; ++i) {
+            for (std::size_t waker = 0; waker < Wakers; ++waker) {
+                require(line[waker].wait(waiter, received[waker]), "the owner is not told to stop");
+                require(letter[waker][i].read() == i, "the letter came with the signal");
+            }
+        }
+    }
+};
+
+/// Two threads that take turns and both park.
+template <int Rounds>
+struct PingPong {
+    static constexpr int threads = 2;
+    Spot spot[2];
+    Line line[2];
+    Letter letter;
+
+    void run(int thread) {
+        ParkingWaiter<0> waiter{spot[thread]};
+        std::uint64_t sent = 0;
+        std::uint64_t received = 0;
+        for (std::uint64_t round = 0; round < Rounds; ++round) {
+            const std::uint64_t turn = 2 * round + static_cast<std::uint64_t>(thread);
+            if (turn > 0) {
+                require(line[1 - thread].wait(waiter, received), "nobody says stop");
+                require(letter.read() == turn - 1, "the other's letter");
+            }
+            letter.write(turn);
+            line[thread].signal(sent);
+            spot[1 - thread].wake_if_parked();
+        }
+    }
+};
+
+/// The signal never comes, but the team breaks: the owner must not sleep through that.
+struct Broken {
+    static constexpr int threads = 2;
+    Spot spot;
+    Line line;
+    ExplorerEnv::Atomic<std::uint32_t> broken;
+
+    void run(int thread) {
+        if (thread == 0) {
+            ParkingWaiter<0> waiter{spot, &broken};
+            std::uint64_t received = 0;
+            require(!line.wait(waiter, received), "there was no signal");
+        } else {
+            broken.store(1, std::memory_order_relaxed);
+            spot.wake_if_parked();
+        }
+    }
+};
+
+/// Seeded bug: the waker looks for sleepers before it makes the condition true.
+struct WakesTooEarly {
+    static constexpr int threads = 2;
+    Spot spot;
+    Line line;
+
+    void run(int thread) {
+        std::uint64_t count = 0;
+        if (thread == 0) {
+            ParkingWaiter<0> waiter{spot};
+            require(line.wait(waiter, count), "nobody says stop");
+        } else {
+            spot.wake_if_parked();
+            line.signal(count);
+        }
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return run_worlds(
+        argc, argv,
+        {
+            holds<Parking<1, 2>>("parking: 1 waker, 2 signals"),
+            holds<Parking<1, 2, ParkingWaiter<1>>>("parking: 1 waker, 2 signals, 1 look awake"),
+            holds<Parking<1, 2>>("parking: 1 waker, 2 signals, 2 idle wake-ups or timeouts",
+                                 {.spurious_wakeups = 2}),
+            holds<Parking<2, 1>>("parking: 2 wakers, 1 signal each"),
+            holds_large<Parking<2, 2>>("parking: 2 wakers, 2 signals each, random walks",
+                                       {.executions_max = 20'000, .random = true}),
+            holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
+            holds<Broken>("parking: the team breaks"),
+            caught<Parking<1, 1>>("parking: no light fence", Fault::no_light_fence),
+            caught<Parking<1, 1>>("parking: no heavy fence", Fault::no_heavy_fence),
+            caught<Parking<1, 1>>("parking: sleeps without comparing", Fault::no_futex_compare),
+            caught<Parking<1, 1>>("parking: release is relaxed", Fault::release_is_relaxed),
+            caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),
+            caught<Parking<1, 1, AnnouncesTooLate>>("parking: announces after the look"),
+            caught<WakesTooEarly>("parking: wakes before the signal"),
+        });
+}
