@@ -116,6 +116,7 @@ inline Plan star_broadcast(Rank size) {
 /// Hensgen, Finkel, Manber (1988): in round k rank r signals r + 2^k.
 inline Plan dissemination_barrier(Rank size) {
     Plan plan = empty_plan(Collective::barrier, size);
+    plan.algorithm = "dissemination";
     for (Rank distance = 1; distance < size; distance *= 2) {
         for (Rank rank = 0; rank < size; ++rank) {
             auto& steps = plan.steps[at(rank)];
