@@ -93,13 +93,17 @@ def _placement(
             f"the plan has {size} ranks but {inputs.title_of(machine)} has {len(machine)} CPUs"
         )
     stored: Any = json_text.loads(text).get("placement")
-    if not isinstance(stored, list) or len(stored) != size:
+    if not isinstance(stored, list):
         return list(range(size))
-    if not all(isinstance(pu, int) and 0 <= pu < len(machine) for pu in stored):
-        raise inputs.usage("the plan's placement does not fit this machine; give --ranks")
-    if len(set(stored)) != size:
-        raise corymb.Error("placement: a PU occurs twice in the plan file", "invalid_plan")
-    return stored
+    if len(stored) != size or len(set(map(str, stored))) != size:
+        raise corymb.Error(f"placement: it must name {size} different CPUs", "invalid_plan")
+    absent = [c for c in stored if not isinstance(c, int) or machine.index_of_cpu(c) < 0]
+    if absent:
+        raise inputs.usage(
+            f"the plan puts a rank on CPU {absent[0]}, which {inputs.title_of(machine)} "
+            "does not have; give --ranks"
+        )
+    return [machine.index_of_cpu(cpu) for cpu in stored]
 
 
 def _payload(text: str, plan: corymb.Plan) -> int:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The subcommands as a user runs them, where all goes well."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import SMELT, Command, stdout_json
+
+import corymb
+
+PLAN_KEYS = {
+    "op", "root", "unit", "predicted", "lower_bound", "bound_kind", "algorithm", "portfolio",
+    "model_sha256", "steps",
+}  # fmt: skip
+
+
+def test_version(corymb_command: Command) -> None:
+    done = corymb_command("--version")
+    assert (done.returncode, done.stdout) == (0, f"corymb {corymb.__version__}\n")
+
+
+@pytest.mark.parametrize("name", ["map", "plan", "sim", "bench", "report", "demo", "doctor"])
+def test_help_has_examples(corymb_command: Command, name: str) -> None:
+    done = corymb_command(name, "--help")
+    assert done.returncode == 0
+    assert f"corymb {name}" in done.stdout
+    assert "Example" in done.stdout
+    assert "--json" in done.stdout
+
+
+def test_map_of_the_gallery(corymb_command: Command) -> None:
+    done = corymb_command("map", "--machine", SMELT)
+    assert done.returncode == 0
+    assert "20 PUs" in done.stdout
+    assert "cycles" in done.stdout
+    assert done.stderr == ""
+
+
+def test_map_of_512_cpus_fits_a_narrow_terminal(corymb_command: Command) -> None:
+    done = corymb_command("map", "--machine", "epyc-9754-2s-512t", env={"COLUMNS": "50"})
+    assert done.returncode == 0
+    assert max(len(line) for line in done.stdout.splitlines()) <= 50
+
+
+def test_map_without_unicode(corymb_command: Command) -> None:
+    done = corymb_command(
+        "map", "--machine", SMELT, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+
+
+def test_map_json(corymb_command: Command) -> None:
+    value = stdout_json(corymb_command("map", "--machine", SMELT, "--json", "-"))
+    assert value["schema"] == "corymb-map/1"
+    assert sorted(value["order"]) == sorted(value["cpus"]) == list(range(20))
+    # The two packages stand together: CPUs 0-9 and 10-19.
+    halves = {frozenset(value["order"][:10]), frozenset(value["order"][10:])}
+    assert halves == {frozenset(range(10)), frozenset(range(10, 20))}
+    assert value["classes"][0]["send"]["median"] > 0
+
+
+def test_map_writes_files(corymb_command: Command, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("m.json", "m.html", "m.xml")}
+    done = corymb_command(
+        "map", "--machine", "m1-ultra-20c", "--save", files["m.json"], "--html", files["m.html"],
+        "--export-hwloc", files["m.xml"],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
+    assert corymb.Machine.load(files["m.json"]).sha256() == (
+        corymb.Machine.gallery("m1-ultra-20c").sha256()
+    )
+    assert "<topology" in files["m.xml"].read_text()
+
+
+def test_map_of_a_synthetic_machine(corymb_command: Command) -> None:
+    done = corymb_command("map", "--synthetic", "pack:2 l3:2 core:4 pu:2", "--json", "-")
+    value = stdout_json(done)
+    assert value["size"] == 32
+    assert len(value["classes"]) >= 3
+
+
+def test_plan_json_keys(corymb_command: Command) -> None:
+    plan = stdout_json(corymb_command("plan", "allreduce", "--machine", SMELT, "--json", "-"))
+    assert plan.keys() >= PLAN_KEYS
+    assert plan["op"] == "allreduce"
+    assert re.fullmatch("[0-9a-f]{64}", plan["model_sha256"])
+    assert plan["portfolio"][plan["algorithm"]] == pytest.approx(plan["predicted"])
+    assert len(plan["steps"]) == 20
+    assert all("step" in step for steps in plan["steps"] for step in steps)
+
+
+def test_plan_is_deterministic(corymb_command: Command) -> None:
+    arguments = ("plan", "broadcast", "--machine", "ryzen-5950x-1s-32t", "--seed", "7", "--json")
+    first, second = (corymb_command(*arguments, "-").stdout for _ in range(2))
+    assert first == second
+
+
+def test_plan_for_people(corymb_command: Command) -> None:
+    done = corymb_command("plan", "broadcast", "--machine", SMELT, "--root", "0")
+    assert done.returncode == 0
+    for word in ("proven", "predicted", "lower bound", "portfolio", "simulated", "rank 0"):
+        assert word in done.stdout
+
+
+def test_plan_for_one_rank(corymb_command: Command) -> None:
+    for op in corymb.OPERATIONS:
+        plan = stdout_json(
+            corymb_command("plan", op, "--machine", SMELT, "--ranks", "1", "--json", "-")
+        )
+        assert plan["predicted"] == 0
+
+
+def test_json_into_a_file_keeps_nothing_else(corymb_command: Command, tmp_path: Path) -> None:
+    done = corymb_command("plan", "barrier", "--machine", SMELT, "--json", tmp_path / "p.json")
+    assert done.returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["p.json"]
+    assert json.loads((tmp_path / "p.json").read_text())["op"] == "barrier"
+
+
+def test_json_into_a_device(corymb_command: Command) -> None:
+    assert corymb_command("doctor", "--json", "/dev/null").returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_no_measure_says_topology(corymb_command: Command, tmp_path: Path) -> None:
+    done = corymb_command(
+        "plan", "barrier", "--no-measure", env={"CORYMB_CACHE_DIR": str(tmp_path)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "topology only" in done.stderr
+
+
+def test_doctor(corymb_command: Command) -> None:
+    value = stdout_json(corymb_command("doctor", "--json", "-"))
+    assert value["allowed_cpus"] == sorted(os.sched_getaffinity(0))
+    names = {row["name"] for row in value["permissions"]}
+    assert "pinning" in names
+    assert all(row["detail"] for row in value["permissions"])
+    done = corymb_command("doctor")
+    assert all(name.split()[0] in done.stdout for name in names)
+
+
+def test_measure_caches_the_model(corymb_command: Command, tmp_path: Path) -> None:
+    environment = {"CORYMB_CACHE_DIR": str(tmp_path / "cache")}
+    done = corymb_command("map", "--measure", "--budget", "2", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "measuring" in done.stderr
+    [model] = (tmp_path / "cache").iterdir()
+    assert corymb.Machine.load(model).source == "measured"
+
+
+def test_reader_of_stdout_that_leaves(environment: dict[str, str]) -> None:
+    import subprocess
+
+    line = f"{sys.executable} -m corymb map --machine epyc-9754-2s-512t | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert "Traceback" not in done.stderr
+    assert "512 PUs" in done.stdout

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C at any moment: status 130, no traceback, no process and no file left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MOMENTS = (0.15, 0.6, 1.5, 3.0)
+
+
+def children_of_session(session: int) -> list[str]:
+    """Command lines of the processes whose environment carries our mark."""
+    mark = f"CORYMB_TEST_MARK={session}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_text())
+        except (OSError, PermissionError):
+            continue
+    return found
+
+
+def run_and_interrupt(
+    arguments: list[str], moment: float, environment: dict[str, str], folder: Path, mark: int
+) -> subprocess.CompletedProcess[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "corymb", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=environment | {"CORYMB_TEST_MARK": str(mark), "TMPDIR": str(folder)},
+    )
+    time.sleep(moment)
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["map", "--measure", "--budget", "60"],
+        ["plan", "broadcast", "--machine", "epyc-9754-2s-512t", "--moves", "2000000000"],
+        ["bench", "barrier", "--threads", "2", "--seconds", "60", "--json", "bench.json"],
+        ["demo", "--budget", "60"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_interrupt(
+    arguments: list[str], moment: float, environment: dict[str, str], tmp_path: Path
+) -> None:
+    mark = time.monotonic_ns()
+    own = environment | {"CORYMB_CACHE_DIR": str(tmp_path / "cache")}
+    done = run_and_interrupt(arguments, moment, own, tmp_path, mark)
+    if done.returncode == -signal.SIGINT and moment <= MOMENTS[0]:
+        pytest.skip("the interpreter had not started yet")
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    deadline = time.monotonic() + 3
+    while (left := children_of_session(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
+
+
+def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
+    """measure() raises KeyboardInterrupt and leaves the affinity as it was."""
+    code = (
+        "import os, signal, threading, corymb\n"
+        "before = os.sched_getaffinity(0)\n"
+        "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n"
+        "    corymb.measure(budget_s=60)\n"
+        "except KeyboardInterrupt:\n"
+        "    assert os.sched_getaffinity(0) == before\n"
+        "    print('interrupted')\n"
+    )
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU: there is nothing to measure, so nothing to interrupt")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert done.stdout == "interrupted\n", done.stderr

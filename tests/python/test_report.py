@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report page: self-contained, honest about what is simulated, and clean in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import SMELT, Command
+
+import corymb
+from corymb import study
+from corymb.picture.report import report_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+BENCH_ROWS = [
+    {
+        "op": op, "contestant": name, "family": family, "ranks": ranks, "bytes": 8, "pinned": True,
+        "regime": "alone", "median_ns": 50.0 * ranks * factor, "q25": 45.0 * ranks * factor,
+        "q75": 60.0 * ranks * factor, "ratio": factor, "cpu_ns": 100.0, "skipped": None,
+    }
+    for op in ("barrier", "allreduce")
+    for ranks in (2, 4)
+    for name, family, factor in (
+        ("corymb", "corymb", 1.0), ("std-barrier", "library", 9.0), ("floor", "floor", 0.9),
+        ("mcs-dissemination", "textbook", 0.8), ("libgomp", "openmp", 1.02),
+    )
+]  # fmt: skip
+
+
+class Text(HTMLParser):
+    """Visible text, and every address that a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.addresses: list[str] = []
+        self.tags: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._hidden += tag in {"script", "style"}
+        self.addresses += [value or "" for name, value in attrs if name in {"src", "href"}]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in {"script", "style"}
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.text.append(data)
+
+
+def page_of(machine: corymb.Machine, ranks: int, name: str, **options: bool) -> str:
+    facts = study.study_of(machine, list(range(ranks)), 8)
+    for op in corymb.OPERATIONS:
+        study.plan_one(facts, op, moves=1000)
+    if options.get("ran"):
+        for planned in facts.planned.values():
+            study.run_one(planned, [], 8, 100, None)
+        facts.bench = BENCH_ROWS
+    return report_page(facts, name, ["A remark."], "broadcast")
+
+
+def test_page_is_self_contained(corymb_command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    done = corymb_command("report", "--machine", SMELT, "-o", file, "--json", tmp_path / "r.json")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.json", "report.html"]
+    page = file.read_text(encoding="utf-8")
+    seen = Text()
+    seen.feed(page)
+    assert seen.addresses == ["data:,"]
+    assert page.count("plotly.js v") == 1
+    text = " ".join(seen.text)
+    assert f"corymb on {SMELT}" in text
+    assert f"Simulated on {SMELT}" in text
+    value = json.loads((tmp_path / "r.json").read_text())
+    assert set(value["operations"]) == set(corymb.OPERATIONS)
+    assert all(facts["measured_median_ns"] is None for facts in value["operations"].values())
+
+
+def test_names_are_escaped() -> None:
+    """A hostile machine name cannot become markup."""
+    machine = corymb.Machine.gallery("m1-ultra-20c")
+    machine.name = "</script><script>alert(1)</script>"
+    page = page_of(machine, 4, machine.name)
+    assert "<script>alert(1)" not in page
+
+
+def test_losses_are_listed() -> None:
+    page = page_of(corymb.Machine.gallery(SMELT), 3, "here", ran=True)
+    seen = Text()
+    seen.feed(page)
+    text = " ".join(seen.text)
+    assert "mcs-dissemination takes 0.80 x our time" in text
+    assert "faster in 4, equal in 4 and slower in 4" in text
+
+
+def console_lines(file: Path, folder: Path) -> tuple[str, list[str]]:
+    """The document after its scripts have run, and what they wrote to the console."""
+    done = subprocess.run(
+        [
+            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr",
+            "--virtual-time-budget=20000", "--window-size=1200,900", "--dump-dom", file.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
+    return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+@pytest.mark.parametrize(
+    ("machine", "ranks"), [(SMELT, 20), (SMELT, 2), ("epyc-9754-2s-512t", 512)]
+)
+def test_browser_shows_every_figure(machine: str, ranks: int, tmp_path: Path) -> None:
+    page = page_of(corymb.Machine.gallery(machine), ranks, machine, ran=ranks == 2)
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    document, console = console_lines(file, tmp_path)
+    assert console == []
+    figures = re.findall(r'id="figure-\d+"', page)
+    assert len(figures) >= 5
+    assert document.count("main-svg") >= len(figures)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_browser_errors_are_noticed(tmp_path: Path) -> None:
+    """The test above can fail: a page with an error is seen."""
+    file = tmp_path / "broken.html"
+    file.write_text("<script>undefinedFunction()</script>")
+    _, console = console_lines(file, tmp_path)
+    assert len(console) == 1
