@@ -6,38 +6,13 @@
 #include "channel/signal_line.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
+#include "worlds/parking_waiter.hpp"
 #include "worlds/payload.hpp"
 
 namespace {
 
 using namespace corymb::verify;
-using Spot = corymb::channel::ParkingSpot<ExplorerEnv>;
 using Line = corymb::channel::SignalLine<ExplorerEnv>;
-
-/// As channel::WaitLadder: `Looks` looks awake, then the parking loop.
-template <int Looks>
-struct ParkingWaiter {
-    Spot& spot;
-    const ExplorerEnv::Atomic<std::uint32_t>* broken = nullptr;
-
-    template <class A, class P, class T>
-    bool await(const A& word, std::memory_order order, const P& holds, T& seen,
-               std::source_location where = std::source_location::current()) {
-        const auto look = [&] {
-            seen = word.load(order, where);
-            return holds(seen);
-        };
-        for (int i = 0; i < Looks; ++i) {
-            if (look()) {
-                return true;
-            }
-        }
-        const auto stop = [&] {
-            return broken != nullptr && broken->load(std::memory_order_relaxed) != 0;
-        };
-        return spot.park(look, stop, [] { return 1'000'000'000; });
-    }
-};
 
 /// One that looks before it announces, and not after.
 struct AnnouncesTooLate {
