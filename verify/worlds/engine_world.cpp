@@ -11,6 +11,7 @@
 #include "worlds/parking_waiter.hpp"
 #include "worlds/payload.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace {
@@ -157,8 +158,9 @@ World runs(const std::string& what, Plan plan, std::uint64_t operations,
            const Options& options = {}) {
     const int ranks = plan.size();
     const std::string name = "engine: " + std::string(corymb::to_string(plan.op)) + " " + what +
-                             ", " + std::to_string(ranks) +
-                             X const auto shared = std::make_shared<const Plan>(std::move(plan));
+                             ", " + std::to_string(ranks) + " ranks, " +
+                             std::to_string(operations) + (operations == 1 ? " time" : " times");
+    const auto shared = std::make_shared<const Plan>(std::move(plan));
     Program program{ranks, [shared, operations] {
                         return std::make_unique<EngineInstance<Waiter>>(*shared, operations);
                     }};
