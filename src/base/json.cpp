@@ -175,7 +175,7 @@ void JsonView::append_row(std::vector<float>& out, std::size_t width, double lea
     if (size() != width) {
         fail("must have " + std::to_string(width) + " numbers, has " + std::to_string(size()));
     }
-    constexpr double most = std::numeric_limits<float>::max();
+    constexpr double most = static_cast<double>(std::numeric_limits<float>::max());
     for (std::size_t i = 0; i < width; ++i) {
         const nlohmann::json& value = (*value_)[i];
         if (value.is_null()) {

@@ -85,7 +85,7 @@ double csv_cost(const CsvRow& row, std::size_t cell) {
     if (row.cells[cell].empty()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    constexpr double most = std::numeric_limits<float>::max();
+    constexpr double most = static_cast<double>(std::numeric_limits<float>::max());
     double number = 0;
     if (!parse(row.cells[cell], number) || !(number >= 0 && number <= most)) {
         csv_fail(row, cell, "must be a number >= 0, is " + shown(row.cells[cell]));
