@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb::plan {
@@ -76,7 +77,13 @@ void check_reuse(const Matching& matching, std::span<const StepNumber> order) {
     }
     const auto failed = unordered_queries(matching, order, queries);
     if (!failed.empty()) {
-        refuse_query(matching, queries[failed.front()]);
+        const auto lent = [&](std::size_t query) {
+            return std::pair{queries[query].rank, matching.partner(queries[query].source)};
+        };
+        const std::size_t first =
+            *std::min_element(failed.begin(), failed.end(),
+                              [&](std::size_t a, std::size_t b) { return lent(a) < lent(b); });
+        refuse_query(matching, queries[first]);
     }
 }
 

@@ -33,8 +33,9 @@ inline Machine random_machine(int size, Random& random) {
     Machine machine = uniform_machine(size, 50, 150);
     machine.name = "random";
     for (int entry = 0; entry < size * size; ++entry) {
-        machine.send.push_back(static_cast<float>(1 + random.below(100)));
-        machine.receive.push_back(static_cast<float>(1 + random.below(300)));
+        const bool is_diagonal = entry % (size + 1) == 0;
+        machine.send.push_back(is_diagonal ? 0 : static_cast<float>(1 + random.below(100)));
+        machine.receive.push_back(is_diagonal ? 0 : static_cast<float>(1 + random.below(300)));
     }
     return machine;
 }

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../sim/models.hpp"
+#include "tune/plan_cache.hpp"
+#include "tune/portfolio.hpp"
+#include "tune/timed.hpp"
+#include "tune/variant.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/planner.hpp>
+#include <corymb/simulate.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+namespace {
+
+using namespace corymb;
+using namespace corymb::test;
+
+constexpr Collective operations[] = {Collective::barrier, Collective::broadcast, Collective::reduce,
+                                     Collective::allreduce};
+
+PlanRequest request_of(Collective op, std::uint64_t bytes = 8) {
+    PlanRequest request;
+    request.op = op;
+    request.bytes = bytes;
+    request.moves = 300;
+    return request;
+}
+
+Errc code_of(const Machine& machine, const PlanRequest& request) {
+    try {
+        static_cast<void>(make_plan(machine, request));
+    } catch (const Error& error) {
+        return error.code();
+    }
+    return Errc::io;
+}
+
+TEST(MakePlan, KeepsTheBestOfItsPortfolio) {
+    Random random(1);
+    for (const Collective op : operations) {
+        for (const int size : {1, 2, 3, 7, 12}) {
+            const Machine machine = random_machine(size, random);
+            const PlanChoice choice = make_plan(machine, request_of(op));
+            ASSERT_EQ(choice.plan.size(), size);
+            EXPECT_EQ(choice.plan.op, op);
+            check_plan(choice.plan);
+            EXPECT_EQ(choice.placement, in_order(size));
+            EXPECT_DOUBLE_EQ(
+                choice.predicted,
+                simulate(choice.plan, machine, choice.placement, choice.bytes).makespan);
+            bool found = false;
+            for (const auto& [name, predicted] : choice.portfolio) {
+                EXPECT_GE(predicted, choice.predicted) << name;
+                found = found || (name == choice.plan.algorithm && predicted == choice.predicted);
+            }
+            EXPECT_TRUE(found);
+        }
+    }
+}
+
+TEST(MakePlan, IsDeterministic) {
+    Random random(2);
+    const Machine machine = random_machine(9, random);
+    for (const Collective op : operations) {
+        for (const std::uint64_t bytes : {8u, 40000u}) {
+            const PlanChoice first = make_plan(machine, request_of(op, bytes));
+            const PlanChoice second = make_plan(machine, request_of(op, bytes));
+            EXPECT_EQ(plan_hash(first.plan), plan_hash(second.plan));
+            EXPECT_EQ(first.portfolio, second.portfolio);
+        }
+    }
+}
+
+TEST(MakePlan, EveryNameCanBeAskedFor) {
+    Random random(3);
+    const Machine machine = random_machine(8, random);
+    for (const Collective op : operations) {
+        const auto names = algorithm_names(op);
+        EXPECT_FALSE(names.empty());
+        EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+        const PlanChoice best = make_plan(machine, request_of(op));
+        for (const auto& [name, predicted] : best.portfolio) {
+            EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+            PlanRequest request = request_of(op);
+            request.algorithm = name;
+            const PlanChoice named = make_plan(machine, request);
+            EXPECT_EQ(named.plan.algorithm, name);
+            EXPECT_DOUBLE_EQ(named.predicted, predicted);
+        }
+    }
+}
+
+TEST(MakePlan, TriesMechanismsAndBlocksForLargePayloads) {
+    Random random(4);
+    const Machine machine = random_machine(6, random);
+    for (const Collective op : {Collective::broadcast, Collective::reduce, Collective::allreduce}) {
+        const PlanChoice choice = make_plan(machine, request_of(op, 1 << 20));
+        check_plan(choice.plan);
+        EXPECT_GE(choice.plan.bytes_max, std::uint64_t{1} << 20);
+        const auto has = [&](const std::string& part) {
+            return std::any_of(
+                choice.portfolio.begin(), choice.portfolio.end(),
+                [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
+        };
+        EXPECT_TRUE(has("/pull-1"));
+        EXPECT_TRUE(has("/pull-16"));
+        EXPECT_TRUE(has("/cells-16"));
+        PlanRequest request = request_of(op, 1 << 20);
+        request.algorithm = choice.plan.algorithm;
+        EXPECT_EQ(make_plan(machine, request).plan, choice.plan);
+    }
+}
+
+TEST(MakePlan, HonoursRootOrderAndPlacement) {
+    Random random(5);
+    const Machine machine = random_machine(10, random);
+    for (const Collective op : {Collective::broadcast, Collective::reduce}) {
+        for (Rank root = 0; root < 4; ++root) {
+            PlanRequest request = request_of(op);
+            request.root = root;
+            request.ordered = true;
+            request.placement = {9, 2, 4, 0};
+            const PlanChoice choice = make_plan(machine, request);
+            EXPECT_EQ(choice.plan.root, root);
+            EXPECT_EQ(choice.plan.size(), 4);
+            EXPECT_EQ(choice.placement, request.placement);
+            check_plan(choice.plan, true);
+        }
+    }
+}
+
+TEST(MakePlan, RefusesBadRequests) {
+    const Machine machine = uniform_machine(4, 7, 20);
+    PlanRequest request = request_of(Collective::broadcast);
+    request.root = 4;
+    EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+    request.root = -2;
+    EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+    request = request_of(Collective::barrier);
+    for (const std::vector<int>& placement :
+         std::vector<std::vector<int>>{{0, 0}, {0, 4}, {-1}, {0, 1, 2, 3, 0}}) {
+        request.placement = placement;
+        EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+    }
+    request = request_of(Collective::barrier);
+    for (const char* name : {"no-such", "", "star/", "star/pull", "star/pull-0", "star/fax-1"}) {
+        request.algorithm = name;
+        EXPECT_EQ(code_of(machine, request), Errc::unknown_name) << name;
+    }
+    EXPECT_EQ(code_of(Machine{}, request_of(Collective::barrier)), Errc::invalid_argument);
+    request = request_of(Collective::reduce, ~std::uint64_t{0});
+    EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+}
+
+TEST(MakePlan, OversubscribedPlansSwitchLeast) {
+    const Machine machine = uniform_machine(2, 7, 20);
+    for (const Collective op : operations) {
+        PlanRequest request = request_of(op);
+        request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+        EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+        request.oversubscribed = true;
+        const PlanChoice choice = make_plan(machine, request);
+        check_plan(choice.plan);
+        const std::uint64_t switches = tune::context_switches(choice.plan);
+        for (const auto& [name, predicted] : choice.portfolio) {
+            request.algorithm = name;
+            EXPECT_LE(switches, tune::context_switches(make_plan(machine, request).plan)) << name;
+        }
+    }
+}
+
+TEST(MakePlan, JsonIsAPlanWithItsProvenance) {
+    Random random(6);
+    Machine machine = random_machine(5, random);
+    for (std::size_t pu = 0; pu < 5; ++pu) {
+        machine.topology.pus[pu].cpu = static_cast<int>(10 + 2 * pu);
+    }
+    PlanRequest request = request_of(Collective::allreduce, 5000);
+    request.placement = {3, 1, 4};
+    const PlanChoice choice = make_plan(machine, request);
+    const std::string text = to_json(choice, machine);
+    EXPECT_EQ(plan_from_json(text), choice.plan);
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json.at("placement"), nlohmann::json({16, 12, 18}));
+    EXPECT_EQ(json.at("unit"), "ns");
+    EXPECT_EQ(json.at("machine"), "random");
+    EXPECT_EQ(json.at("ranks"), 3);
+    EXPECT_EQ(json.at("bytes"), 5000);
+    EXPECT_EQ(json.at("predicted"), choice.predicted);
+    EXPECT_EQ(json.at("algorithm"), choice.plan.algorithm);
+    EXPECT_EQ(json.at("portfolio").size(), choice.portfolio.size());
+    EXPECT_EQ(json.at("portfolio").at(choice.plan.algorithm), choice.predicted);
+    EXPECT_EQ(json.at("model_sha256"), machine_sha256(machine));
+    EXPECT_EQ(json.at("plan_sha256"), plan_hash(choice.plan));
+    EXPECT_EQ(json.at("moves"), 300);
+    EXPECT_TRUE(json.contains("bound_kind"));
+    EXPECT_TRUE(json.contains("lower_bound"));
+    EXPECT_EQ(json.at("steps").size(), 3u);
+}
+
+TEST(Variant, NamesRoundTrip) {
+    for (const auto& variant : tune::variants(Collective::broadcast, 1 << 20)) {
+        const auto parsed = tune::parse_candidate(tune::candidate_name("star", variant));
+        ASSERT_TRUE(parsed.has_value());
+        EXPECT_EQ(parsed->first, "star");
+        EXPECT_EQ(parsed->second, variant);
+    }
+    EXPECT_EQ(tune::variants(Collective::barrier, 1 << 20).size(), 1u);
+    EXPECT_EQ(tune::candidate_name("star", {}), "star");
+}
+
+TEST(PlanCache, GivesTheSamePlanForTheSameClass) {
+    const Machine machine = uniform_machine(4, 7, 20);
+    const std::string model = machine_sha256(machine);
+    tune::PlanCache cache(3);
+    const auto first = cache.get(machine, model, request_of(Collective::allreduce, 3000));
+    EXPECT_EQ(cache.get(machine, model, request_of(Collective::allreduce, 4096)), first);
+    EXPECT_GE(first->plan.bytes_max, 4096u);
+    EXPECT_NE(cache.get(machine, model, request_of(Collective::allreduce, 4097)), first);
+    PlanRequest other = request_of(Collective::allreduce, 3000);
+    other.ordered = true;
+    EXPECT_NE(cache.get(machine, model, other), first);
+    EXPECT_NE(cache.get(machine, "another model", request_of(Collective::allreduce, 3000)), first);
+    EXPECT_EQ(cache.size(), 3u);
+    EXPECT_NE(cache.get(machine, model, request_of(Collective::allreduce, 3000)), first);
+}
+
+TEST(PlanCache, ServesThreadsAtOnce) {
+    const Machine machine = uniform_machine(5, 7, 20);
+    tune::PlanCache cache;
+    std::vector<std::shared_ptr<const PlanChoice>> got(4);
+    {
+        std::vector<std::jthread> threads;
+        for (auto& place : got) {
+            threads.emplace_back([&machine, &cache, &place] {
+                place = cache.get(machine, "model", request_of(Collective::barrier));
+            });
+        }
+    }
+    for (const auto& choice : got) {
+        EXPECT_EQ(choice, got.front());
+    }
+}
+
+TEST(Timed, TheMachineHasTheLastWord) {
+    Random random(7);
+    const Machine machine = random_machine(8, random);
+    const PlanRequest request = request_of(Collective::broadcast);
+    // The machine likes what the model likes least.
+    std::vector<std::string> run;
+    const auto choice = tune::make_timed_plan(machine, request, 3, [&](const Plan& plan) {
+        run.push_back(plan.algorithm);
+        return 1e6 - simulate(plan, machine, in_order(8)).makespan;
+    });
+    ASSERT_EQ(choice.timed.size(), run.size());
+    ASSERT_GE(run.size(), 2u);
+    EXPECT_LE(run.size(), 3u);
+    for (std::size_t k = 0; k < run.size(); ++k) {
+        EXPECT_EQ(choice.timed[k].name, run[k]);
+        EXPECT_DOUBLE_EQ(choice.timed[k].measured, 1e6 - choice.timed[k].predicted);
+    }
+    EXPECT_TRUE(
+        std::is_sorted(choice.timed.begin(), choice.timed.end(),
+                       [](const auto& a, const auto& b) { return a.predicted < b.predicted; }));
+    EXPECT_DOUBLE_EQ(choice.choice.predicted, choice.timed.back().predicted);
+    EXPECT_EQ(choice.timed.front().predicted, make_plan(machine, request).predicted);
+}
+
+TEST(Timed, RefusesWhatIsNoTime) {
+    const Machine machine = uniform_machine(3, 7, 20);
+    for (const double time : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        EXPECT_THROW(
+            static_cast<void>(tune::make_timed_plan(machine, request_of(Collective::barrier), 2,
+                                                    [time](const Plan&) { return time; })),
+            Error);
+    }
+    EXPECT_THROW(static_cast<void>(tune::make_timed_plan(machine, request_of(Collective::barrier),
+                                                         0, [](const Plan&) { return 1.0; })),
+                 Error);
+}
+
+} // namespace
