@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a model file or as a CSV file: an Error or a model that can be written and read back.
+// Any bytes as a model file or a CSV file give an Error, or a model that comes back from its JSON.
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
