@@ -16,6 +16,7 @@ import lock_free
 import sizes
 from tree import Finding, Tree
 
+PRINTED_MAX = 100
 RULES = (
     layers.check_layers,
     layers.check_system_headers,
@@ -52,8 +53,10 @@ def main(arguments: list[str]) -> int:
     root = Path(arguments[0]) if arguments else default
     tree = Tree.read(root)
     found = findings(tree)
-    for finding in found:
+    for finding in found[:PRINTED_MAX]:
         print(finding)
+    if len(found) > PRINTED_MAX:
+        print(f"... and {len(found) - PRINTED_MAX} more")
     print(f"tidy: {len(tree.sources)} files, {len(RULES)} rules, {len(found)} findings")
     return 1 if found or not tree.sources else 0
 

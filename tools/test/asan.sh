@@ -3,7 +3,7 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer, unit tests
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-build_preset asan-ubsan unit_tests
+build_preset asan-ubsan
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 run_ctest asan-ubsan --label-regex '^(unit|concurrent)$'

@@ -4,5 +4,5 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang++-19
-build_preset clang unit_tests
+build_preset clang
 run_ctest clang --label-regex '^(unit|concurrent)$'

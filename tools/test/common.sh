@@ -55,3 +55,12 @@ attribute() {
     value=$(sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" <<<"$2")
     echo "${value:-0}"
 }
+
+# run_pytest ARGUMENT...: as run_ctest, with the package that is installed in build/venv.
+run_pytest() {
+    local status=0 report="$log/$stage.xml"
+    rm -f "$report"
+    PATH="$venv/bin:$PATH" "$venv/bin/python" -m pytest --junitxml "$report" "$@" || status=$?
+    count_junit "$report"
+    return "$status"
+}

@@ -12,11 +12,12 @@ passed=0 failed=0
 for target in "${targets[@]}"; do
     name=$(basename "$target")
     corpus="$build/fuzz/corpus/$name"
-    seeds="tests/fuzz/corpus/$name"
     mkdir -p "$corpus"
+    corpora=("$corpus")
+    [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
     echo "== $name"
     if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="$build/fuzz/$name-" "$corpus" $([ ! -d "$seeds" ] || echo "$seeds"); then
+        -artifact_prefix="$build/fuzz/$name-" "${corpora[@]}"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
