@@ -25,9 +25,9 @@ struct Standstill {
 /// Throws Errc::invalid_plan that names a cycle of ranks waiting for each other.
 [[noreturn]] void refuse_deadlock(const Plan& plan, const Standstill& standstill);
 
-/// Runs all steps of all ranks, each rank in its turn until it has to wait. `Visitor` has `perform(StepNumber)`, called when the step acts,
-/// with everything that it depends on already performed, and `complete(StepNumber)`, called when
-/// its rank goes on. Only a rendezvous send completes later than it acts: when its partner was
+/// Runs all steps of all ranks, each rank in its turn until it has to wait. `Visitor` has
+/// `perform(StepNumber)`, called when the step acts, with everything that it depends on already
+/// performed, and `complete(StepNumber)`, called when its rank goes on. Only a rendezvous send completes later than it acts: when its partner was
 /// reached.
 template <class Visitor>
 class Execution {

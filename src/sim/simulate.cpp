@@ -246,9 +246,9 @@ Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int>
     }
     plan::check_shape(plan);
     if (plan.op != Collective::barrier && bytes > plan.bytes_max) {
-        throw Error(Errc::invalid_argument,
-                    "the payload has " + std::to_string(bytes) + " bytes, but the plan is for " +
-                        std::to_string(plan.bytes_max) + " at most");
+        throw Error(Errc::invalid_argument, "the payload has " + std::to_string(bytes) +
+                                                " bytes, but the plan is for " +
+                                                std::to_string(plan.bytes_max) + " at most");
     }
     const plan::Matching matching(plan);
     const sim::Charges charges(machine, placement, bytes);

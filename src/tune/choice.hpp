@@ -7,7 +7,8 @@
 
 namespace corymb::tune {
 
-/// The public result for one candidate of a portfolio, with its lower bound. `request` is completed.
+/// The public result for one candidate of a portfolio, with its lower bound. `request` is
+/// completed.
 [[nodiscard]] PlanChoice choice_of(const Machine& machine, const PlanRequest& request,
                                    const Portfolio& portfolio, const Candidate& candidate);
 

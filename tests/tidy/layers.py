@@ -41,7 +41,7 @@ SYSTEM_HEADERS = {
     "src/machine/model": (_THREADS + _OS, "the model is data: no threads, no operating system"),
     "src/plan": (_THREADS + _CLOCKS + _OS + _IO, "plans are data: no threads, clocks or I/O"),
     "src/sim": (_THREADS + _CLOCKS + _OS + _IO, "simulation is a function: no threads or clocks"),
-    "src/tune": (_THREADS + _OS, "planning is a function: no threads"),
+    "src/tune": (("thread", "future", "pthread.h", *_OS), "planning starts no threads"),
     "tests/model": (("thread", "chrono"), "worlds run under the explorer, never on real threads"),
 }
 

@@ -26,8 +26,8 @@ struct Outcome {
 
 /// Runs the plan once. A block of rank r is the text "<r.b>"; combining appends texts, so that
 /// order and multiplicity show. `tight` gives channels the least room that is guaranteed, otherwise
-/// they have no limit. Data by pull is read when the receiver runs; a rank's memory is poisoned when
-/// it ends.
+/// they have no limit. Data by pull is read when the receiver runs; a rank's memory is poisoned
+/// when it ends.
 class RandomExecution {
 public:
     RandomExecution(const Plan& plan, std::uint64_t seed, bool tight)

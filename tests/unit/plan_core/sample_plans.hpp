@@ -207,7 +207,7 @@ inline Plan doubling_allreduce(Rank size, std::uint32_t blocks, std::uint64_t by
     return plan;
 }
 
-/// A plan over random trees: random operation, size, mechanism, blocks; sets `ordered` when the plan
+/// A plan over random trees: random operation, size, mechanism, blocks; sets `ordered` if the plan
 /// keeps rank order.
 inline Plan random_tree_plan(Random& random, bool& ordered) {
     const auto size = static_cast<Rank>(2 + random.below(12));
