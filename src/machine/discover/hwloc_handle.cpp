@@ -76,7 +76,7 @@ HwlocHandle hwloc_of_synthetic(const std::string& description) {
         hwloc_topology_load(handle.get()) != 0) {
         throw Error(Errc::invalid_argument,
                     "hwloc does not understand the synthetic topology '" + description +
-                        "'; an example is \"pack:2 numa:3 l2:4 core:5 pu:6\"");
+                        "'; the last level must be pu, as in \"pack:2 l3:4 core:8 pu:2\"");
     }
     return handle;
 }

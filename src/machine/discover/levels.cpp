@@ -132,6 +132,13 @@ void classes_from_topology(Machine& machine) {
             }
             machine.group_class[a * groups + b] = class_of_level[index];
         }
+        const bool single = std::count(keys.begin(), keys.end(), static_cast<int>(a)) == 1;
+        if (single) {
+            machine.group_class[a * groups + a] = -1; // No pair is in there.
+        }
+    }
+    if (pus.size() == 1) {
+        machine.classes.clear();
     }
 }
 

@@ -3,12 +3,11 @@
 #include "machine/discover/fingerprint.hpp"
 #include "machine/discover/hwloc_handle.hpp"
 #include "machine/discover/levels.hpp"
+#include "machine/discover/this_machine.hpp"
 #include "machine/discover/topology_reader.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
-
-#include <unistd.h>
 
 namespace corymb {
 namespace {
@@ -39,8 +38,7 @@ Machine discover_topology() {
     const std::string cpu = discover::cpu_model(handle.get());
     machine.fingerprint = real ? discover::fingerprint_of_this_machine(machine.topology.pus, cpu)
                                : discover::fingerprint_of(machine.topology.pus, cpu);
-    char host[256] = {};
-    machine.name = real && gethostname(host, sizeof host - 1) == 0 ? host : "hwloc";
+    machine.name = real ? discover::host_name() : "hwloc";
     return machine;
 }
 

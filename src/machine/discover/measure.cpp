@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole measurement: what is done in which share of the budget, and what is said about it.
+#include "machine/discover/bandwidth.hpp"
+#include "machine/discover/curves.hpp"
+#include "machine/discover/group_probe.hpp"
+#include "machine/discover/levels.hpp"
+#include "machine/discover/line_probe.hpp"
+#include "machine/discover/noise.hpp"
+#include "machine/discover/pair_table.hpp"
+#include "machine/discover/sentinels.hpp"
+#include "machine/discover/survey.hpp"
+#include "machine/discover/this_machine.hpp"
+#include "machine/discover/topology_reader.hpp"
+
+#include <corymb/discover.hpp>
+#include <corymb/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace corymb {
+namespace {
+
+using namespace discover;
+
+// Shares of the budget by which each part has to be over; parts that need less leave it unused.
+constexpr double pairs_until = 0.65;
+constexpr double curves_until = 0.85;
+constexpr double bandwidth_until = 0.95;
+
+class Measurement {
+public:
+    explicit Measurement(const MeasureOptions& options)
+        : options_(options), here_(describe_this_machine(options.cpus)),
+          crew_([this] { return !options_.progress || options_.progress(done_, what_); }),
+          scale_(calibrate_ticks()), times_before_(read_cpu_times("/proc/stat")),
+          probe_(crew_, places(), scale_) {
+        machine_.source = "measured";
+        machine_.quality.budget_s = options.budget_s;
+    }
+
+    Machine run() {
+        if (machine_.size() < 2) {
+            no_pairs();
+        } else {
+            check_pinning();
+            pairs();
+        }
+        bandwidth();
+        conclude();
+        machine_.check();
+        return std::move(machine_);
+    }
+
+private:
+    [[nodiscard]] std::vector<LineProbe::Place> places() const {
+        std::vector<LineProbe::Place> result;
+        for (const Pu& pu : machine_.topology.pus) {
+            result.push_back({pu.cpu, pu.numa});
+        }
+        return result;
+    }
+
+    void remark(std::string text) { machine_.quality.remarks.push_back(std::move(text)); }
+
+    /// Notes what is going on, and leaves if the caller wants to.
+    void enter(double done, std::string what) {
+        done_ = done;
+        what_ = std::move(what);
+        throw_if_refused();
+    }
+    void throw_if_refused() const {
+        if (crew_.refused()) {
+            throw Error(Errc::interrupted, "the measurement was stopped; nothing was saved");
+        }
+    }
+    [[nodiscard]] double share_spent() const { return probe_.elapsed_s() / options_.budget_s; }
+    [[nodiscard]] double end_s(double share) const { return share * options_.budget_s; }
+
+    void no_pairs() {
+        machine_.group = {0};
+        machine_.group_class = {-1};
+        remark(
+            "Only one CPU may be used, so there is no pair to measure and no cost in this model.");
+    }
+
+    void check_pinning() {
+        enter(0, "pinning");
+        std::vector<int> cpus;
+        for (const Pu& pu : machine_.topology.pus) {
+            cpus.push_back(pu.cpu);
+        }
+        constexpr std::size_t tested_max = 64; // Whether it works does not depend on the CPU.
+        cpus.resize(std::min(cpus.size(), tested_max));
+        const std::vector<int> strayed = pin_test(crew_, cpus);
+        machine_.quality.pinned = crew_.pinned() && strayed.empty();
+        if (!machine_.quality.pinned) {
+            remark("Threads could not be bound to CPUs (sched_setaffinity is refused), so pairs "
+                   "cannot be told apart: the costs are those of any two CPUs.");
+        }
+    }
+
+    void pairs() {
+        Sentinels sentinels(probe_, 7);
+        if (machine_.quality.pinned) {
+            enter(0, "sentinel pairs");
+            sentinels.changed();
+        }
+        enter(0, "pairs of CPUs");
+        SurveyReport report;
+        if (machine_.quality.pinned) {
+            report = survey(machine_, probe_, survey_options());
+        } else {
+            any_pair(report);
+        }
+        throw_if_refused();
+        batches_ = report.batches;
+        dropped_ = report.dropped;
+        if (machine_.classes.empty()) {
+            fall_back_to_topology();
+            return;
+        }
+        curves();
+        if (machine_.quality.pinned) {
+            enter(curves_until, "sentinel pairs");
+            judge_sentinels(sentinels.changed(), sentinels.count());
+        }
+    }
+
+    [[nodiscard]] SurveyOptions survey_options() {
+        SurveyOptions options;
+        options.full_matrix = options_.full_matrix;
+        options.end_s = end_s(pairs_until);
+        options.progress = [this](double done, std::string_view what) {
+            done_ = pairs_until * done;
+            what_ = what;
+        };
+        return options;
+    }
+
+    /// Without binding, all pairs are alike.
+    void any_pair(SurveyReport& report) {
+        const auto n = static_cast<std::size_t>(machine_.size());
+        const PairEstimate estimate =
+            estimate_pair(probe_, 0, 1, Effort{.batches_max = 120}, report.batches, report.dropped);
+        if (!estimate.present()) {
+            return;
+        }
+        ClassSamples samples;
+        samples.add(estimate, 0);
+        samples.add(estimate, 1);
+        PairClass any;
+        samples.fill(any);
+        any.name = "any";
+        any.pairs_sampled = 1;
+        machine_.classes = {any};
+        machine_.group.assign(n, 0);
+        machine_.group_class = {0};
+    }
+
+    void fall_back_to_topology() {
+        machine_.send.clear();
+        machine_.receive.clear();
+        classes_from_topology(machine_);
+        machine_.source = "topology only, not measured";
+        machine_.assumption = "typical costs of each topology level, good for comparison only";
+        remark("No pair of CPUs ran undisturbed even once, so the costs are typical ones of the "
+               "topology. Measure again when the machine is quiet.");
+    }
+
+    void curves() {
+        enter(pairs_until, "bursts and shared lines");
+        GroupProbe group(crew_, scale_);
+        measure_curves(machine_, group, [this](double done) {
+            enter(pairs_until + (curves_until - pairs_until) * done, "bursts and shared lines");
+            return share_spent() < curves_until;
+        });
+        throw_if_refused();
+    }
+
+    void judge_sentinels(int changed, int count) {
+        throw_if_refused();
+        if (changed > 0 && changed * 10 >= count) {
+            machine_.quality.unstable_topology = true;
+            remark(fmt::format("{} of {} pairs cost something else at the end than at the start: "
+                               "virtual CPUs move over the host, so differences between pairs do "
+                               "not last.",
+                               changed, count));
+        }
+    }
+
+    void bandwidth() {
+        enter(curves_until, "memory bandwidth");
+        const int cpu = machine_.topology.pus.front().cpu;
+        std::int64_t cache[4] = {};
+        for (int level = 1; level <= 3 && here_.handle; ++level) {
+            cache[level] = cache_bytes(here_.handle.get(), cpu, level);
+        }
+        const auto sets = working_sets(cache[1], cache[2], cache[3], available_memory());
+        crew_.run(std::span(&cpu, 1), [&](int) {
+            machine_.memory = measure_bandwidth(sets, [this] {
+                return share_spent() < bandwidth_until &&
+                       !crew_.stop().load(std::memory_order_relaxed);
+            });
+        });
+        throw_if_refused();
+    }
+
+    void conclude() {
+        enter(1, "done");
+        Quality& quality = machine_.quality;
+        quality.duration_s = probe_.elapsed_s();
+        if (batches_ > 0) {
+            quality.dropped_batches = static_cast<double>(dropped_) / static_cast<double>(batches_);
+        }
+        quality.noisy = quality.dropped_batches > 0.05;
+        if (quality.noisy) {
+            remark(fmt::format("{:.0f} % of the batches were interrupted and dropped: other work "
+                               "was running. Measure again when the machine is quiet.",
+                               100 * quality.dropped_batches));
+        }
+        const auto times_after = read_cpu_times("/proc/stat");
+        if (times_before_ && times_after) {
+            quality.steal = stolen_share(*times_before_, *times_after);
+        }
+        if (quality.steal > 0.02) {
+            remark(fmt::format("The hypervisor gave {:.0f} % of the CPU time to other machines.",
+                               100 * quality.steal));
+        }
+        judge_clock();
+        judge_quota();
+        judge_consistency();
+        throw_if_refused();
+    }
+
+    void judge_clock() {
+        const double ppm = drift_.ppm(scale_);
+        if (!ticks_are_invariant() || std::abs(ppm) > 1000) {
+            remark(fmt::format("The cycle counter left the system clock by {:.0f} parts per "
+                               "million; times may be off by that.",
+                               ppm));
+        }
+        if (scale_.overhead_ns > 200) {
+            remark(fmt::format("Reading the cycle counter takes {:.0f} ns here (the hypervisor "
+                               "intercepts it), which hides small costs.",
+                               scale_.overhead_ns));
+        }
+    }
+
+    void judge_quota() {
+        const UsableCpus usable = usable_cpus();
+        if (usable.quota && *usable.quota < machine_.size()) {
+            remark(fmt::format("The CPU quota allows {:.1f} CPUs' worth of time, fewer than the {} "
+                               "CPUs measured: threads on all of them would be stopped at times.",
+                               *usable.quota, machine_.size()));
+        }
+    }
+
+    /// Round trips were timed apart from their parts: a class where both disagree deserves doubt.
+    void judge_consistency() {
+        for (const PairClass& c : machine_.classes) {
+            const double parts = 2 * (c.send.median + c.receive.median);
+            const double ratio = c.round_trip.median / parts;
+            if (c.pairs_sampled > 0 && (ratio < 0.7 || ratio > 1.5)) {
+                remark(fmt::format("Class {}: a round trip takes {:.2f} times the sum of its sends "
+                                   "and receives; predictions are that much off.",
+                                   c.name, ratio));
+            }
+        }
+    }
+
+    const MeasureOptions& options_;
+    ThisMachine here_;
+    Machine& machine_ = here_.machine;
+    double done_ = 0;
+    std::string what_ = "start";
+    Crew crew_;
+    TickScale scale_;
+    DriftCheck drift_;
+    std::optional<CpuTimes> times_before_;
+    LineProbe probe_;
+    std::int64_t batches_ = 0;
+    std::int64_t dropped_ = 0;
+};
+
+} // namespace
+
+Machine measure(const MeasureOptions& options) {
+    if (!(options.budget_s > 0) || !std::isfinite(options.budget_s)) {
+        throw Error(Errc::invalid_argument, "the time budget must be a positive number of seconds");
+    }
+    Measurement measurement(options);
+    return measurement.run();
+}
+
+} // namespace corymb

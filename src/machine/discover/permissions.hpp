@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The single probes behind probe_permissions(), by what they concern. Each tries the real thing.
+#pragma once
+
+#include <corymb/discover.hpp>
+
+namespace corymb::discover {
+
+Permission probe_pinning();
+Permission probe_quota();
+Permission probe_tick_counter();
+Permission probe_user_wait();
+
+Permission probe_futex();
+Permission probe_membarrier();
+Permission probe_perf_events();
+Permission probe_namespaces();
+
+Permission probe_transparent_huge_pages();
+Permission probe_explicit_huge_pages();
+Permission probe_shared_memory();
+Permission probe_memfd();
+Permission probe_process_vm_readv();
+Permission probe_numa_policy();
+
+} // namespace corymb::discover
