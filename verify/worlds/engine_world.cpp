@@ -213,6 +213,8 @@ Plan without(Plan plan, std::size_t rank, StepKind kind) {
 
 std::vector<World> all_worlds() {
     using enum Mechanism;
+    // The sender fills all slots and sleeps before the receiver runs.
+    const Options unpreempted{.preemptions_max = 0};
     const Options random{.executions_max = 5'000, .random = true};
     std::vector<World> worlds{
         runs("by dissemination", dissemination(2), 3),
@@ -236,8 +238,12 @@ std::vector<World> all_worlds() {
         runs<ParkingWaiter<0>>("over cells, parking", star_broadcast(2, 0, 8, cells), 1),
         runs<ParkingWaiter<0>>("by pull, parking", star_broadcast(2, 0, 8, pull), 1),
         runs<ParkingWaiter<0>>("by publication, parking", shared_broadcast(2, 0, 8, line), 1),
-        runs<ParkingWaiter<0>>("over lines, parking, credit", star_broadcast(2, 0, 8, line), 10,
-                               random),
+        runs<ParkingWaiter<0>>("over lines, parking, credit", star_broadcast(2, 0, 8, line), 9,
+                               unpreempted),
+        runs<ParkingWaiter<0>>("over cells, parking, credit", star_broadcast(2, 0, 8, cells), 9,
+                               unpreempted),
+        runs<ParkingWaiter<0>>("by publication, parking, credit", shared_broadcast(2, 0, 8, line),
+                               9, unpreempted),
         large(runs<ParkingWaiter<1>>("by dissemination, parking", dissemination(3), 2, random)),
         must_fail(runs("by dissemination without a wait",
                        without(dissemination(3), 1, StepKind::wait), 1)),

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Weakens the lock-free headers, one place at a time, and expects the explorer to notice each.
+
+Every memory order that is not relaxed is replaced by the next weaker ones, every fence of an
+asymmetric pair and every wake-up is removed, and a few conditions are made wrong (SEEDED). The
+mutant shadows the header for one compilation of the worlds that check it. A mutant that survives is
+an order that is not needed or a world that is missing; it fails the run.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Header below src/ -> worlds that check it, the quickest first.
+WORLDS = {
+    "channel/signal_line.hpp": ["signal_line"],
+    "channel/slot_ring.hpp": ["slot_ring"],
+    "channel/publication_ring.hpp": ["publication"],
+    "channel/parking_spot.hpp": ["parking"],
+    "team/central_barrier.hpp": ["central_barrier"],
+    "team/engine.hpp": ["engine"],
+}
+
+WEAKER = {
+    "acquire": ["relaxed"],
+    "release": ["relaxed"],
+    "acq_rel": ["acquire", "release"],
+    "seq_cst": ["acq_rel"],
+}
+
+# (header, text, replacement): wrong conditions and wrong sequences that are not orders.
+SEEDED = [
+    ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
+    ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
+    ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),
+    ("channel/publication_ring.hpp", "published - credited_ >= Slots", "published - credited_ > Slots"),
+    ("channel/publication_ring.hpp", "std::min(least, seen)", "seen"),
+    ("channel/parking_spot.hpp", "const bool is_done = done();", "const bool is_done = false;"),
+    ("channel/parking_spot.hpp", "parked_.store(1, std::memory_order_relaxed);", ""),
+    ("channel/parking_spot.hpp", "Env::futex_wake(parked_, 1);", ""),
+    ("team/central_barrier.hpp", "sleepers_.fetch_add(1, std::memory_order_relaxed);", ""),
+    ("team/central_barrier.hpp", "before >> 32 == update", "before >> 32 <= update + 1"),
+    ("team/central_barrier.hpp", "const std::uint32_t next = phase + 1;",
+     "const std::uint32_t next = phase + 1;"
+     " phase_.store(next, std::memory_order_release);"),
+]  # fmt: skip
+
+ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")
+FENCE = re.compile(r"Env::(?:light|heavy)_fence\(\);")
+WAKE = re.compile(r"^ *[\w.>-]*(?:wake_if_parked\(\)|wake_readers\(end\));", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    header: str
+    line: int
+    what: str
+    text: str  # of the whole header
+
+
+def mutants_of(header: str) -> list[Mutant]:
+    """All of one header, in the order of the file."""
+    text = (ROOT / "src" / header).read_text(encoding="utf-8")
+    # Comments name orders too: they are blanked, so that positions stay.
+    code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)
+    found = []
+
+    def add(start: int, end: int, replacement: str, what: str) -> None:
+        line = text.count("\n", 0, start) + 1
+        found.append(Mutant(header, line, what, text[:start] + replacement + text[end:]))
+
+    for match in ORDER.finditer(code):
+        for weaker in WEAKER[match[1]]:
+            add(match.start(1), match.end(1), weaker, f"{match[1]} -> {weaker}")
+    for pattern in (FENCE, WAKE):
+        for match in pattern.finditer(code):
+            add(match.start(), match.end(), ";", f"no {match[0].strip()}")
+    for name, old, new in SEEDED:
+        if name == header:
+            if code.count(old) != 1:
+                sys.exit(f"{header}: '{old}' of SEEDED occurs {code.count(old)} times, not once")
+            start = code.index(old)
+            add(start, start + len(old), new, f"{old} -> {new or 'nothing'}")
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+class Judge:
+    """Compiles worlds against a mutant and runs them."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.compiler = arguments.compiler.split()
+        self.libraries = arguments.library
+        self.seconds = arguments.seconds
+
+    def verdict(self, header: str, text: str | None) -> str:
+        """Gives "survived", or "caught: why", or "broken: why". No text: the header as it is."""
+        with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+            if text is not None:
+                shadow = Path(folder, header)
+                shadow.parent.mkdir()
+                shadow.write_text(text, encoding="utf-8")
+            for world in WORLDS[header]:
+                verdict = self._explore(Path(folder), world)
+                if verdict != "survived":
+                    return verdict
+        return "survived"
+
+    def _explore(self, folder: Path, world: str) -> str:
+        program = folder / world
+        include = [folder, "verify", "src", "include", "tests/unit"]
+        command = [*self.compiler, "-std=c++20", "-O1", *(f"-I{ROOT / path}" for path in include)]
+        command += [str(ROOT / f"verify/worlds/{world}_world.cpp"), *self.libraries]
+        built = subprocess.run(
+            [*command, "-o", str(program)], capture_output=True, text=True, check=False
+        )
+        if built.returncode != 0:
+            return f"broken: it does not compile\n{built.stderr[:2000]}"
+        try:
+            ran = subprocess.run(
+                [str(program), "--holds", "--quick"],
+                capture_output=True, text=True, check=False, timeout=self.seconds,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"broken: no verdict within {self.seconds} s"
+        if ran.returncode == 0:
+            return "survived"
+        if ran.returncode != 1:
+            return f"broken: the world ended with status {ran.returncode}"
+        why = re.search(r"^VIOLATED.*\n +(.*)$", ran.stdout, re.MULTILINE)
+        return f"caught: {why[1]}" if why else f"broken: {ran.stdout[:500]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--compiler", default="c++", help="command, may hold options")
+    parser.add_argument("--library", action="append", required=True, help="explorer and library")
+    parser.add_argument("--header", action="append", choices=WORLDS, help="only these headers")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=120, help="for the worlds of one mutant")
+    arguments = parser.parse_args()
+    headers = arguments.header or list(WORLDS)
+    judge = Judge(arguments)
+
+    mutants = [mutant for header in headers for mutant in mutants_of(header)]
+    failed = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for header, verdict in zip(
+            headers, pool.map(lambda header: judge.verdict(header, None), headers), strict=True
+        ):
+            if verdict != "survived":
+                print(f"src/{header} itself: {verdict}")
+                failed.append(header)
+        verdicts = pool.map(lambda mutant: judge.verdict(mutant.header, mutant.text), mutants)
+        for mutant, verdict in zip(mutants, verdicts, strict=True):
+            print(f"src/{mutant.header}:{mutant.line}: {mutant.what}: {verdict}", flush=True)
+            if not verdict.startswith("caught"):
+                failed.append(mutant.header)
+    print(f"{len(mutants)} mutants, {len(failed)} not caught")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
