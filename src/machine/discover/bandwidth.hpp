@@ -25,9 +25,10 @@ std::vector<WorkingSet> working_sets(std::int64_t l1, std::int64_t l2, std::int6
 /// Bytes of memory that the system could hand out now; 0 if unknown.
 std::int64_t available_memory();
 
-/// Read, write and copy rates of the calling thread over each set, about 10 ms a number. Stops
-/// early when `keep_going` refuses. A set that cannot be allocated is left out.
+/// Read, write and copy rates of the calling thread over each set, about 10 ms a number. Before
+/// each set `keep_going` is told how many seconds it may take, and may refuse it. A set that cannot
+/// be allocated is left out.
 std::vector<MemoryLevel> measure_bandwidth(const std::vector<WorkingSet>& sets,
-                                           const std::function<bool()>& keep_going);
+                                           const std::function<bool(double)>& keep_going);
 
 } // namespace corymb::discover

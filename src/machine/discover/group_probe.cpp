@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// P1: release store of `ready` by the thread that makes the rings -> acquire load by every thread that
-// uses it: publishes the rings. The channels themselves are argued in channel/.
+// P1: release store of `ready` by the thread that makes the rings -> acquire load by every
+// thread that uses it: publishes the rings. The channels are argued in channel/.
 #include "machine/discover/group_probe.hpp"
 
 #include "channel/publication_ring.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// P1: release store of `ready` by the thread that makes the session -> acquire load by every thread that
-// uses it: publishes the session. The channels themselves are argued in channel/.
+// P1: release store of `ready` by the thread that makes the session -> acquire load by every
+// thread that uses it: publishes the session. The channels are argued in channel/.
 #include "machine/discover/line_probe.hpp"
 
 #include "base/clock.hpp"

@@ -156,7 +156,6 @@ private:
         PairClass any;
         samples.fill(any);
         any.name = "any";
-        any.pairs_sampled = 1;
         machine_.classes = {any};
         machine_.group.assign(n, 0);
         machine_.group_class = {0};
@@ -202,8 +201,8 @@ private:
         }
         const auto sets = working_sets(cache[1], cache[2], cache[3], available_memory());
         crew_.run(std::span(&cpu, 1), [&](int) {
-            machine_.memory = measure_bandwidth(sets, [this] {
-                return share_spent() < bandwidth_until &&
+            machine_.memory = measure_bandwidth(sets, [this](double expected_s) {
+                return probe_.elapsed_s() + expected_s < end_s(bandwidth_until) &&
                        !crew_.stop().load(std::memory_order_relaxed);
             });
         });

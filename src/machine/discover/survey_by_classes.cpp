@@ -220,7 +220,6 @@ private:
             ClassSamples pooled = cell_class.samples[0];
             pooled.add_all(cell_class.samples[1]);
             pooled.fill(both);
-            both.pairs_sampled = made[0].pairs_sampled;
             return {index, index};
         }
         machine_.classes.push_back(made[1]);

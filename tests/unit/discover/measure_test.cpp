@@ -69,7 +69,9 @@ TEST(Measure, OneCpuGivesAModelWithoutCosts) {
     MeasureOptions options;
     options.budget_s = 0.2;
     options.cpus = {usable_cpus().allowed.front()};
+    const auto begin = std::chrono::steady_clock::now();
     const Machine machine = measure(options);
+    EXPECT_LT(seconds_since(begin), options.budget_s + 2) << "large working sets are left out";
     EXPECT_EQ(machine.size(), 1);
     EXPECT_TRUE(machine.classes.empty());
     ASSERT_FALSE(machine.quality.remarks.empty());
@@ -150,6 +152,17 @@ TEST(Noise, ReadsCpuTimes) {
     EXPECT_FALSE(discover::read_cpu_times(file));
     std::filesystem::remove(file);
     EXPECT_FALSE(discover::read_cpu_times(file));
+}
+
+TEST(Bandwidth, MeasuresWhatItIsAllowedTo) {
+    const std::vector<discover::WorkingSet> sets = {{"l1", 16 << 10}, {"dram", 1 << 30}};
+    const auto levels =
+        discover::measure_bandwidth(sets, [](double expected_s) { return expected_s < 1; });
+    ASSERT_EQ(levels.size(), 1u);
+    EXPECT_EQ(levels[0].level, "l1");
+    EXPECT_GT(levels[0].read_gbs, 0);
+    EXPECT_GT(levels[0].write_gbs, 0);
+    EXPECT_GT(levels[0].copy_gbs, 0);
 }
 
 TEST(Bandwidth, WorkingSetsFollowTheCaches) {
