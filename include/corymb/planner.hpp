@@ -22,7 +22,8 @@ struct PlanRequest {
     /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
     std::string algorithm = "best";
     std::uint64_t seed = 1;
-    std::uint64_t moves = 0;     ///< Annealing moves; 0: max(100,000, 2,000 x ranks).
+    /// Moves of the annealed search; 0: by size, less than a second of them up to 512 ranks.
+    std::uint64_t moves = 0;
     bool ordered = false;        ///< Combine in rank order (non-commutative operators).
     bool oversubscribed = false; ///< More ranks than usable CPUs: prefer plans that switch least.
 };

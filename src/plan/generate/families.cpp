@@ -9,7 +9,33 @@ namespace corymb {
 
 std::span<const Family> families() {
     using namespace generate;
-    static const std::array list{star, chain, binary, quaternary, octonary};
+    static const std::array list{star,
+                                 chain,
+                                 binary,
+                                 quaternary,
+                                 octonary,
+                                 binomial,
+                                 fibonacci,
+                                 mst,
+                                 bad_tree,
+                                 cluster,
+                                 hierarchical_flat,
+                                 hierarchical_binomial,
+                                 hierarchical,
+                                 smelt_adaptive,
+                                 smelt_adaptive_shuffle,
+                                 smelt_adaptive_shuffle_sort,
+                                 contiguous,
+                                 shared_line,
+                                 shared_line_tree,
+                                 dissemination_2,
+                                 dissemination_3,
+                                 dissemination_4,
+                                 recursive_doubling,
+                                 earliest_completion,
+                                 earliest_completion_look_ahead,
+                                 annealed,
+                                 exact};
     return list;
 }
 

@@ -7,6 +7,7 @@
 #include <corymb/machine.hpp>
 #include <corymb/plan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -50,10 +51,16 @@ struct Bound {
 };
 Bound lower_bound(Collective op, const GenerateInput& input);
 
-/// Moves that annealing makes for a group of this size when none are asked for.
+/// Moves that annealing makes for a group of this size when none are asked for: less than a second
+/// up to 512 ranks, a few seconds for thousands.
 constexpr std::uint64_t default_moves(Rank size) noexcept {
-    const std::uint64_t wanted = 2000 * static_cast<std::uint64_t>(size);
-    return wanted < 100'000 ? 100'000 : wanted;
+    const auto ranks = static_cast<std::uint64_t>(size);
+    return std::min<std::uint64_t>(30'000 * ranks, ranks <= 512 ? 2'000'000 : 4'000'000);
+}
+
+/// The moves that were asked for, or the default.
+inline std::uint64_t moves_of(const GenerateInput& input) noexcept {
+    return input.moves == 0 ? default_moves(input.costs.size()) : input.moves;
 }
 
 } // namespace corymb

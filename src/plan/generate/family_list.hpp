@@ -13,6 +13,28 @@ extern const Family chain;
 extern const Family binary;
 extern const Family quaternary;
 extern const Family octonary;
+extern const Family binomial;
+extern const Family fibonacci;
+extern const Family mst;
+extern const Family bad_tree;
+extern const Family cluster;
+extern const Family hierarchical_flat;
+extern const Family hierarchical_binomial;
+extern const Family hierarchical;
+extern const Family smelt_adaptive;
+extern const Family smelt_adaptive_shuffle;
+extern const Family smelt_adaptive_shuffle_sort;
+extern const Family contiguous;
+extern const Family shared_line;
+extern const Family shared_line_tree;
+extern const Family dissemination_2;
+extern const Family dissemination_3;
+extern const Family dissemination_4;
+extern const Family recursive_doubling;
+extern const Family earliest_completion;
+extern const Family earliest_completion_look_ahead;
+extern const Family annealed;
+extern const Family exact;
 
 /// Whether any tree can carry the operation. Reductions in rank order need contiguous subtrees,
 /// which only star, contiguous and recursive-doubling offer.

@@ -203,6 +203,24 @@ Plan barrier_plan(const Tree& up, const Tree& down, const CostView& costs,
     return plan;
 }
 
+Plan fold_plan(const Tree& up, const CostView& costs, const Transport& transport, bool ordered,
+               std::string_view algorithm) {
+    Plan plan = start_plan(Collective::allreduce, up.size(), up.root, transport, algorithm);
+    if (up.size() == 1) {
+        copy_input(plan);
+        return plan;
+    }
+    const FoldOrder order = fold_order(up, costs, ordered);
+    for (std::uint32_t number = 0; number < plan.block_count; ++number) {
+        for (Rank rank = 0; rank < up.size(); ++rank) {
+            RankWriter(plan, rank, transport.via)
+                .fold_up(number, order.children[at(rank)], up.parent[at(rank)], Buffer::output,
+                         ordered);
+        }
+    }
+    return plan;
+}
+
 Plan allreduce_plan(const Tree& up, const Tree& down, const CostView& costs,
                     const Transport& transport, bool ordered, std::string_view algorithm) {
     check_common_root(up, down);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated annealing over trees (Kirkpatrick, Gelatt, Vecchi, Science 1983).
+#pragma once
+
+#include "plan/cost_view.hpp"
+#include "plan/generate/tree.hpp"
+
+#include <cstdint>
+
+namespace corymb {
+
+struct AnnealOptions {
+    std::uint64_t seed = 1;
+    std::uint64_t moves = 100'000;
+    bool free_root = false;   ///< The search may also change the root.
+    double heat = 0.02;       ///< First temperature as a fraction of the makespan.
+    double heat_end = 0.0005; ///< Last temperature, likewise.
+};
+
+/// The best tree seen, never worse than `start` with its children in the best order. Depends on the
+/// costs, the start and the options alone, on every platform. Children come out ordered.
+/// Time O(moves), about 1,000 instructions each; memory for the costs and 40 bytes a rank.
+Tree anneal(const Tree& start, const TreeCosts& costs, const AnnealOptions& options);
+
+} // namespace corymb

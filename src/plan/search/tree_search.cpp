@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/search/tree_search.hpp"
+
+#include "plan/search/anneal.hpp"
+#include "plan/search/greedy.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace corymb {
+
+namespace {
+
+// Half of the moves go into short runs with different seeds (and roots, if free): on rugged costs
+// the end of one long run varies by several per cent, the best of four by less than one.
+constexpr std::uint64_t short_runs = 4;
+constexpr double heat_of_long_run = 0.005;
+// With a free root; the second and third candidates are seldom better, and each costs short runs.
+constexpr std::size_t roots_max = 2;
+// Above, look-ahead costs more time than annealing needs to make up for it.
+constexpr Rank look_ahead_ranks_max = 256;
+
+std::size_t at(Rank rank) {
+    return static_cast<std::size_t>(rank);
+}
+
+struct Scored {
+    Tree tree;
+    double cost = std::numeric_limits<double>::infinity();
+
+    void keep_better(Tree candidate, const TreeCosts& costs) {
+        const double candidate_cost = makespan(candidate, costs);
+        if (candidate_cost < cost) {
+            tree = std::move(candidate);
+            cost = candidate_cost;
+        }
+    }
+};
+
+Tree best_start(const TreeCosts& costs, Rank root, std::span<const Tree> starts) {
+    Scored best;
+    const auto consider = [&](Tree tree) {
+        order_children(tree, costs);
+        best.keep_better(std::move(tree), costs);
+    };
+    consider(earliest_completion(costs, root));
+    if (costs.size() <= look_ahead_ranks_max) {
+        consider(earliest_completion_look_ahead(costs, root));
+    }
+    for (const Tree& start : starts) {
+        if (start.root == root) {
+            consider(start);
+        }
+    }
+    return best.tree;
+}
+
+AnnealOptions short_run(const SearchOptions& options, std::uint64_t number, bool free_root) {
+    return {.seed = options.seed * 1000 + number,
+            .moves = options.moves / (2 * short_runs),
+            .free_root = free_root};
+}
+
+AnnealOptions long_run(const SearchOptions& options) {
+    return {
+        .seed = options.seed, .moves = options.moves - options.moves / 2, .heat = heat_of_long_run};
+}
+
+std::vector<Rank> roots_to_try(std::vector<Rank> candidates, Rank root) {
+    if (root >= 0) {
+        return {root};
+    }
+    candidates.resize(std::min(candidates.size(), roots_max));
+    return candidates;
+}
+
+} // namespace
+
+std::vector<Rank> root_candidates(const TreeCosts& costs) {
+    const CostView& view = costs.view();
+    // Sums by row, since thousands of ranks share few rows.
+    std::vector<std::int64_t> members(at(view.row_count()), 0);
+    std::vector<Rank> first(members.size(), -1);
+    std::vector<Rank> last(members.size(), -1);
+    for (Rank rank = 0; rank < view.size(); ++rank) {
+        const std::size_t row = at(view.row(rank));
+        ++members[row];
+        first[row] = first[row] < 0 ? rank : first[row];
+        last[row] = rank;
+    }
+    std::vector<double> total(members.size(), 0.0);
+    for (std::size_t from = 0; from < members.size(); ++from) {
+        for (std::size_t to = 0; to < members.size(); ++to) {
+            const std::int64_t others = members[to] - (from == to ? 1 : 0);
+            if (members[from] > 0 && others > 0) {
+                total[from] += costs.busy(first[from], last[to]) * static_cast<double>(others);
+            }
+        }
+    }
+    std::vector<Rank> order(at(view.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::ranges::less{},
+                             [&](Rank rank) { return total[at(view.row(rank))]; });
+    return order;
+}
+
+Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options) {
+    const bool free_root = root < 0;
+    const std::vector<Rank> roots = roots_to_try(root_candidates(costs), root);
+    Scored best;
+    std::vector<Tree> starts;
+    for (const Rank candidate : roots) {
+        starts.push_back(best_start(costs, candidate, options.starts));
+    }
+    for (std::uint64_t run = 0; run < short_runs; ++run) {
+        // Only the last run looks for another root: the first candidate is mostly the best one, and
+        // a root that wanders makes the others worse.
+        const bool last = run + 1 == short_runs;
+        const Tree& start = last ? starts.back() : starts.front();
+        best.keep_better(anneal(start, costs, short_run(options, run, free_root && last)), costs);
+    }
+    best.keep_better(anneal(best.tree, costs, long_run(options)), costs);
+    return best.tree;
+}
+
+SearchedPair search_pair(const CostView& costs, Rank root, const SearchOptions& options) {
+    const TreeCosts up(costs, Flow::up);
+    const TreeCosts down(costs, Flow::down);
+    // A rank that is a good root both ways: add up the places in both orders.
+    std::vector<std::size_t> place(at(costs.size()), 0);
+    for (const TreeCosts& flow : {up, down}) {
+        const std::vector<Rank> order = root_candidates(flow);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            place[at(order[i])] += i;
+        }
+    }
+    std::vector<Rank> order(place.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::ranges::less{},
+                             [&](Rank rank) { return place[at(rank)]; });
+    const std::vector<Rank> roots = roots_to_try(order, root);
+
+    Scored best_up;
+    Scored best_down;
+    std::vector<SearchedPair> starts;
+    for (const Rank candidate : roots) {
+        starts.push_back({best_start(up, candidate, options.starts),
+                          best_start(down, candidate, options.starts)});
+    }
+    for (std::uint64_t run = 0; run < short_runs; ++run) {
+        const SearchedPair& start = starts[run % starts.size()];
+        Scored run_up;
+        Scored run_down;
+        run_up.keep_better(anneal(start.up, up, short_run(options, run, false)), up);
+        run_down.keep_better(anneal(start.down, down, short_run(options, run, false)), down);
+        const bool same_root = run > 0 && run_up.tree.root == best_up.tree.root;
+        if (same_root) {
+            best_up.keep_better(std::move(run_up.tree), up);
+            best_down.keep_better(std::move(run_down.tree), down);
+        } else if (run_up.cost + run_down.cost < best_up.cost + best_down.cost) {
+            best_up = std::move(run_up);
+            best_down = std::move(run_down);
+        }
+    }
+    best_up.keep_better(anneal(best_up.tree, up, long_run(options)), up);
+    best_down.keep_better(anneal(best_down.tree, down, long_run(options)), down);
+    return {std::move(best_up.tree), std::move(best_down.tree)};
+}
+
+} // namespace corymb
