@@ -27,8 +27,8 @@ struct Standstill {
 
 /// Runs all steps of all ranks, each rank in its turn until it has to wait. `Visitor` has
 /// `perform(StepNumber)`, called when the step acts, with everything that it depends on already
-/// performed, and `complete(StepNumber)`, called when its rank goes on. Only a rendezvous send completes later than it acts: when its partner was
-/// reached.
+/// performed, and `complete(StepNumber)`, called when its rank goes on. Only a rendezvous send
+/// completes later than it acts: when its partner was reached.
 template <class Visitor>
 class Execution {
 public:
