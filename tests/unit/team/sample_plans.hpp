@@ -52,7 +52,9 @@ inline Plan central(int size) {
         steps.push_back(step(StepKind::read, Mechanism::none, 0));
         plan.steps[0].push_back(step(StepKind::wait, Mechanism::none, rank));
     }
-    plan.steps[0].push_back(step(StepKind::publish, Mechanism::none, -1));
+    if (size > 1) {
+        plan.steps[0].push_back(step(StepKind::publish, Mechanism::none, -1));
+    }
     return plan;
 }
 
@@ -86,7 +88,9 @@ inline Plan shared_broadcast(int size, Rank root, std::uint64_t bytes, Mechanism
     Plan plan = empty_plan(Collective::broadcast, size, root, bytes, 1, "shared");
     const Blocks all{Buffer::output, 0, 1};
     auto& at_root = plan.steps[static_cast<std::size_t>(root)];
-    at_root.push_back(step(StepKind::publish, via, -1, all));
+    if (size > 1) {
+        at_root.push_back(step(StepKind::publish, via, -1, all));
+    }
     for (int rank = 0; rank < size; ++rank) {
         if (rank == root) {
             continue;
