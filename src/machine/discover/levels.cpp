@@ -75,11 +75,12 @@ std::vector<Level> distinct_levels(const std::vector<Pu>& pus) {
         };
         const bool trivial = level.count == static_cast<int>(pus.size());
         if (!trivial && std::none_of(levels.begin(), levels.end(), equal)) {
-            levels.push_back(std::move(level));
+            const auto place =
+                std::upper_bound(levels.begin(), levels.end(), level,
+                                 [](const Level& a, const Level& b) { return a.count > b.count; });
+            levels.insert(place, std::move(level));
         }
     }
-    std::stable_sort(levels.begin(), levels.end(),
-                     [](const Level& a, const Level& b) { return a.count > b.count; });
     return levels;
 }
 

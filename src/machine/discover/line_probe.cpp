@@ -198,7 +198,11 @@ PairBatch costs(const std::array<std::array<Notes, 2>, 2>& notes) {
         batch.send[1] *= sends_max / sends;
     }
     const double receives = round_trip - batch.send[0] - batch.send[1];
-    const double share = std::clamp(visible[0] / (visible[0] + visible[1]), 0.25, 0.75);
+    // Each direction has the read that was timed there; the way of the stores cannot be told apart.
+    const double ways = receives - visible[0] - visible[1];
+    const double first =
+        ways > 0 ? visible[0] + ways / 2 : receives * visible[0] / (visible[0] + visible[1]);
+    const double share = std::clamp(first / receives, 0.25, 0.75);
     batch.receive = {receives * share, receives * (1 - share)};
     return batch;
 }

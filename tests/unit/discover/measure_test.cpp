@@ -131,6 +131,7 @@ TEST(SpotCheck, TellsAMachineThatIsTooSlow) {
 
 TEST(SpotCheck, RefusesAModelWithOtherCpus) {
     Machine machine = topology_from_synthetic("pack:1 core:2 pu:1");
+    machine.topology.pus[0].cpu = usable_cpus().allowed.front();
     machine.topology.pus[1].cpu = 12345;
     const SpotCheck check = spot_check(machine);
     EXPECT_FALSE(check.fits);
