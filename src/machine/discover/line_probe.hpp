@@ -4,8 +4,8 @@
 // A round trip of two lines is send + receive there, and send + receive back. The send cost is what
 // k sends in a row to different lines delay the last of them, a message: it holds the time that the
 // thread is busy as well as the time that its stores need to leave the store buffer. What remains
-// of the round trip are the two receives. What each receiver needs to read a message that is already
-// there is timed on its own clock, so that no two clocks need to agree; the rest, the way of the
+// of the round trip are the two receives. What each receiver needs to read a message that is there
+// already is timed on its own clock, so that no two clocks need to agree; the rest, the way of the
 // stores, is halved.
 #pragma once
 
