@@ -41,7 +41,11 @@ SEEDED = [
     ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
     ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),
-    ("channel/publication_ring.hpp", "published - credited_ >= Slots", "published - credited_ > Slots"),
+    (
+        "channel/publication_ring.hpp",
+        "published - credited_ >= Slots",
+        "published - credited_ > Slots",
+    ),
     ("channel/publication_ring.hpp", "std::min(least, seen)", "seen"),
     ("channel/parking_spot.hpp", "const bool is_done = done();", "const bool is_done = false;"),
     ("channel/parking_spot.hpp", "parked_.store(1, std::memory_order_relaxed);", ""),

@@ -227,13 +227,15 @@ class Banned(RuleTest):
                 self.good(banned.check_banned_words, {path: text})
 
     def test_default_orders(self):
+        use = "#include <atomic>\n"
         for access in ("store(1)", "exchange(f(2))", "fetch_add(1)", "compare_exchange_weak(a, b)"):
             with self.subTest(access):
-                self.bad(banned.check_default_orders, {"src/a.cpp": f"x.{access};\n"}, 1)
-                self.bad(banned.check_default_orders, {"src/a.cpp": f"p->{access};\n"}, 1)
-        text = "x.store(f(1),\n    std::memory_order_release);\ny.store(1, order);\n"
+                self.bad(banned.check_default_orders, {"src/a.cpp": f"{use}x.{access};\n"}, 2)
+                self.bad(banned.check_default_orders, {"src/a.cpp": f"{use}p->{access};\n"}, 2)
+        text = f"{use}x.store(f(1),\n    std::memory_order_release);\ny.store(1, order);\n"
         self.good(banned.check_default_orders, {"src/a.cpp": text})
-        self.good(banned.check_default_orders, {"src/a.cpp": "std::exchange(a, b);\n"})
+        self.good(banned.check_default_orders, {"src/a.cpp": f"{use}std::exchange(a, b);\n"})
+        self.good(banned.check_default_orders, {"src/a.cpp": "tree.exchange(a, b);\n"})
 
     def test_strongest_orders(self):
         for word in ("std::memory_order_seq_cst", "memory_order::seq_cst", "atomic_thread_fence"):
