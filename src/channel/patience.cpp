@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <sched.h>
+#include <utility>
 
 namespace corymb::channel {
 
@@ -15,24 +16,22 @@ constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4
 constexpr std::int64_t microsecond = 1000;
 constexpr int looks_per_clock = 16; // A look with its pause costs about as much as the clock.
 
-// A sleep with its wake-up costs 5-50 us; waiting that long awake at most doubles the price of a
-// wait (the competitive rule). Yielding is cheap for others, so it may go on longer.
-constexpr std::int64_t spin_most = 20 * microsecond;
-constexpr std::int64_t yield_most = 100 * microsecond;
-constexpr std::int64_t yield_most_oversubscribed = 400 * microsecond;
+// A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at most
+// about doubles the price of a wait (the competitive rule).
+constexpr std::int64_t spin_most = 50 * microsecond;
+// Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
+// teammates together would need has given a whole time slice to somebody else.
+constexpr std::int64_t yield_most = 400 * microsecond;
+constexpr std::int64_t yield_too_long = 500 * microsecond;
 constexpr std::int64_t budget_least = 1 * microsecond;
 
 } // namespace
 
 Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
-    : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(spin_most), yield_ns_max_(yield_most) {
+    : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(oversubscribed ? 0 : spin_most),
+      yield_ns_max_(oversubscribed ? yield_most : 0) {
     switch (policy) {
-    case WaitPolicy::ladder:
-        if (oversubscribed) {
-            spin_ns_max_ = 0;
-            yield_ns_max_ = yield_most_oversubscribed;
-        }
-        break;
+    case WaitPolicy::ladder: break;
     case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
     case WaitPolicy::yield:
         spin_ns_max_ = 0;
@@ -75,7 +74,8 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
 
 Patience::Outcome Patience::yield(const Look& look, const Look& stop,
                                   std::int64_t begin_ns) noexcept {
-    while (now_ns() - begin_ns < spin_ns_ + yield_ns_) {
+    std::int64_t now = now_ns();
+    while (now - begin_ns < spin_ns_ + yield_ns_) {
         if (look()) {
             return Outcome::satisfied;
         }
@@ -83,6 +83,10 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop,
             return Outcome::stopped;
         }
         ::sched_yield();
+        const std::int64_t before = std::exchange(now, now_ns());
+        if (now - before > yield_too_long && yield_ns_max_ == yield_most) {
+            yield_ns_ = budget_least;
+        }
     }
     return Outcome::exhausted;
 }
