@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binomial tree over the ranks counted from the root: the sender of each round doubles the informed.
+// Binomial tree over the ranks counted from the root: the sender of each round doubles the
+// informed.
 #include "plan/generate/family_list.hpp"
 
 namespace corymb::generate {
@@ -14,7 +15,8 @@ Plan make(Collective op, const GenerateInput& input) {
     while (top < size) {
         top *= 2;
     }
-    // Relative rank v hangs under v without its lowest set bit; the largest subtree is served first.
+    // Relative rank v hangs under v without its lowest set bit; the largest subtree is served
+    // first.
     for (Rank bit = top / 2; bit > 0; bit /= 2) {
         for (Rank relative = bit; relative < size; relative += 2 * bit) {
             attach(tree, (relative - bit + root) % size, (relative + root) % size);

@@ -114,8 +114,8 @@ bool applies(Collective op, const GenerateInput&) {
 }
 
 Plan make(const GenerateInput& input, std::int64_t radix, std::string_view name) {
-    // About a fifth of a second for any size.
-    constexpr std::uint64_t signals_max = 8'000'000;
+    // A few hundredths of a second for any size.
+    constexpr std::uint64_t signals_max = 2'000'000;
     Numbering best;
     bool best_far_first = false;
     double best_cost = 0;

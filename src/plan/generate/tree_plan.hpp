@@ -33,8 +33,8 @@ Plan broadcast_plan(const Tree& tree, const Transport& transport, std::string_vi
 Plan reduce_plan(const Tree& tree, const CostView& costs, const Transport& transport, bool ordered,
                  std::string_view algorithm);
 
-/// The first half of an allreduce: folds up a tree into the root's `output`. With `pull`, nothing is
-/// acknowledged: the message that brings the result down says that the contribution was taken.
+/// The first half of an allreduce: folds up a tree into the root's `output`. With `pull`, nothing
+/// is acknowledged: the message that brings the result down says that the contribution was taken.
 Plan fold_plan(const Tree& up, const CostView& costs, const Transport& transport, bool ordered,
                std::string_view algorithm);
 

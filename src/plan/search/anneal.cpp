@@ -164,7 +164,7 @@ private:
             state_.reattach(rank, other_parent);
             state_.reattach(other, parent);
         } else {
-            state_.exchange(rank, other);
+            state_.swap_ranks(rank, other);
         }
         return accept();
     }

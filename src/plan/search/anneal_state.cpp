@@ -162,7 +162,7 @@ void AnnealState::give_children(Rank to, const std::vector<Rank>& children) noex
     }
 }
 
-void AnnealState::exchange_with_parent(Rank child) noexcept {
+void AnnealState::swap_with_parent(Rank child) noexcept {
     const Rank parent = node(child).parent;
     const Rank above = node(parent).parent;
     unlink(child);
@@ -187,13 +187,13 @@ void AnnealState::exchange_with_parent(Rank child) noexcept {
     }
 }
 
-void AnnealState::exchange(Rank a, Rank b) noexcept {
+void AnnealState::swap_ranks(Rank a, Rank b) noexcept {
     if (node(a).parent == b) {
-        exchange_with_parent(a);
+        swap_with_parent(a);
         return;
     }
     if (node(b).parent == a) {
-        exchange_with_parent(b);
+        swap_with_parent(b);
         return;
     }
     const Rank above_a = node(a).parent;

@@ -13,8 +13,8 @@ namespace corymb {
 /// A tree whose children are always in the best order and whose subtree costs are always right.
 ///
 /// A change recomputes one child list, then climbs towards the root and stops where a cost stays as
-/// it was. Every rank's entry is saved before its first change since `begin`, so that a refused move
-/// is taken back by copying, without recomputing.
+/// it was. Every rank's entry is saved before its first change since `begin`, so that a refused
+/// move is taken back by copying, without recomputing.
 class AnnealState {
 public:
     AnnealState(const EdgeTable& edges, const Tree& tree);
@@ -32,7 +32,7 @@ public:
     /// Cuts the subtree of `child` off and hangs it under `parent`, which must not be inside it.
     void reattach(Rank child, Rank parent) noexcept;
     /// Two ranks change places in the tree. If one is the root, the other becomes it.
-    void exchange(Rank a, Rank b) noexcept;
+    void swap_ranks(Rank a, Rank b) noexcept;
 
     /// Appends the ranks that decide the makespan (without the root) and the siblings served before
     /// them; each is worth moving, no other rank is.
@@ -70,7 +70,7 @@ private:
     void climb(Rank rank) noexcept;
     void take_children(Rank from, std::vector<Rank>& children) noexcept;
     void give_children(Rank to, const std::vector<Rank>& children) noexcept;
-    void exchange_with_parent(Rank child) noexcept;
+    void swap_with_parent(Rank child) noexcept;
 
     const EdgeTable& edges_;
     Rank root_;

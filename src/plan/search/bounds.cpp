@@ -8,7 +8,9 @@
 #include "plan/search/two_class_bound.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,8 @@ std::size_t at(Rank rank) {
 }
 
 // Above these sizes a bound takes longer than the search.
-constexpr Rank all_roots_ranks_max = 256;
+constexpr std::size_t path_rows_max = 512;
+constexpr Rank two_class_ranks_max = 256;
 constexpr Rank growth_ranks_max = 1024;
 
 /// Which root a bound is for: one rank, the best rank, or the worst.
@@ -30,39 +33,73 @@ struct Roots {
     Rank one = -1;
 };
 
-/// Longest of the shortest paths from `root`, with busy time plus latency as length. O(n^2).
-double path_bound_from(const TreeCosts& costs, Rank root) {
-    std::vector<double> distance(at(costs.size()), std::numeric_limits<double>::infinity());
-    std::vector<bool> done(distance.size(), false);
-    distance[at(root)] = 0;
-    double farthest = 0;
-    for (Rank round = 0; round < costs.size(); ++round) {
-        Rank nearest = -1;
+/// Longest of the shortest paths from `root`, with busy time plus latency as length, over cost
+/// rows: the ranks of one row are all as far away. O(rows^2).
+class Paths {
+public:
+    explicit Paths(const TreeCosts& costs)
+        : costs_(costs), first_(at(costs.view().row_count()), -1), last_(first_) {
         for (Rank rank = 0; rank < costs.size(); ++rank) {
-            if (!done[at(rank)] && (nearest < 0 || distance[at(rank)] < distance[at(nearest)])) {
-                nearest = rank;
-            }
+            const std::size_t row = at(costs.view().row(rank));
+            first_[row] = first_[row] < 0 ? rank : first_[row];
+            last_[row] = rank;
         }
-        done[at(nearest)] = true;
-        farthest = distance[at(nearest)];
-        for (Rank rank = 0; rank < costs.size(); ++rank) {
-            if (!done[at(rank)]) {
-                distance[at(rank)] =
-                    std::min(distance[at(rank)], distance[at(nearest)] + costs.busy(nearest, rank) +
-                                                     costs.latency(nearest, rank));
+    }
+
+    [[nodiscard]] double bound_from(Rank root) const {
+        std::vector<double> distance(first_.size(), never);
+        std::vector<bool> done(first_.size(), false);
+        const std::size_t origin = at(costs_.view().row(root));
+        distance[origin] = 0;
+        double farthest = 0;
+        for (;;) {
+            std::size_t nearest = first_.size();
+            for (std::size_t row = 0; row < first_.size(); ++row) {
+                if (!done[row] && distance[row] < never &&
+                    (nearest == first_.size() || distance[row] < distance[nearest])) {
+                    nearest = row;
+                }
+            }
+            if (nearest == first_.size()) {
+                return farthest;
+            }
+            done[nearest] = true;
+            farthest = distance[nearest];
+            for (std::size_t row = 0; row < first_.size(); ++row) {
+                if (!done[row] && first_[row] >= 0) {
+                    distance[row] = std::min(distance[row], distance[nearest] +
+                                                                whole(first_[nearest], last_[row]));
+                }
             }
         }
     }
-    return farthest;
-}
+
+    /// One rank of each row in use.
+    [[nodiscard]] std::vector<Rank> representatives() const {
+        std::vector<Rank> ranks;
+        std::ranges::copy_if(first_, std::back_inserter(ranks),
+                             [](Rank rank) { return rank >= 0; });
+        return ranks;
+    }
+
+private:
+    static constexpr double never = std::numeric_limits<double>::infinity();
+
+    [[nodiscard]] double whole(Rank parent, Rank child) const {
+        return costs_.busy(parent, child) + costs_.latency(parent, child);
+    }
+
+    const TreeCosts& costs_;
+    std::vector<Rank> first_, last_;
+};
 
 template <class BoundFrom>
-double over_roots(Rank size, const Roots& roots, BoundFrom bound_from) {
+double over_roots(const std::vector<Rank>& candidates, const Roots& roots, BoundFrom bound_from) {
     if (roots.kind == Roots::Kind::one) {
         return bound_from(roots.one);
     }
-    double value = bound_from(0);
-    for (Rank root = 1; root < size; ++root) {
+    double value = bound_from(candidates.front());
+    for (const Rank root : candidates) {
         const double other = bound_from(root);
         value = roots.kind == Roots::Kind::best ? std::min(value, other) : std::max(value, other);
     }
@@ -78,17 +115,19 @@ public:
     Bound best() {
         const Rank size = costs_.size();
         if (size <= ExactTrees::ranks_max) {
+            std::vector<Rank> everybody(at(size));
+            std::iota(everybody.begin(), everybody.end(), 0);
             const ExactTrees trees(costs_, roots_.kind == Roots::Kind::one ? roots_.one : -1);
             // Ticks round every cost of a path down, so the value is a bound as it stands.
-            offer(over_roots(size, roots_, [&](Rank root) { return trees.cost(root); }),
+            offer(over_roots(everybody, roots_, [&](Rank root) { return trees.cost(root); }),
                   roots_.kind == Roots::Kind::worst ? "exact-one-way" : "exact");
             return best_;
         }
-        if (size <= CostView::dense_ranks_max &&
-            (roots_.kind == Roots::Kind::one || size <= all_roots_ranks_max)) {
-            offer(
-                over_roots(size, roots_, [&](Rank root) { return path_bound_from(costs_, root); }),
-                "path");
+        const Paths paths(costs_);
+        const std::vector<Rank> candidates = paths.representatives();
+        if (roots_.kind == Roots::Kind::one || candidates.size() <= path_rows_max) {
+            offer(over_roots(candidates, roots_, [&](Rank root) { return paths.bound_from(root); }),
+                  "path");
         }
         if (size <= growth_ranks_max) {
             offer(growth_bound(costs_, roots_.kind == Roots::Kind::one ? roots_.one : -1),
@@ -109,7 +148,7 @@ private:
         const Rank one = roots_.kind == Roots::Kind::one ? roots_.one : -1;
         for (const Partition& level : group_levels(input_)) {
             offer(cluster_growth_bound(costs_, level), "cluster-growth");
-            if (*std::ranges::max_element(level) == 1 && costs_.size() <= all_roots_ranks_max) {
+            if (*std::ranges::max_element(level) == 1 && costs_.size() <= two_class_ranks_max) {
                 offer(two_class_bound(costs_, level, one), "two-class");
             }
         }

@@ -14,10 +14,11 @@ namespace corymb {
 /// Dynamic programming over subsets: served(v, S) is the least time in which v, free now, can serve
 /// the set S; v's first child c takes a share A of S and passes the message on to it:
 ///
-///     served(v, S) = min over c, A of  busy(v, c) + max(latency(v, c) + served(c, A), served(v, S - A - c))
+///     served(v, S) = min over c, A of
+///         busy(v, c) + max(latency(v, c) + served(c, A), served(v, S - A - c))
 ///
-/// Every schedule of point-to-point messages contains such a tree, so the value is a lower bound for
-/// all of them. O(3^n n) time (about 0.1 s for 14 ranks) and O(2^n n) memory. Exact up to the
+/// Every schedule of point-to-point messages contains such a tree, so the value is a lower bound
+/// for all of them. O(3^n n) time (about 0.1 s for 14 ranks) and O(2^n n) memory. Exact up to the
 /// rounding of `EdgeTable`.
 class ExactTrees {
 public:

@@ -52,7 +52,8 @@ public:
         }
     }
 
-    /// Two different ranks that stand for the row pair; undefined for a row of one rank with itself.
+    /// Two different ranks that stand for the row pair; undefined for a row of one rank with
+    /// itself.
     [[nodiscard]] std::pair<Rank, Rank> pair(std::int32_t from, std::int32_t to) const {
         return {representative_[at(from)], from == to ? second_[at(to)] : representative_[at(to)]};
     }

@@ -12,8 +12,8 @@ namespace corymb {
 /// O(n log n + rows^2 log rows) time.
 Tree earliest_completion(const TreeCosts& costs, Rank root);
 
-/// ECEF with look-ahead (same paper): adds to each candidate the cheapest message that it could send
-/// on to a rank that still waits. O(n^2 rows) time.
+/// ECEF with look-ahead (same paper): adds to each candidate the cheapest message that it could
+/// send on to a rank that still waits. O(n^2 rows) time.
 Tree earliest_completion_look_ahead(const TreeCosts& costs, Rank root);
 
 } // namespace corymb

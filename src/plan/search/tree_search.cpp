@@ -126,7 +126,9 @@ Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options
     return best.tree;
 }
 
-SearchedPair search_pair(const CostView& costs, Rank root, const SearchOptions& options) {
+SearchedPair search_pair(const CostView& costs, Rank root, const SearchOptions& pair_options) {
+    SearchOptions options = pair_options;
+    options.moves /= 2; // Two trees share them.
     const TreeCosts up(costs, Flow::up);
     const TreeCosts down(costs, Flow::down);
     // A rank that is a good root both ways: add up the places in both orders.

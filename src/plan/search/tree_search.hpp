@@ -23,6 +23,7 @@ struct SearchOptions {
 Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options);
 
 /// One tree for each flow with a common root, the sum of both makespans small: barrier, allreduce.
+/// Both share the moves.
 struct SearchedPair {
     Tree up, down;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smelt's published sample machine (2 x 10 Ivy Bridge cores, cycles): its trees and their costs must
-// come out as its own simulator computes them, and corymb's own plans must beat them.
+// Smelt's published sample machine (2 x 10 Ivy Bridge cores, cycles): its trees and their costs
+// must come out as its own simulator computes them, and corymb's own plans must beat them.
 #include "planning.hpp"
 
 #include <gtest/gtest.h>
