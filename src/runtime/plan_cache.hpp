@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace corymb::tune {
+namespace corymb::runtime {
 
 /// The largest payload that shares a plan with `bytes`: one line, else the next power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
@@ -37,4 +37,4 @@ private:
     std::deque<std::string> oldest_first_;
 };
 
-} // namespace corymb::tune
+} // namespace corymb::runtime

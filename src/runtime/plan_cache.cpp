@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/plan_cache.hpp"
+#include "runtime/plan_cache.hpp"
 
 #include "plan/limits.hpp"
 #include "tune/request.hpp"
@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-namespace corymb::tune {
+namespace corymb::runtime {
 
 namespace {
 
@@ -41,7 +41,7 @@ std::uint64_t size_class(std::uint64_t bytes) noexcept {
 std::shared_ptr<const PlanChoice> PlanCache::get(const Machine& machine,
                                                  const std::string& model_sha256,
                                                  const PlanRequest& request) {
-    PlanRequest full = completed(machine, request);
+    PlanRequest full = tune::completed(machine, request);
     if (full.op != Collective::barrier) {
         full.bytes = size_class(full.bytes);
     }
@@ -71,4 +71,4 @@ std::size_t PlanCache::size() const {
     return plans_.size();
 }
 
-} // namespace corymb::tune
+} // namespace corymb::runtime
