@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -158,6 +159,16 @@ TEST(PlanHash, CoversAllThatDecidesWhatThePlanDoes) {
         change(other);
         EXPECT_NE(plan_hash(other), hash);
     }
+}
+
+TEST(PlanJson, TheExampleInTheDocumentationIsRight) {
+    std::ifstream file(CORYMB_SOURCE_DIR "/docs/plan.md");
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    const std::string fence = "```json\n";
+    const std::size_t first = page.find(fence);
+    ASSERT_NE(first, std::string::npos);
+    const std::size_t begin = first + fence.size();
+    check_plan(plan_from_json(page.substr(begin, page.find("```", begin) - begin)), true);
 }
 
 TEST(PlanSchema, NamesTheStepsMechanismsAndBuffersThatExist) {
