@@ -36,7 +36,8 @@ struct PlanChoice {
     std::uint64_t bytes = 0;    ///< Payload that the prediction is for; 0 for a barrier.
     double predicted = 0;
     double lower_bound = 0; ///< Proven: no plan of point-to-point messages is faster in this model.
-    std::string bound_kind; ///< "exact", "path", "growth", "two-class", ...
+    std::string bound_kind; ///< "exact", "path", "growth", "two-class", ...; "none" beside 0, as
+                            ///< for plans that publish, which the bounds do not cover.
     /// Every candidate and its prediction. A payload above one line has candidates for several
     /// mechanisms and numbers of blocks, as in "annealed/pull-8".
     std::vector<std::pair<std::string, double>> portfolio;

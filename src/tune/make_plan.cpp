@@ -28,8 +28,16 @@ double cheapest_factor(const Machine& machine) {
     return least;
 }
 
-Bound bound_of(const Machine& machine, const PlanRequest& request) {
-    if (request.placement.size() == 1) {
+bool publishes(const Plan& plan) {
+    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
+        return std::ranges::any_of(steps,
+                                   [](const Step& step) { return step.kind == StepKind::publish; });
+    });
+}
+
+/// The bounds are about messages between two ranks; one store that many read can be faster.
+Bound bound_of(const Machine& machine, const PlanRequest& request, const Plan& plan) {
+    if (request.placement.size() == 1 || publishes(plan)) {
         return {0, "none"};
     }
     const CostView costs(machine, request.placement);
@@ -52,7 +60,7 @@ namespace tune {
 
 PlanChoice choice_of(const Machine& machine, const PlanRequest& request, const Portfolio& portfolio,
                      const Candidate& candidate) {
-    const Bound bound = bound_of(machine, request);
+    const Bound bound = bound_of(machine, request, candidate.plan);
     PlanChoice choice;
     choice.plan = candidate.plan;
     choice.placement = request.placement;
