@@ -78,8 +78,12 @@ struct CpuMask {
 
 } // namespace
 
-std::string_view to_string(Operation op) noexcept { return name_of(operation_names, op); }
-std::string_view to_string(Regime regime) noexcept { return name_of(regime_names, regime); }
+std::string_view to_string(Operation op) noexcept {
+    return name_of(operation_names, op);
+}
+std::string_view to_string(Regime regime) noexcept {
+    return name_of(regime_names, regime);
+}
 
 std::optional<Operation> operation_from_string(std::string_view name) noexcept {
     return value_of<Operation>(operation_names, name);
@@ -100,9 +104,8 @@ std::string describe(const Case& what) {
 }
 
 std::vector<std::string> to_words(const Case& what) {
-    return {std::string(to_string(what.op)), std::to_string(what.ranks),
-            std::to_string(what.bytes), std::string(to_string(what.regime)),
-            what.pinned ? "pinned" : "free"};
+    return {std::string(to_string(what.op)), std::to_string(what.ranks), std::to_string(what.bytes),
+            std::string(to_string(what.regime)), what.pinned ? "pinned" : "free"};
 }
 
 std::optional<Case> case_from_words(const std::vector<std::string>& words) {

@@ -33,8 +33,8 @@ Number number(const std::string& word, Number low, Number high, const std::strin
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || stop != word.data() + word.size() || !(value >= low) ||
         !(value <= high)) {
-        throw UsageError(option + ": \"" + word + "\" is not a number from " +
-                         std::to_string(low) + " to " + std::to_string(high));
+        throw UsageError(option + ": \"" + word + "\" is not a number from " + std::to_string(low) +
+                         " to " + std::to_string(high));
     }
     return value;
 }
@@ -91,11 +91,21 @@ const std::map<std::string, Setter>& setters() {
              });
          }},
         {"--bytes",
-         [](Options& o, const std::string& text) { parse_list(o.bytes, text, parse_bytes); }},
+         [](Options& o, const std::string& text) {
+             parse_list(o.bytes, text, parse_bytes);
+         }},
         {"--regimes",
-         [](Options& o, const std::string& text) { parse_list(o.regimes, text, parse_regime); }},
-        {"--contestants", [](Options& o, const std::string& text) { o.only = split(text); }},
-        {"--pin", [](Options& o, const std::string& text) { o.pin = parse_pin(text); }},
+         [](Options& o, const std::string& text) {
+             parse_list(o.regimes, text, parse_regime);
+         }},
+        {"--contestants",
+         [](Options& o, const std::string& text) {
+             o.only = split(text);
+         }},
+        {"--pin",
+         [](Options& o, const std::string& text) {
+             o.pin = parse_pin(text);
+         }},
         {"--seconds",
          [](Options& o, const std::string& text) {
              o.seconds = number<double>(text, 0.5, 86400, "--seconds");
@@ -112,7 +122,10 @@ const std::map<std::string, Setter>& setters() {
          [](Options& o, const std::string& text) {
              o.plans = number<int>(text, 2, 1000, "--plans");
          }},
-        {"--model", [](Options& o, const std::string& text) { o.model = text; }},
+        {"--model",
+         [](Options& o, const std::string& text) {
+             o.model = text;
+         }},
     };
     return table;
 }

@@ -18,16 +18,16 @@ enum class Mode : std::uint8_t { measure, list, predict, help };
 struct Options {
     Mode mode = Mode::measure;
     std::vector<Operation> ops;
-    std::vector<int> threads;        ///< Empty: every CPU, and the oversubscribed counts up to 32.
-    std::vector<std::size_t> bytes;  ///< Empty: 8 to 1 MiB.
-    std::vector<Regime> regimes;     ///< Empty: what makes sense for the operation.
-    std::vector<std::string> only;   ///< Contestants to keep, by name or family; empty: all.
+    std::vector<int> threads;       ///< Empty: every CPU, and the oversubscribed counts up to 32.
+    std::vector<std::size_t> bytes; ///< Empty: 8 to 1 MiB.
+    std::vector<Regime> regimes;    ///< Empty: what makes sense for the operation.
+    std::vector<std::string> only;  ///< Contestants to keep, by name or family; empty: all.
     Pin pin = Pin::automatic;
     double seconds = 60;
     double slot_ms = 0; ///< 0: chosen from the time and the contestants.
     std::uint64_t seed = 1;
-    int plans = 32;     ///< predict: number of plans.
-    std::string model;  ///< predict: model file; empty: the cached one, else a new measurement.
+    int plans = 32;    ///< predict: number of plans.
+    std::string model; ///< predict: model file; empty: the cached one, else a new measurement.
 };
 
 /// A command line that cannot be understood; the text says which word and what would do.

@@ -144,8 +144,8 @@ std::vector<Contestant> contestants_for(const Case& what) {
     Contestants list;
     add_corymb(list, what);
     add_floor(list, what);
-    add_textbook(list, what);
     add_libraries(list);
+    add_textbook(list, what);
     add_openmp(list, what);
     return list;
 }

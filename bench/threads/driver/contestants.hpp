@@ -21,8 +21,9 @@ struct Contestant {
     Environment environment;
 };
 
-/// Everybody who can do the case, in the order of the report. The name without a suffix is always
-/// the contestant with its defaults.
+/// Everybody who can do the case, in the order of the report, those who matter most first: when
+/// time is short, the last ones are left out. The name without a suffix is always the contestant
+/// with its defaults.
 std::vector<Contestant> contestants_for(const Case& what);
 
 /// Path of the program beside this executable; empty when it was not built.

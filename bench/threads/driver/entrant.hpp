@@ -33,7 +33,8 @@ private:
     struct Sample {
         double operation_ns = 0, cpu_ns = 0;
     };
-    /// One command and its answer; false, with the reason noted, when there was none or a wrong one.
+    /// One command and its answer; false, with the reason noted, when there was none or a wrong
+    /// one.
     bool ask(const std::string& command, std::int64_t deadline_ns, std::string& answer);
     bool run(std::uint64_t operations, std::int64_t deadline_ns, Sample& sample);
     void adapt(std::int64_t slot_ns, double operation_ns) noexcept;

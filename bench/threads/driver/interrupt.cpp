@@ -12,14 +12,16 @@ std::atomic<bool> signalled{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may write nothing else");
 sigset_t original_mask;
 
-void on_signal(int /*number*/) { signalled.store(true, std::memory_order_relaxed); }
+void on_signal(int /*number*/) {
+    signalled.store(true, std::memory_order_relaxed);
+}
 
 } // namespace
 
 void prepare_interrupts() {
     sigset_t blocked;
     sigemptyset(&blocked);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_signal;
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         sigaddset(&blocked, number);
@@ -38,7 +40,9 @@ void restore_interrupts() noexcept {
     sigprocmask(SIG_SETMASK, &original_mask, nullptr);
 }
 
-const sigset_t& mask_while_waiting() noexcept { return original_mask; }
+const sigset_t& mask_while_waiting() noexcept {
+    return original_mask;
+}
 
 void check_interrupt() {
     if (signalled.load(std::memory_order_relaxed)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C. The signals are blocked except while the driver waits, so that none is lost between a look
-// at the flag and the wait.
+// Ctrl-C. The signals are blocked except while the driver waits, so that none is lost between a
+// look at the flag and the wait.
 #pragma once
 
 #include <csignal>

@@ -24,12 +24,10 @@ std::int64_t choose_slot(const Case& what, std::size_t contestants, const Schedu
                                static_cast<std::int64_t>(std::max<std::size_t>(contestants, 1));
     const std::int64_t slot = std::clamp(share / 9, 3 * millisecond, 50 * millisecond);
     switch (what.regime) {
-    case Regime::late:
-        return std::max(slot, 5 * late_ns);
+    case Regime::late: return std::max(slot, 5 * late_ns);
     case Regime::neighbour: // Several time slices of the scheduler must fit.
         return std::max(slot, 40 * millisecond);
-    default:
-        return slot;
+    default: return slot;
     }
 }
 
@@ -39,10 +37,9 @@ public:
     explicit Neighbour(const Case& what) {
         if (what.regime == Regime::neighbour) {
             const int cpu = allowed_cpus().back();
-            child_ = std::make_unique<Child>(
-                std::vector<std::string>{program_path(Program::native), "--hog",
-                                         std::to_string(cpu)},
-                Environment{});
+            child_ = std::make_unique<Child>(std::vector<std::string>{program_path(Program::native),
+                                                                      "--hog", std::to_string(cpu)},
+                                             Environment{});
             child_->stop();
         }
     }
@@ -73,10 +70,12 @@ public:
         }
     }
 
+    /// Starts as many as can still have slots when time is short.
     void prepare() {
+        const std::int64_t whole = schedule_.end_ns - schedule_.begin_ns;
         for (auto& entrant : entrants_) {
             check_interrupt();
-            if (wall_ns() >= schedule_.end_ns) {
+            if (wall_ns() >= schedule_.end_ns - whole / 3) {
                 entrant.skip("no time left to start it; give more with --seconds");
                 continue;
             }
@@ -115,8 +114,8 @@ public:
 private:
     /// A contestant that is slower than a slot must not eat the others' time.
     [[nodiscard]] bool wants_turn(const Entrant& entrant) const {
-        const std::int64_t share = (schedule_.end_ns - schedule_.begin_ns) /
-                                   static_cast<std::int64_t>(entrants_.size());
+        const std::int64_t share =
+            (schedule_.end_ns - schedule_.begin_ns) / static_cast<std::int64_t>(entrants_.size());
         return entrant.running() && (entrant.slots() < 3 || entrant.used_ns() < 2 * share);
     }
 
@@ -131,7 +130,7 @@ private:
     [[nodiscard]] std::int64_t deadline() const {
         const std::int64_t third = (schedule_.end_ns - schedule_.begin_ns) / 3;
         const std::int64_t patience =
-            std::clamp(third, 500 * millisecond, 3000 * millisecond) + 20 * slot_ns_;
+            std::clamp(third, 1000 * millisecond, 3000 * millisecond) + 20 * slot_ns_;
         return wall_ns() + patience;
     }
 

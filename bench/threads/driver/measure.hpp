@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case, all contestants side by side: they take turns in slots of some milliseconds, in an order
-// shuffled anew each round, until the case's time is used up.
+// One case, all contestants side by side: they take turns in slots of some milliseconds, in an
+// order shuffled anew each round, until the case's time is used up.
 #pragma once
 
 #include "../case.hpp"

@@ -4,16 +4,19 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace corymb::bench {
 
 namespace {
 
 /// A tenth of a nanosecond is finer than anything that repeats.
-double rounded(double value) { return static_cast<double>(static_cast<std::int64_t>(value * 10 + 0.5)) / 10; }
+double rounded(double value_ns) {
+    return std::round(value_ns * 10) / 10;
+}
 
 double rounded_ratio(double value) {
-    return static_cast<double>(static_cast<std::int64_t>(value * 1000 + 0.5)) / 1000;
+    return std::round(value * 1000) / 1000;
 }
 
 } // namespace

@@ -82,16 +82,12 @@ int list_contestants(const Options& options) {
     }
     for (const auto& what : cases_of(all, static_cast<int>(allowed_cpus().size()))) {
         for (const auto& contestant : kept(what, all)) {
-            nlohmann::ordered_json line{{"type", "contestant"},
-                                        {"op", to_string(what.op)},
-                                        {"contestant", contestant.name},
-                                        {"family", contestant.family},
-                                        {"ranks", what.ranks},
-                                        {"bytes", what.bytes},
-                                        {"pinned", what.pinned},
-                                        {"regime", to_string(what.regime)},
-                                        {"waiting", contestant.waiting},
-                                        {"skipped", nullptr}};
+            nlohmann::ordered_json line{
+                {"type", "contestant"},          {"op", to_string(what.op)},
+                {"contestant", contestant.name}, {"family", contestant.family},
+                {"ranks", what.ranks},           {"bytes", what.bytes},
+                {"pinned", what.pinned},         {"regime", to_string(what.regime)},
+                {"waiting", contestant.waiting}, {"skipped", nullptr}};
             if (program_path(contestant.program).empty()) {
                 line["skipped"] = why_absent(contestant.program);
             }

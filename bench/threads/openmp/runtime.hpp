@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenMP runtime's barrier and reduction in the shape of the peers. The ranks are the threads of
-// one parallel region; the directives bind to it from inside these functions.
+// The OpenMP runtime's barrier and reduction in the shape of the peers. The ranks are the threads
+// of one parallel region; the directives bind to it from inside these functions.
 #pragma once
 
 #include "../peers/padded.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dissemination barrier (Hensgen, Finkel, Manber 1988) in the form of Mellor-Crummey and Scott,
-// TOCS 1991, algorithm 9: in round k rank r signals rank r + 2^k; parity and sense make it reusable.
+// TOCS 1991, algorithm 9: in round k rank r signals rank r + 2^k; parity and sense make it
+// reusable.
 #pragma once
 
 #include "padded.hpp"
@@ -17,7 +18,8 @@ namespace corymb::bench {
 class DisseminationBarrier {
 public:
     DisseminationBarrier(int size, Waiting waiting)
-        : size_(static_cast<std::size_t>(size)), rounds_(static_cast<int>(std::bit_width(size_ - 1))),
+        : size_(static_cast<std::size_t>(size)),
+          rounds_(static_cast<int>(std::bit_width(size_ - 1))),
           flags_(size_ * static_cast<std::size_t>(rounds_)), waiting_(waiting) {}
 
     class Member {
@@ -50,7 +52,8 @@ public:
 private:
     using Flag = Padded<std::atomic<bool>>;
     std::atomic<bool>& flag(std::size_t rank, int round, std::size_t parity) noexcept {
-        const auto index = rank * static_cast<std::size_t>(rounds_) + static_cast<std::size_t>(round);
+        const auto index =
+            rank * static_cast<std::size_t>(rounds_) + static_cast<std::size_t>(round);
         return flags_[index][parity].value;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static tree barrier of Mellor-Crummey and Scott, TOCS 1991, algorithm 11: arrival up a tree of
-// four children a node whose flags share the parent's line, wake-up down a binary tree.
+// The static tree barrier of Mellor-Crummey and Scott, TOCS 1991, algorithm 11: arrival up a tree
+// of four children a node whose flags share the parent's line, wake-up down a binary tree.
 #pragma once
 
 #include "padded.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the textbook peers wait. The textbooks spin; with more ranks than CPUs that would only measure
-// time slices, so there a competent author yields, and so do we.
+// How the textbook peers wait. The textbooks spin; with more ranks than CPUs that would only
+// measure time slices, so there a competent author yields, and so do we.
 #pragma once
 
 #include <sched.h>

@@ -26,9 +26,9 @@ std::uint64_t wrong_of(const Records& records) {
 }
 
 double cpu_of(const Records& records) {
-    return std::accumulate(
-        records.begin(), records.end(), 0.0,
-        [](double sum, const auto& record) { return sum + static_cast<double>(record.value.cpu); });
+    return std::accumulate(records.begin(), records.end(), 0.0, [](double sum, const auto& record) {
+        return sum + static_cast<double>(record.value.cpu);
+    });
 }
 
 /// From the moment when the last rank had started to the moment when the last one was done.

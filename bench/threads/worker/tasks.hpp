@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank does in one operation, and how it knows that the result is right. A peer `Shared` is
-// a barrier (join(rank), arrive_and_wait()) or a set of group operations on spans.
+// What one rank does in one operation, and how it knows that the result is right. A peer `Shared`
+// is a barrier (join(rank), arrive_and_wait()) or a set of group operations on spans.
 #pragma once
 
 #include "../case.hpp"
@@ -21,8 +21,8 @@ namespace corymb::bench {
 class Payload {
 public:
     explicit Payload(std::size_t count)
-        : data_(static_cast<double*>(::operator new(std::max<std::size_t>(count, 1) * sizeof(double),
-                                                    std::align_val_t{alignment}))),
+        : data_(static_cast<double*>(::operator new(
+              std::max<std::size_t>(count, 1) * sizeof(double), std::align_val_t{alignment}))),
           count_(count) {
         std::fill_n(data_.get(), count_, 0.0);
     }
@@ -166,8 +166,9 @@ private:
     std::uint64_t operation_ = 0;
 };
 
-/// reduce and allreduce: rank r contributes value + r everywhere. The input is written anew for each
-/// operation, as in any use; that time is part of the measurement, the same for all contestants.
+/// reduce and allreduce: rank r contributes value + r everywhere. The input is written anew for
+/// each operation, as in any use; that time is part of the measurement, the same for all
+/// contestants.
 template <class Shared>
 class ReductionTask {
 public:

@@ -14,9 +14,13 @@ inline std::int64_t clock_ns(clockid_t clock) noexcept {
     return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-inline std::int64_t wall_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
+inline std::int64_t wall_ns() noexcept {
+    return clock_ns(CLOCK_MONOTONIC);
+}
 /// Time that the calling thread has been on a CPU, in user and kernel mode.
-inline std::int64_t thread_cpu_ns() noexcept { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+inline std::int64_t thread_cpu_ns() noexcept {
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 
 inline void sleep_ns(std::int64_t duration) noexcept {
     const timespec time{duration / 1'000'000'000, duration % 1'000'000'000};

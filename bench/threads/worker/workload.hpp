@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contestant at work on one case: the loops that all contestants share, so that only the operation
-// itself differs between them.
+// A contestant at work on one case: the loops that all contestants share, so that only the
+// operation itself differs between them.
 #pragma once
 
 #include "../case.hpp"
@@ -48,9 +48,7 @@ public:
         : ranks_(what.ranks), group_(what, std::forward<Arguments>(arguments)...),
           places_(static_cast<std::size_t>(what.ranks)) {}
 
-    void enter(int rank) override {
-        place(rank).reset(new Place{group_.enter(rank)});
-    }
+    void enter(int rank) override { place(rank).reset(new Place{group_.enter(rank)}); }
 
     std::uint64_t run(int rank, std::uint64_t operations) override {
         Task& mine = place(rank)->task;

@@ -14,7 +14,9 @@
 namespace corymb::bench {
 namespace {
 
-std::int64_t soon() { return wall_ns() + 20'000'000'000; }
+std::int64_t soon() {
+    return wall_ns() + 20'000'000'000;
+}
 
 /// The state letter of a process, or 'X' when there is none.
 char state_of(pid_t pid) {

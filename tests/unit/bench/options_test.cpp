@@ -11,10 +11,10 @@ namespace corymb::bench {
 namespace {
 
 TEST(OptionsTest, ReadsTheWholeCommandLine) {
-    const Options options = parse_options(
-        {"barrier,allreduce", "--threads", "2,4", "--bytes", "8,65536", "--regimes", "alone,late",
-         "--contestants", "corymb,floor", "--pin", "no", "--seconds", "2.5", "--slot-ms", "10",
-         "--seed", "7"});
+    const Options options =
+        parse_options({"barrier,allreduce", "--threads", "2,4", "--bytes", "8,65536", "--regimes",
+                       "alone,late", "--contestants", "corymb,floor", "--pin", "no", "--seconds",
+                       "2.5", "--slot-ms", "10", "--seed", "7"});
     EXPECT_EQ(options.mode, Mode::measure);
     EXPECT_EQ(options.ops, (std::vector{Operation::barrier, Operation::allreduce}));
     EXPECT_EQ(options.threads, (std::vector{2, 4}));
@@ -79,11 +79,11 @@ TEST(OptionsTest, LongPayloadsAreForTheQuietMachine) {
 }
 
 TEST(CaseTest, WordsRoundTrip) {
-    for (const Operation op : {Operation::barrier, Operation::broadcast,
-                               Operation::broadcast_stream, Operation::reduce,
-                               Operation::allreduce}) {
-        for (const Regime regime : {Regime::alone, Regime::oversubscribed, Regime::neighbour,
-                                    Regime::late}) {
+    for (const Operation op :
+         {Operation::barrier, Operation::broadcast, Operation::broadcast_stream, Operation::reduce,
+          Operation::allreduce}) {
+        for (const Regime regime :
+             {Regime::alone, Regime::oversubscribed, Regime::neighbour, Regime::late}) {
             const std::size_t bytes = op == Operation::barrier ? 0 : 64;
             const Case what{op, 3, bytes, regime, regime == Regime::alone};
             EXPECT_EQ(case_from_words(to_words(what)), what);

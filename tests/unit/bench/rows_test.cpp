@@ -46,10 +46,10 @@ TEST(RowsTest, EveryRowHasEveryField) {
         for (const auto& [name, value] : row.items()) {
             names.insert(name);
         }
-        EXPECT_EQ(names, (std::set<std::string>{"type", "op", "contestant", "family", "ranks",
-                                                "bytes", "pinned", "regime", "waiting",
-                                                "median_ns", "q25", "q75", "ratio", "cpu_ns",
-                                                "slots", "skipped"}));
+        EXPECT_EQ(names,
+                  (std::set<std::string>{"type", "op", "contestant", "family", "ranks", "bytes",
+                                         "pinned", "regime", "waiting", "median_ns", "q25", "q75",
+                                         "ratio", "cpu_ns", "slots", "skipped"}));
         EXPECT_EQ(row["type"], "row");
         EXPECT_EQ(row["op"], "allreduce");
         EXPECT_EQ(row["ranks"], 4);
@@ -125,9 +125,8 @@ TEST(ContestantsTest, TheFloorIsForTwoRanks) {
     const auto floors = [](int ranks) {
         const auto list =
             contestants_for({Operation::barrier, ranks, 0, Regime::oversubscribed, false});
-        return std::count_if(list.begin(), list.end(), [](const auto& contestant) {
-            return contestant.family == "floor";
-        });
+        return std::count_if(list.begin(), list.end(),
+                             [](const auto& contestant) { return contestant.family == "floor"; });
     };
     EXPECT_EQ(floors(2), 4);
     EXPECT_EQ(floors(3), 0);

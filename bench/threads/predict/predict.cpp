@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict.hpp"
+
+#include "../driver/output.hpp"
+#include "../peers/corymb_team.hpp"
+#include "../statistics.hpp"
+#include "../worker/make.hpp"
+#include "../worker/slot.hpp"
+#include "plans.hpp"
+
+#include <corymb/discover.hpp>
+#include <corymb/machine.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+namespace corymb::bench {
+
+namespace {
+
+Machine machine_for(const Options& options) {
+    if (!options.model.empty()) {
+        return load_machine(options.model);
+    }
+    std::string why;
+    if (auto cached = load_cached_machine(&why)) {
+        return std::move(*cached);
+    }
+    print_progress(0, "measuring this machine, since " + (why.empty() ? "there is no model" : why));
+    MeasureOptions measuring;
+    measuring.budget_s = std::min(20.0, options.seconds / 2);
+    return measure(measuring);
+}
+
+/// PU indexes of the CPUs that this process may use, in the order in which ranks are placed.
+std::vector<int> usable_pus(const Machine& machine) {
+    std::vector<int> pus;
+    for (const int cpu : allowed_cpus()) {
+        if (const int pu = machine.index_of_cpu(cpu); pu >= 0) {
+            pus.push_back(pu);
+        }
+    }
+    return pus;
+}
+
+/// A failed rank leaves the others waiting, so it ends the process, with the reason.
+Job guarded(const Job& job) {
+    return [&job](int rank) {
+        try {
+            job(rank);
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "corymb-bench: rank %d: %s\n", rank, error.what());
+            _exit(1);
+        }
+    };
+}
+
+/// One family while it is measured.
+struct Contest {
+    PlanFamily family;
+    double predicted_ns = 0;
+    std::unique_ptr<Workload> workload;
+    std::unique_ptr<Crew> crew;
+    Case what;
+    std::uint64_t operations = 1;
+    std::vector<double> samples;
+
+    void slot(double slot_ns) {
+        const RunAll run_all = [this](const Job& job) {
+            crew->run(guarded(job));
+        };
+        const SlotResult result = run_slot(what, *workload, run_all, operations);
+        if (result.wrong != 0) {
+            throw std::runtime_error("plan \"" + family.name + "\" gave wrong results");
+        }
+        const double now = static_cast<double>(operations);
+        const double next = slot_ns / std::max(result.operation_ns, 1.0);
+        // The first slots only find out how many operations fill one.
+        if (result.operation_ns * now * 4 > slot_ns) {
+            samples.push_back(result.operation_ns);
+        }
+        operations = static_cast<std::uint64_t>(std::max(std::clamp(next, now / 8, now * 8), 1.0));
+    }
+};
+
+Contest contest_of(PlanFamily family, double predicted_ns) {
+    Contest contest;
+    contest.what = {family.op == Collective::barrier ? Operation::barrier : Operation::broadcast,
+                    family.ranks(), family.bytes, Regime::alone, true};
+    const auto cpus = placement(family.ranks());
+    const PlanSource plans = [family](Collective, int, Rank root, std::uint64_t bytes, bool) {
+        Plan plan = family.at(root);
+        // The team asks for the largest payload of a size class.
+        plan.bytes_max = std::max(plan.bytes_max, bytes);
+        return plan;
+    };
+    contest.workload =
+        family.op == Collective::barrier
+            ? make_barrier<CorymbTeam>(contest.what, WaitPolicy::ladder, cpus, plans)
+            : make_payload<CorymbTeam>(contest.what, WaitPolicy::ladder, cpus, plans);
+    contest.crew = std::make_unique<Crew>(family.ranks(), cpus);
+    contest.crew->run(guarded([&](int rank) { contest.workload->enter(rank); }));
+    if (!contest.crew->bound()) {
+        throw std::runtime_error("the system does not let threads bind themselves to CPUs");
+    }
+    contest.family = std::move(family);
+    contest.predicted_ns = predicted_ns;
+    return contest;
+}
+
+/// A tenth of a nanosecond is finer than anything that repeats.
+double rounded(double value_ns) {
+    return std::round(value_ns * 10) / 10;
+}
+
+nlohmann::ordered_json number(double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+/// Agreement over the contests that `belongs` picks.
+template <class Belongs>
+nlohmann::ordered_json agreement(const std::vector<Contest>& contests, Belongs belongs) {
+    std::vector<double> predicted;
+    std::vector<double> measured;
+    std::vector<double> errors;
+    for (const auto& contest : contests) {
+        if (belongs(contest) && !contest.samples.empty()) {
+            predicted.push_back(contest.predicted_ns);
+            measured.push_back(quartiles(contest.samples).median);
+            errors.push_back(std::abs(predicted.back() / measured.back() - 1));
+        }
+    }
+    return {{"plans", predicted.size()},
+            {"spearman", number(spearman(predicted, measured))},
+            {"median_relative_error", number(quartiles(errors).median)}};
+}
+
+void print_contests(const std::vector<Contest>& contests, const Machine& machine) {
+    for (const auto& contest : contests) {
+        const auto measured = quartiles(contest.samples);
+        print_line(nlohmann::ordered_json{{"type", "prediction"},
+                                          {"op", to_string(contest.what.op)},
+                                          {"plan", contest.family.name},
+                                          {"ranks", contest.what.ranks},
+                                          {"bytes", contest.what.bytes},
+                                          {"messages", message_count(contest.family.at(0))},
+                                          {"predicted_ns", rounded(contest.predicted_ns)},
+                                          {"simulated_on", machine.name},
+                                          {"measured_ns", rounded(measured.median)},
+                                          {"q25", rounded(measured.q25)},
+                                          {"q75", rounded(measured.q75)},
+                                          {"slots", contest.samples.size()}}
+                       .dump());
+    }
+    nlohmann::ordered_json summary{{"type", "prediction-summary"},
+                                   {"model", machine.name},
+                                   {"model_source", machine.source},
+                                   {"model_sha256", machine_sha256(machine)}};
+    summary.update(agreement(contests, [](const Contest&) { return true; }));
+    for (const Operation op : {Operation::barrier, Operation::broadcast}) {
+        summary[std::string(to_string(op))] =
+            agreement(contests, [op](const Contest& contest) { return contest.what.op == op; });
+    }
+    summary["comparable"] =
+        "Plans of 2 to min(8, CPUs) ranks, each on a CPU of its own, differing in messages, order, "
+        "mechanism and blocks. With more ranks than CPUs the scheduler decides, which a model of "
+        "messages does not claim to foresee, so such plans are left out. Predicted is the "
+        "simulated time of one operation in a long sequence, as it is measured.";
+    print_line(summary.dump());
+}
+
+std::vector<Contest> prepare(const Options& options, const Machine& machine) {
+    const auto pus = usable_pus(machine);
+    if (pus.size() < 2) {
+        throw std::runtime_error("a prediction needs at least 2 CPUs that the model knows");
+    }
+    const double unit_ns = machine.unit == TimeUnit::nanoseconds ? 1.0 : machine.unit_ns;
+    if (!std::isfinite(unit_ns)) {
+        throw std::runtime_error("the model counts in cycles of unknown length (unit_ns)");
+    }
+    std::vector<Contest> contests;
+    for (auto& family : plans_to_predict(machine, pus, options.plans, options.seed)) {
+        const double predicted = steady_prediction(family, machine, pus) * unit_ns;
+        contests.push_back(contest_of(std::move(family), predicted));
+    }
+    return contests;
+}
+
+} // namespace
+
+int predict(const Options& options) {
+    const std::int64_t begin = wall_ns();
+    const auto total_ns = static_cast<std::int64_t>(options.seconds * 1e9);
+    const Machine machine = machine_for(options);
+    print_run_line(options);
+    auto contests = prepare(options, machine);
+    const double slot_ns = options.slot_ms > 0 ? options.slot_ms * 1e6 : 5e6;
+    std::vector<std::size_t> order(contests.size());
+    for (std::size_t index = 0; index < order.size(); ++index) {
+        order[index] = index;
+    }
+    std::mt19937_64 random(options.seed);
+    while (wall_ns() - begin < total_ns) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t index : order) {
+            if (wall_ns() - begin >= total_ns) {
+                break;
+            }
+            contests[index].slot(slot_ns);
+            print_progress(static_cast<double>(wall_ns() - begin) / static_cast<double>(total_ns),
+                           "plans simulated and measured");
+        }
+    }
+    print_contests(contests, machine);
+    print_progress(1, "done");
+    return 0;
+}
+
+} // namespace corymb::bench
