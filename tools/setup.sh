@@ -11,15 +11,17 @@ build | test) ;;
 *) fail "tools/setup.sh takes build or test, not '$purpose'" ;;
 esac
 
-# Prints the packages of a purpose that dpkg does not list as installed.
+# Prints the packages of a purpose that are neither installed nor made unnecessary by a command.
 missing_packages() {
-    local wanted package
-    wanted=$(awk -v purpose="$1" '$1 == purpose {print $2}' "$root/tools/packages.txt")
-    for package in $wanted; do
+    local purpose package instead
+    while read -r purpose package instead; do
+        if [ "$purpose" != "$1" ] || { [ -n "$instead" ] && have "$instead"; }; then
+            continue
+        fi
         if ! dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed'; then
             printf '%s\n' "$package"
         fi
-    done
+    done <"$root/tools/packages.txt"
 }
 
 distribution() {
@@ -27,16 +29,17 @@ distribution() {
     (. /etc/os-release 2>/dev/null && printf '%s' "${PRETTY_NAME:-unknown}") || printf 'unknown'
 }
 
-# Sets `as_root` to the command that gives root's rights; fails with one line if there is none.
+# Sets `as_root` to the command that gives root's rights, or `no_rights` to the reason.
 find_rights() {
+    as_root=() no_rights=
     if [ "$(id -u)" -eq 0 ]; then
-        as_root=()
+        return
     elif ! have sudo; then
-        fail "needs root or sudo once, to install: $*"
+        no_rights="needs root or sudo once"
     elif sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; then
         as_root=(sudo)
     else
-        fail "sudo asks for a password and this is no terminal; as root: apt-get install $*"
+        no_rights="sudo does not work here without asking for a password"
     fi
 }
 
@@ -70,7 +73,13 @@ install_missing_packages() {
     fi
     have apt-get || fail "unsupported distribution ($(distribution)): install by hand what" \
         "tools/packages.txt lists, then use cmake (README.md)"
-    find_rights "${required[@]}" "${optional[@]}"
+    find_rights
+    if [ -n "$no_rights" ] && [ "${#required[@]}" -gt 0 ]; then
+        fail "$no_rights; as root: apt-get install ${required[*]}"
+    elif [ -n "$no_rights" ]; then
+        note "$no_rights, so stages are skipped that need: ${optional[*]}"
+        return 0
+    fi
     step apt-update "updating the package lists" update_package_lists
     for package in "${optional[@]}"; do
         if apt-cache show "$package" >/dev/null 2>&1; then
