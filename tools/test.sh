@@ -13,7 +13,8 @@ prepare_build_folder
 stages=("$@")
 [ "${#stages[@]}" -gt 0 ] || stages=("${all_stages[@]}")
 for stage in "${stages[@]}"; do
-    [ -x "$root/tools/test/$stage.sh" ] || fail "no test stage '$stage'; there are: ${all_stages[*]}"
+    [ -x "$root/tools/test/$stage.sh" ] ||
+        fail "no test stage '$stage'; there are: ${all_stages[*]}"
 done
 
 "$root/tools/setup.sh" test

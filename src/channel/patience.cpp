@@ -16,8 +16,8 @@ constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4
 constexpr std::int64_t microsecond = 1000;
 constexpr int looks_per_clock = 16; // A look with its pause costs about as much as the clock.
 
-// A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at most
-// about doubles the price of a wait (the competitive rule).
+// A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
+// most about doubles the price of a wait (the competitive rule).
 constexpr std::int64_t spin_most = 50 * microsecond;
 // Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
 // teammates together would need has given a whole time slice to somebody else.
