@@ -23,6 +23,10 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
+// Waits of this length are the partner's doing. Shorter ones may come from both sides falling asleep
+// on each other, which only spinning longer than a wake-up takes can end.
+constexpr std::int64_t long_wait = 1000 * microsecond;
+constexpr std::int64_t stretch = 8;
 constexpr std::int64_t budget_least = 1 * microsecond;
 
 } // namespace
@@ -51,7 +55,7 @@ Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop,
     const Outcome spun = spin(look, stop, begin_ns);
     const Outcome outcome = spun == Outcome::exhausted ? yield(look, stop, begin_ns) : spun;
     if (outcome == Outcome::satisfied) {
-        learn(false);
+        learn_from_awake();
     }
     return outcome;
 }
@@ -92,17 +96,20 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop,
 }
 
 void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
-    if (waited_ns > 2 * (spin_ns_max_ + yield_ns_max_)) {
-        learn(true);
+    if (waited_ns > long_wait) {
+        spin_ns_ = std::min(spin_ns_max_, std::max(spin_ns_ / 2, budget_least));
+        yield_ns_ = std::min(yield_ns_max_, std::max(yield_ns_ / 2, budget_least));
+        return;
     }
+    spin_ns_ = std::min(stretch * spin_ns_max_, spin_ns_ * 2);
+    yield_ns_ = std::min(yield_ns_max_, yield_ns_ * 2);
 }
 
-void Patience::learn(bool was_long) noexcept {
-    const auto next = [was_long](std::int64_t budget, std::int64_t most) {
-        return std::min(most, was_long ? std::max(budget / 2, budget_least) : budget * 2);
-    };
-    spin_ns_ = next(spin_ns_, spin_ns_max_);
-    yield_ns_ = next(yield_ns_, yield_ns_max_);
+void Patience::learn_from_awake() noexcept {
+    // Back to the usual budget: fast from below, slowly from above.
+    spin_ns_ = spin_ns_ < spin_ns_max_ ? std::min(spin_ns_max_, spin_ns_ * 2)
+                                       : std::max(spin_ns_max_, spin_ns_ - spin_ns_ / 16);
+    yield_ns_ = std::min(yield_ns_max_, yield_ns_ * 2);
 }
 
 } // namespace corymb::channel

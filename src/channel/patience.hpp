@@ -67,7 +67,7 @@ public:
 private:
     Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
     Outcome yield(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
-    void learn(bool was_long) noexcept;
+    void learn_from_awake() noexcept;
 
     int quick_looks_;
     std::int64_t spin_ns_, spin_ns_max_;

@@ -57,7 +57,6 @@ TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
     }
     const int worn = looks_until_exhausted();
     EXPECT_LT(worn, fresh) << "twenty waits of 10 ms must shorten the awake part";
-    patience.learn_from_sleep(1'000); // Too short to learn from.
     for (int i = 0; i < 20; ++i) {
         Counter first{0, 1};
         EXPECT_EQ(wait(patience, first), Patience::Outcome::satisfied);
