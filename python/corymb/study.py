@@ -17,6 +17,7 @@ from corymb import messages
 from corymb.layout import Layout, layout_of
 
 Report = Callable[[float, str], bool | None]
+RUN_SECONDS_MAX = 2.0
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,14 @@ def run_one(
 ) -> MeasuredRun:
     """Runs the plan on threads bound to `cpus`; the first tenth warms up and does not count."""
     result = corymb.run_plan(
-        planned.choice.plan, cpus=cpus, repetitions=repetitions, bytes=size, progress=report
+        planned.choice.plan,
+        cpus=cpus,
+        repetitions=repetitions,
+        bytes=size,
+        seconds=RUN_SECONDS_MAX,
+        progress=report,
     )
-    warm = repetitions // 10
+    warm = result["entry"].shape[1] // 10
     entry, done = result["entry"][:, warm:], result["exit"][:, warm:]
     planned.run = MeasuredRun(done - entry.max(axis=0), int(result["wrong"]))
     return planned.run

@@ -104,7 +104,8 @@ void bind_timeline(nb::module_& module) {
             [](const Timeline& self) {
                 nb::capsule owner;
                 double* data = copy_for_numpy(self.finish, owner);
-                return Vector(data, {self.finish.size()}, owner);
+                // Cast here: the policy of a property does not fit an array with an owner.
+                return nb::cast(Vector(data, {self.finish.size()}, owner));
             },
             nb::sig("def finish(self) -> numpy.typing.NDArray[numpy.float64]"),
             "End of each rank's last step, in the model's unit.")

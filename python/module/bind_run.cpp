@@ -39,6 +39,7 @@ struct Run {
     std::barrier<> meeting;
     std::vector<double> entry, exit; ///< [rank * repetitions + repetition], ns from `origin`.
     Clock::time_point origin = Clock::now();
+    Clock::duration time_limit{};
     std::atomic<std::size_t> wrong{0};
     std::atomic<bool> stop{false};
     std::size_t done = 0; ///< Written by rank 0 alone.
@@ -82,12 +83,14 @@ void run_rank(Team& team, Run& run, ProgressBridge& bridge) {
     const int rank = team.rank();
     std::vector<double> input(run.elements);
     std::vector<double> output(run.elements);
-    auto next_report = Clock::now();
+    const auto end = run.origin + run.time_limit;
+    auto next_report = run.origin;
     for (std::size_t repetition = 0; repetition < run.repetitions; ++repetition) {
         if (rank == 0 && Clock::now() >= next_report) {
             const double done =
                 static_cast<double>(repetition) / static_cast<double>(run.repetitions);
-            run.stop.store(!bridge.report(done, "running the plan"), std::memory_order_relaxed);
+            const bool go_on = bridge.report(done, "running the plan") && Clock::now() < end;
+            run.stop.store(!go_on, std::memory_order_relaxed);
             next_report = Clock::now() + std::chrono::milliseconds(100);
         }
         input.assign(run.elements, rank + static_cast<double>(repetition));
@@ -108,26 +111,35 @@ void run_rank(Team& team, Run& run, ProgressBridge& bridge) {
         if (!correct(run, rank, repetition, output)) {
             run.wrong.fetch_add(1, std::memory_order_relaxed);
         }
+        if (rank == 0) {
+            run.done = repetition + 1;
+        }
         // Rank 0 may set `stop` for the next repetition only once everybody has read it.
         run.meeting.arrive_and_wait();
     }
 }
 
-Table to_numpy(const Run& run, const std::vector<double>& values) {
-    auto memory = std::make_unique<double[]>(values.size());
-    std::copy(values.begin(), values.end(), memory.get());
+/// The repetitions that were done, by [rank, repetition].
+nb::object to_numpy(const Run& run, const std::vector<double>& values) {
+    auto memory = std::make_unique<double[]>(run.ranks * run.done);
+    for (std::size_t rank = 0; rank < run.ranks; ++rank) {
+        const double* row = values.data() + rank * run.repetitions;
+        std::copy(row, row + run.done, memory.get() + rank * run.done);
+    }
     double* data = memory.release();
     const nb::capsule owner(data, [](void* held) noexcept { delete[] static_cast<double*>(held); });
-    return Table(data, {run.ranks, run.repetitions}, owner);
+    return nb::cast(Table(data, {run.ranks, run.done}, owner));
 }
 
 nb::dict run_plan(const Plan& plan, std::vector<int> cpus, std::size_t repetitions,
-                  std::uint64_t bytes, nb::object progress) {
-    if (plan.size() < 1 || repetitions < 1) {
-        throw nb::value_error("a run needs at least one rank and one repetition");
+                  std::uint64_t bytes, double seconds, nb::object progress) {
+    if (plan.size() < 1 || repetitions < 1 || !(seconds > 0 && seconds <= 1e6)) {
+        throw nb::value_error("a run needs a rank, a repetition and a time limit");
     }
     ProgressBridge bridge(std::move(progress));
     Run run(plan, repetitions, bytes);
+    run.time_limit =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     TeamOptions options;
     options.pin = !cpus.empty();
     options.cpus = std::move(cpus);
@@ -150,16 +162,17 @@ nb::dict run_plan(const Plan& plan, std::vector<int> cpus, std::size_t repetitio
 } // namespace
 
 void bind_run(nb::module_& module) {
-    module.def("run_plan", &run_plan, nb::arg("plan"), nb::kw_only(),
-               nb::arg("cpus") = std::vector<int>{}, nb::arg("repetitions") = std::size_t{1000},
-               nb::arg("bytes") = std::uint64_t{8}, nb::arg("progress") = nb::none(),
-               nb::sig("def run_plan(plan: Plan, *, cpus: collections.abc.Sequence[int] = [], "
-                       "repetitions: int = 1000, bytes: int = 8, progress: "
-                       "collections.abc.Callable[[float, str], bool | None] | None = None) "
-                       "-> dict[str, typing.Any]"),
-               "Proves the plan, runs it on a team of threads (bound to `cpus` if given) and "
-               "checks every result. Returns 'entry' and 'exit', ns by [rank, repetition], and "
-               "'wrong', the number of wrong results.");
+    module.def(
+        "run_plan", &run_plan, nb::arg("plan"), nb::kw_only(), nb::arg("cpus") = std::vector<int>{},
+        nb::arg("repetitions") = std::size_t{1000}, nb::arg("bytes") = std::uint64_t{8},
+        nb::arg("seconds") = 10.0, nb::arg("progress") = nb::none(),
+        nb::sig("def run_plan(plan: Plan, *, cpus: collections.abc.Sequence[int] = [], "
+                "repetitions: int = 1000, bytes: int = 8, seconds: float = 10.0, progress: "
+                "collections.abc.Callable[[float, str], bool | None] | None = None) "
+                "-> dict[str, typing.Any]"),
+        "Proves the plan, runs it on a team of threads (bound to `cpus` if given) and "
+        "checks every result. Ends after `seconds` at the latest. Returns 'entry' and 'exit', ns "
+        "by [rank, repetition done], and 'wrong', the number of wrong results.");
 }
 
 } // namespace corymb::python

@@ -4,7 +4,8 @@ the steps of `corymb plan --json`, and computes when each rank is done.
 
 The rules are those of docs/model.md for small payloads on imported machines: a sender is busy for
 send(p, q) and the message is there when it ends; the receiver is busy for receive(p, q) from the
-later of its own time and that one.
+later of its own time and that one. A publication is one store, as dear as the dearest send to one
+of its readers; a reader is busy as with a message.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 SEND_SHARE = 0.28
 SENDING = {"send", "signal"}
 RECEIVING = {"recv", "fold", "wait"}
+READING = {"read", "read_fold"}
 Costs = dict[tuple[int, int], float]
 
 
@@ -48,46 +50,72 @@ def _smelt_column(file: Path) -> Costs:
         }
 
 
+class Replay:
+    """The state of the ranks while their steps are done one after another."""
+
+    def __init__(self, plan: dict[str, Any], send: Costs, receive: Costs) -> None:
+        self.cpus = plan["placement"]
+        self.send, self.receive = send, receive
+        self.clock = [0.0] * len(plan["steps"])
+        self.messages: dict[tuple[int, int, bool], deque[float]] = defaultdict(deque)
+        self.published: dict[int, list[float]] = defaultdict(list)
+        self.readers: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for rank, steps in enumerate(plan["steps"]):
+            for step in steps:
+                if step["step"] in READING:
+                    self.readers[step["peer"], step.get("ordinal", 0)].append(rank)
+
+    def do(self, rank: int, step: dict[str, Any]) -> bool:
+        """Does the step if it can be done now."""
+        kind = step["step"]
+        if kind == "copy":
+            return True
+        if kind == "publish":
+            self._publish(rank)
+            return True
+        peer = step["peer"]
+        here, there = self.cpus[rank], self.cpus[peer]
+        if kind in SENDING:
+            self.clock[rank] += self.send[here, there]
+            self.messages[rank, peer, kind == "signal"].append(self.clock[rank])
+            return True
+        arrived = self._arrived(rank, peer, step)
+        if arrived is None:
+            return False
+        self.clock[rank] = max(self.clock[rank], arrived) + self.receive[there, here]
+        return True
+
+    def _publish(self, rank: int) -> None:
+        """One store: as dear as the dearest send to one of its readers."""
+        readers = self.readers[rank, len(self.published[rank])]
+        costs = [self.send[self.cpus[rank], self.cpus[reader]] for reader in readers]
+        self.clock[rank] += max(costs, default=0.0)
+        self.published[rank].append(self.clock[rank])
+
+    def _arrived(self, rank: int, peer: int, step: dict[str, Any]) -> float | None:
+        """When what the step waits for was there; None if it is not yet."""
+        kind = step["step"]
+        if kind in READING:
+            which = step.get("ordinal", 0)
+            stored = self.published[peer]
+            return stored[which] if which < len(stored) else None
+        if kind not in RECEIVING:
+            raise ValueError(f"unknown step {kind}")
+        waiting = self.messages[peer, rank, kind == "wait"]
+        return waiting.popleft() if waiting else None
+
+
 def finish_times(plan: dict[str, Any], send: Costs, receive: Costs) -> list[float]:
     """When each rank is done. Raises ValueError on an unknown step and on a deadlock."""
-    cpus = plan["placement"]
+    replay = Replay(plan, send, receive)
     pending = [deque(steps) for steps in plan["steps"]]
-    clock = [0.0] * len(pending)
-    on_the_way: dict[tuple[int, int, bool], deque[float]] = defaultdict(deque)
     moved = True
     while moved:
         moved = False
         for rank, steps in enumerate(pending):
-            while steps and _step(steps[0], rank, clock, on_the_way, cpus, send, receive):
+            while steps and replay.do(rank, steps[0]):
                 steps.popleft()
                 moved = True
     if any(pending):
         raise ValueError("deadlock")
-    return clock
-
-
-def _step(
-    step: dict[str, Any],
-    rank: int,
-    clock: list[float],
-    on_the_way: dict[tuple[int, int, bool], deque[float]],
-    cpus: list[int],
-    send: Costs,
-    receive: Costs,
-) -> bool:
-    """Does the step if it can be done now."""
-    kind = step["step"]
-    if kind == "copy":
-        return True
-    peer = step["peer"]
-    if kind in SENDING:
-        clock[rank] += send[cpus[rank], cpus[peer]]
-        on_the_way[rank, peer, kind == "signal"].append(clock[rank])
-        return True
-    if kind not in RECEIVING:
-        raise ValueError(f"unknown step {kind}")
-    waiting = on_the_way[peer, rank, kind == "wait"]
-    if not waiting:
-        return False
-    clock[rank] = max(clock[rank], waiting.popleft()) + receive[cpus[peer], cpus[rank]]
-    return True
+    return replay.clock

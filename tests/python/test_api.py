@@ -201,7 +201,7 @@ def test_usable_cpus_and_permissions() -> None:
     assert all(row.name and row.detail for row in corymb.probe_permissions())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 9), st.integers(0, 2**32 - 1), st.sampled_from(corymb.OPERATIONS))
 def test_random_machines(count: int, seed: int, op: str) -> None:
     """Every plan on any machine is proven, above its bound, and predicted as simulated."""
@@ -217,7 +217,7 @@ def test_random_machines(count: int, seed: int, op: str) -> None:
     assert min(choice.portfolio.values()) == pytest.approx(choice.predicted)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(st.text(max_size=60), st.binary(max_size=60).map(lambda b: b.decode("latin1"))))
 def test_hostile_text_raises_our_error(text: str) -> None:
     for read in (corymb.Machine.from_json, corymb.Plan.from_json):

@@ -60,6 +60,15 @@ def _interrupted() -> int:
     os._exit(INTERRUPTED)
 
 
+def _internal(error: Exception) -> int:
+    """A mistake of ours: still one line; $CORYMB_DEBUG shows where."""
+    if os.environ.get("CORYMB_DEBUG"):
+        raise error
+    text = f"{type(error).__name__}: {error}"
+    say_error(f"internal error, please report it: {text} (CORYMB_DEBUG=1 shows where)")
+    return FAILED
+
+
 def run(arguments: list[str]) -> int:
     """Runs the command and returns its exit status; prints one line for every error."""
     try:
@@ -81,7 +90,7 @@ def run(arguments: list[str]) -> int:
         return FAILED
     except Exception as error:  # usage errors; their base class differs between typer versions
         if not hasattr(error, "format_message"):
-            raise
+            return _internal(error)
         say_error(error.format_message() or "see corymb --help")
         return int(getattr(error, "exit_code", USAGE))
     if result == INTERRUPTED:

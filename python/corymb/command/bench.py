@@ -121,7 +121,7 @@ def show(out: Console, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _case_table(members: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("contestant", overflow="fold")
     for title in ("median, ns", "quartiles, ns", "of corymb"):
         table.add_column(title, justify="right")

@@ -77,22 +77,25 @@ def _placement(machine: corymb.Machine, usable: Any) -> list[int]:
 
 def show_plans(out: Console, facts: study.Study) -> None:
     unit = facts.machine.unit
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("operation")
     table.add_column("plan", overflow="fold")
-    table.add_column("proven")
-    for title in (f"simulated, {unit}", f"bound, {unit}", "measured, ns"):
-        table.add_column(title, justify="right")
-    table.add_column("results")
+    for title in (f"simulated {unit}", f"bound {unit}", "measured ns"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("proven, run", no_wrap=True)
     for op, planned in facts.planned.items():
         choice, run = planned.choice, planned.run
         measured = f"{run.median_ns:.0f}" if run else "-"
-        right = "-" if run is None else "all right" if run.wrong == 0 else f"{run.wrong} WRONG"
+        right = "" if run is None else ", right" if run.wrong == 0 else f", {run.wrong} WRONG"
         table.add_row(
-            op, choice.plan.algorithm, "yes", f"{choice.predicted:.0f}",
-            f"{choice.lower_bound:.0f}", measured, right,
+            op, choice.plan.algorithm, f"{choice.predicted:.0f}", bound_of(choice), measured,
+            "proven" + right,
         )  # fmt: skip
     out.print(table)
+
+
+def bound_of(choice: corymb.PlanChoice) -> str:
+    return f"{choice.lower_bound:.0f}" if choice.lower_bound > 0 else "-"
 
 
 def compare(out: Console, facts: study.Study, seconds: float) -> None:
@@ -101,12 +104,15 @@ def compare(out: Console, facts: study.Study, seconds: float) -> None:
         out.print("  corymb-bench is not part of this installation: nothing to compare with.")
         return
     facts.bench = report.short_bench(seconds)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("case")
     for title in ("floor, ns", "corymb, ns", "best peer, ns", "worst peer, ns"):
         table.add_column(title, justify="right")
     for case in cases(facts.bench):
         table.add_row(*case)
+    if table.row_count == 0:
+        out.print("  The machine was too busy: no slot was measured. Try --bench-seconds 60.")
+        return
     out.print(table)
 
 
@@ -162,7 +168,7 @@ def learned(facts: study.Study) -> list[str]:
             f"{100 * statistics.median(errors):.0f} % (median of {len(errors)} operations)."
         )
     verdict = study.bench_verdict(facts.bench)
-    if facts.bench:
+    if any(verdict.values()):
         lines.append(
             f"Against peers corymb was faster {len(verdict['wins'])} times, equal "
             f"{len(verdict['ties'])} times, slower {len(verdict['losses'])} times."

@@ -123,7 +123,7 @@ def show(out: Console, chosen: inputs.Chosen) -> None:
 
 
 def _class_table(machine: corymb.Machine) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("class", overflow="fold")
     for title in ("send", "receive", "round trip"):
         table.add_column(f"{title}, {machine.unit}", justify="right")

@@ -82,13 +82,9 @@ def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size:
     payload = "" if plan.op == "barrier" else f", {size} B"
     out.print(f"[bold]{plan.op}[/] among {len(plan)} ranks{payload} on ", end="")
     out.print(inputs.title_of(machine), markup=False)
-    gap = 100 * (choice.predicted / choice.lower_bound - 1) if choice.lower_bound > 0 else 0.0
     out.print(f"  algorithm    [bold]{plan.algorithm}[/], root {plan.root}, proven")
     out.print(f"  predicted    {choice.predicted:.1f} {unit} (simulated, not measured)")
-    out.print(
-        f"  lower bound  {choice.lower_bound:.1f} {unit} ({choice.bound_kind}), "
-        f"the plan is {gap:.1f} % above it"
-    )
+    out.print(f"  lower bound  {_bound(choice, unit)}")
     out.print(_portfolio(choice, unit))
     if 1 < len(plan) <= LARGEST_SHOWN_TREE:
         tree = _tree(choice, machine, size)
@@ -96,8 +92,16 @@ def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size:
             out.print(tree)
 
 
+def _bound(choice: corymb.PlanChoice, unit: str) -> str:
+    if choice.lower_bound <= 0:
+        return "none"
+    text = f"{choice.lower_bound:.1f} {unit} ({choice.bound_kind}), for plans of messages; "
+    gap = 100 * (choice.predicted / choice.lower_bound - 1)
+    return text + f"the plan is {abs(gap):.1f} % {'above' if gap >= 0 else 'below'} it"
+
+
 def _portfolio(choice: corymb.PlanChoice, unit: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("portfolio")
     table.add_column(f"predicted, {unit}", justify="right")
     table.add_column("of the best", justify="right")

@@ -22,6 +22,10 @@ EXAMPLES = (
 )
 REPETITIONS = 2000
 BENCH_SECONDS = 12.0
+SHORT_CONTESTANTS = (
+    "corymb", "flags", "flags-store-pause", "flags-exchange-pause", "std-barrier",
+    "pthread-barrier", "mcs-dissemination", "central-sense", "libgomp", "libomp",
+)  # fmt: skip
 
 
 def command(
@@ -87,18 +91,29 @@ def run_all(facts: study.Study, repetitions: int = REPETITIONS) -> None:
 
 
 def short_bench(seconds: float) -> list[dict[str, Any]]:
-    """A bench run for pictures: few contestants' cases, all of them alternating."""
+    """A bench run for pictures: the operations alone on the machine, and a crowded barrier, each
+    with the best-known peers only. All peers: corymb bench."""
     cpus = corymb.usable_cpus().count()
-    threads = sorted({2, 4, cpus} if cpus > 1 else {2, 4})
-    request = bench_program.Request(
-        ops=["barrier", "broadcast", "allreduce"],
-        threads=threads,
-        seconds=seconds,
-        sizes=[8],
-        regimes=["alone", "oversubscribed"],
-    )
+    parts = []
+    if cpus > 1:
+        threads = sorted({2, cpus})
+        parts.append((["barrier", "broadcast", "allreduce"], threads, "alone", 0.7))
+    parts.append((["barrier"], [2 * max(cpus, 2)], "oversubscribed", 1 - 0.7 * (cpus > 1)))
+    rows: list[dict[str, Any]] = []
     with console.progress_bar("comparing with other libraries") as report:
-        return bench_program.measure(request, report)
+        begin = 0.0
+        for ops, threads, regime, share in parts:
+            request = bench_program.Request(
+                ops=ops, threads=threads, seconds=max(0.5, seconds * share), sizes=[8],
+                regimes=[regime], contestants=SHORT_CONTESTANTS,
+            )  # fmt: skip
+
+            def part(done: float, what: str, begin: float = begin, share: float = share) -> None:
+                report(begin + done * share, what)
+
+            rows += bench_program.measure(request, part)
+            begin += share
+    return rows
 
 
 def load_rows(file: str) -> list[dict[str, Any]]:

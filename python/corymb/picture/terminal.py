@@ -16,9 +16,10 @@ from rich.text import Text
 from corymb.layout import downsample
 from corymb.picture.palette import viridis
 
-SHADES_UNICODE = " ░▒▓█"
-SHADES_ASCII = " .:-=+*#%@"
+SHADES_UNICODE = "·░▒▓█"
+SHADES_ASCII = ".:-=+*#%@"
 HIGHEST_LINES = 40
+SMALL_SIDE, LARGE_SIDE = 16, 44  # pixels that few and many CPUs are enlarged to
 LABEL_COLUMNS = 7
 DIAGONAL = (128, 128, 128)
 
@@ -54,7 +55,7 @@ def heat_map(
     pixels_wide = max(8, console.width - LABEL_COLUMNS - 1)
     side = min(len(matrix), pixels_wide, HIGHEST_LINES * 2)
     small = downsample(matrix, side)
-    zoom = max(1, min(pixels_wide // side, 44 // side))
+    zoom = max(1, min(pixels_wide, SMALL_SIDE if side < SMALL_SIDE else LARGE_SIDE) // side)
     scale = scale_of(matrix)
     large = np.repeat(np.repeat(small, zoom, axis=0), zoom, axis=1)
     coloured = console.color_system is not None and not console.no_color and unicode_ok
@@ -112,7 +113,7 @@ def _shaded_line(
     for pair in zip(upper, lower, strict=True):
         present = [value for value in pair if math.isfinite(value)]
         if not present:
-            line.append("\\")
+            line.append(" ")
             continue
         place = position_in(sum(present) / len(present), scale)
         line.append(shades[min(int(place * len(shades)), len(shades) - 1)])
