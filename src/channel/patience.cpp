@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t microsecond = 1000;
-constexpr int looks_per_clock = 16; // A look with its pause costs about as much as the clock.
+constexpr int looks_per_clock = 16;
 
 // A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
 // most about doubles the price of a wait (the competitive rule).
@@ -23,7 +23,7 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
-// Waits of this length are the partner's doing. Shorter ones may come from both sides falling asleep
+// Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
 // on each other, which only spinning longer than a wake-up takes can end.
 constexpr std::int64_t long_wait = 1000 * microsecond;
 constexpr std::int64_t stretch = 8;
