@@ -107,7 +107,7 @@ bool run(const World& world, const Request& request) {
     if (result.violated && !world.must_fail) {
         print_failure(result);
     } else if (result.violated) {
-        std::printf("           %s\n", result.error.c_str());
+        std::printf("           %s (--replay %s)\n", result.error.c_str(), result.replay.c_str());
     }
     return good;
 }
