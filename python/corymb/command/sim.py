@@ -66,7 +66,7 @@ def command(
                 "ranks": len(plan),
                 "root": plan.root,
                 "bytes": size,
-                "plan_hash": plan.hash(),
+                "plan_sha256": plan.hash(),
                 "simulated_on": timeline.simulated_on or chosen.title,
                 "model_sha256": chosen.machine.sha256(),
                 "unit": unit,
