@@ -89,12 +89,12 @@ double Charges::receive_factor(Rank from, Rank to, int count) const noexcept {
                : batch_factor(curve_of(machine_.receive_batch, pair_class(from, to)), count);
 }
 
-double Charges::publication_delay(Rank from, Rank reader, int place) const noexcept {
+double Charges::publication_delay(Rank from, Rank reader, int place, double ahead) const noexcept {
     const double alone = receive(from, reader);
     const Curve* curve = machine_.shared_line.empty()
                              ? nullptr
                              : curve_of(machine_.shared_line, pair_class(from, reader));
-    return curve != nullptr ? std::max(alone, total_at(*curve, place)) : alone;
+    return curve != nullptr ? std::max(alone, total_at(*curve, place)) : ahead + alone;
 }
 
 } // namespace corymb::sim

@@ -40,13 +40,16 @@ public:
     [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
     /// Factor on the cost of the `count`-th receive in a row whose message was already there.
     [[nodiscard]] double receive_factor(Rank from, Rank to, int count) const noexcept;
-    /// Time from the end of a store until the `place`-th of its readers (from 1) has it.
-    [[nodiscard]] double publication_delay(Rank from, Rank reader, int place) const noexcept;
-
-private:
+    /// Time from the end of a store until the `place`-th of its readers (from 1) has it. Without
+    /// a measured curve the line is handed to one reader after the other; `ahead` is what sending
+    /// to those before this one costs.
+    [[nodiscard]] double publication_delay(Rank from, Rank reader, int place,
+                                           double ahead) const noexcept;
     [[nodiscard]] int pu(Rank rank) const noexcept {
         return placement_[static_cast<std::size_t>(rank)];
     }
+
+private:
     [[nodiscard]] int pair_class(Rank from, Rank to) const noexcept;
     void find_shared_costs();
 

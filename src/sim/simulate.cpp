@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -202,19 +203,22 @@ private:
                 begin_ = std::max(begin_, finished_[reader]);
             }
         }
-        double dearest = 0;
-        std::vector<std::pair<double, StepNumber>> by_distance;
+        // PU numbers break ties, so that the names of ranks do not matter.
+        std::vector<std::tuple<double, int, StepNumber>> by_distance;
         by_distance.reserve(readers.size());
         for (const StepNumber reader : readers) {
             const Rank peer = matching_.rank_of(reader);
-            dearest = std::max(dearest, charges_.send(rank, peer));
-            by_distance.emplace_back(charges_.receive(rank, peer), reader);
+            by_distance.emplace_back(charges_.receive(rank, peer), charges_.pu(peer), reader);
         }
         std::sort(by_distance.begin(), by_distance.end());
-        for (std::size_t place = 0; place < by_distance.size(); ++place) {
-            const StepNumber reader = by_distance[place].second;
-            delay_[reader] = charges_.publication_delay(rank, matching_.rank_of(reader),
-                                                        static_cast<int>(place) + 1);
+        double dearest = 0;
+        double ahead = 0;
+        int place = 0;
+        for (const auto& [distance, pu, reader] : by_distance) {
+            const Rank peer = matching_.rank_of(reader);
+            delay_[reader] = charges_.publication_delay(rank, peer, ++place, ahead);
+            ahead += charges_.send(rank, peer);
+            dearest = std::max(dearest, charges_.send(rank, peer));
         }
         end_ = begin_ + charges_.step_overhead() + dearest;
         available_[number] = end_;

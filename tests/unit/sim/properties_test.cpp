@@ -46,6 +46,18 @@ std::optional<Case> random_case(Random& random) {
     return result;
 }
 
+/// Readers stand in line nearest first, so that costs decide their order.
+bool reads(const Plan& plan) {
+    for (const auto& steps : plan.steps) {
+        for (const Step& step : steps) {
+            if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool is_sending(StepKind kind) {
     return kind == StepKind::signal || kind == StepKind::send;
 }
@@ -80,6 +92,10 @@ TEST(SimulateProperties, ActivitiesFollowEachOtherAndSumUp) {
                     continue;
                 }
                 const int peer = placement[static_cast<std::size_t>(step.peer)];
+                if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
+                    EXPECT_GE(busy, machine.receive_cost(peer, pu) - 1e-6);
+                    continue; // It stands in line with the other readers.
+                }
                 // A payload of one byte: no copying, every message costs its two numbers.
                 EXPECT_NEAR(busy,
                             is_sending(step.kind) ? machine.send_cost(pu, peer)
@@ -141,7 +157,7 @@ TEST(SimulateProperties, DearerMessagesNeverMakeAPlanFaster) {
     Random random(5);
     for (int round = 0; round < 300; ++round) {
         auto made = random_case(random);
-        if (!made) {
+        if (!made || reads(made->plan)) {
             continue;
         }
         auto& [plan, machine, placement] = *made;
