@@ -23,6 +23,7 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
+constexpr int longest_ban = 4096; // Waits; at microseconds a wait some tens of milliseconds.
 // Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
 // on each other, which only spinning longer than a wake-up takes can end.
 constexpr std::int64_t long_wait = 1000 * microsecond;
@@ -78,6 +79,10 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
 
 Patience::Outcome Patience::yield(const Look& look, const Look& stop,
                                   std::int64_t begin_ns) noexcept {
+    if (waits_without_yield_ > 0) {
+        --waits_without_yield_;
+        return Outcome::exhausted;
+    }
     std::int64_t now = now_ns();
     while (now - begin_ns < spin_ns_ + yield_ns_) {
         if (look()) {
@@ -89,7 +94,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop,
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
         if (now - before > yield_too_long && yield_ns_max_ == yield_most) {
-            yield_ns_ = budget_least;
+            waits_without_yield_ = next_ban_;
+            next_ban_ = std::min(2 * next_ban_, longest_ban);
         }
     }
     return Outcome::exhausted;

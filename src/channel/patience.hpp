@@ -72,6 +72,8 @@ private:
     int quick_looks_;
     std::int64_t spin_ns_, spin_ns_max_;
     std::int64_t yield_ns_, yield_ns_max_;
+    int waits_without_yield_ = 0;
+    int next_ban_ = 64;
 };
 
 } // namespace corymb::channel

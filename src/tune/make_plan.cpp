@@ -15,12 +15,13 @@ namespace {
 
 /// The bound knows no batches. If the k-th send or receive in a row can cost less than the first,
 /// it still holds after multiplication with the smallest factor, for all costs scale together.
-double cheapest_factor(const Machine& machine) {
+/// A rank has at most `messages` in a row.
+double cheapest_factor(const Machine& machine, int messages) {
     double least = 1;
     for (const auto* curves : {&machine.send_batch, &machine.fan_out, &machine.receive_batch}) {
         for (const Curve& curve : *curves) {
             const int last = curve.count.empty() ? 0 : curve.count.back() + 1;
-            for (int count = 2; count <= std::min(last, machine.size()); ++count) {
+            for (int count = 2; count <= std::min(last, messages); ++count) {
                 least = std::min(least, sim::batch_factor(&curve, count));
             }
         }
@@ -50,7 +51,7 @@ Bound bound_of(const Machine& machine, const PlanRequest& request, const Plan& p
                               .seed = request.seed,
                               .moves = request.moves};
     Bound bound = lower_bound(request.op, input);
-    bound.value *= cheapest_factor(machine);
+    bound.value *= cheapest_factor(machine, static_cast<int>(request.placement.size()) - 1);
     return bound;
 }
 

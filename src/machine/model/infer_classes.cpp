@@ -235,8 +235,9 @@ void infer_classes(Machine& machine) {
         throw Error(Errc::invalid_model, "send: no pair of PUs has both a send and a receive cost");
     }
     machine.group = find_groups(machine, cost);
-    int classes = find_classes(machine, cost);
-    if (classes == 1) {
+    // One pair is one class, whichever way is slower.
+    int classes = size == 2 ? 1 : find_classes(machine, cost);
+    if (classes == 1 && size > 2) {
         // No groups, but perhaps distances that repeat, as in a ring: then each PU is a group.
         std::iota(machine.group.begin(), machine.group.end(), 0);
         classes = find_classes(machine, cost);
