@@ -233,8 +233,7 @@ private:
     /// The same tokens in rank order.
     std::string sorted(const std::string& text, std::uint32_t block) const {
         std::vector<std::size_t> times(ranks_.size(), 0);
-        std::size_t found = 0;
-        for (std::size_t at = 0; at < text.size(); ++found) {
+        for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = text.find('>', at);
             if (text[at] != '<' || end == std::string::npos) {
                 return text;
