@@ -195,7 +195,8 @@ void add_generated(std::vector<World>& worlds, Collective op, Rank size, std::ui
         };
         if (std::none_of(made.begin(), made.end(), is_same)) {
             made.push_back(plan);
-            worlds.push_back(large(runs("by " + plan.algorithm, std::move(plan), operations)));
+            const std::string name = "by " + plan.algorithm;
+            worlds.push_back(large(runs(name, std::move(plan), operations)));
         }
     }
 }
