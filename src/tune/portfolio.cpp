@@ -18,7 +18,8 @@ namespace {
 
 /// Families that search are too slow to run for every variant of a payload.
 bool is_search(const Family& family) {
-    return family.name.starts_with("anneal") || family.name.starts_with("exact");
+    return family.name.starts_with("anneal") || family.name.starts_with("exact") ||
+           family.name.starts_with("earliest");
 }
 
 /// What one store costs many readers at once cannot be told from what messages between two cost, so
