@@ -18,7 +18,7 @@ namespace corymb::discover {
 namespace {
 
 std::vector<int> chosen_cpus(std::vector<int> cpus) {
-    const std::vector<int> allowed = usable_cpus().allowed;
+    std::vector<int> allowed = usable_cpus().allowed;
     if (cpus.empty()) {
         return allowed;
     }

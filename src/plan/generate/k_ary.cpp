@@ -14,12 +14,12 @@ Rank rank_at(Rank position, Rank root) {
     return position <= root ? position - 1 : position;
 }
 
-template <Rank fan_out>
+template <Rank FanOut>
 Plan make_k_ary(Collective op, const GenerateInput& input, std::string_view name) {
     const Rank root = root_or_first(input);
     Tree tree = make_tree(input.costs.size(), root);
     for (Rank position = 1; position < tree.size(); ++position) {
-        attach(tree, rank_at((position - 1) / fan_out, root), rank_at(position, root));
+        attach(tree, rank_at((position - 1) / FanOut, root), rank_at(position, root));
     }
     return plan_of_tree(op, input, tree, name);
 }
