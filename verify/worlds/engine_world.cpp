@@ -185,7 +185,7 @@ void add_generated(std::vector<World>& worlds, Collective op, Rank size, std::ui
     const corymb::CostView costs(size, std::vector<float>(pairs, 1), std::vector<float>(pairs, 3));
     std::vector<Plan> made;
     for (const corymb::Family& family : corymb::families()) {
-        const corymb::GenerateInput input{.costs = costs, .root = size - 1};
+        const corymb::GenerateInput input{.costs = costs, .root = size - 1, .moves = 1000};
         if (!family.applies(op, input)) {
             continue;
         }
