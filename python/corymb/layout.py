@@ -32,7 +32,7 @@ def layout_of(machine: Machine, pus: Sequence[int] | None = None) -> Layout:
     if len(chosen) == 0 or len(groups) == 0:
         return Layout(np.arange(len(chosen)), [])
     used, of_pu = np.unique(groups[chosen], return_inverse=True)
-    classes = np.asarray(machine.class_matrix())[np.ix_(used, used)]
+    classes = machine.class_matrix().astype(np.int64)[np.ix_(used, used)]
     labels = _linkage(classes, _class_costs(machine))
     levels = [label[of_pu] for label in labels]
     levels = _without_trivial(levels, len(chosen))
@@ -42,7 +42,7 @@ def layout_of(machine: Machine, pus: Sequence[int] | None = None) -> Layout:
 
 def _class_costs(machine: Machine) -> NDArray[np.float64]:
     costs = [c.send.median + c.receive.median for c in machine.classes]
-    return np.nan_to_num(np.asarray(costs, dtype=float), nan=np.inf)
+    return np.asarray(np.nan_to_num(np.asarray(costs, dtype=float), nan=np.inf))
 
 
 def _linkage(classes: NDArray[np.int64], costs: NDArray[np.float64]) -> list[NDArray[np.int64]]:

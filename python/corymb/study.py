@@ -76,7 +76,7 @@ def study_of(machine: corymb.Machine, placement: Sequence[int], size: int) -> St
 
 
 def plan_one(
-    study: Study, op: str, root: int | None = None, moves: int = 0, oversubscribed: bool = False
+    study: Study, op: str, root: int | None = None, moves: int = 0, algorithm: str = "best"
 ) -> Planned:
     """Plans an operation (proven by make_plan) and simulates it with every activity."""
     choice = corymb.make_plan(
@@ -86,7 +86,7 @@ def plan_one(
         root=root,
         bytes=study.size,
         moves=moves,
-        oversubscribed=oversubscribed,
+        algorithm=algorithm,
     )
     timeline = corymb.simulate(
         choice.plan, study.machine, placement=study.placement, bytes=study.size, activities=True

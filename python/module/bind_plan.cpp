@@ -53,7 +53,7 @@ void bind_plan(nb::module_& module) {
             "to_json", [](const Plan& self) { return to_json(self); }, unlocked)
         .def_static("from_json", &plan_from_json, nb::arg("text"), unlocked,
                     "Reads the JSON form; does not prove it, see check().")
-        .def(nb::self == nb::self)
+        .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
         .def("__hash__", [](const Plan& self) { return nb::hash(nb::cast(plan_hash(self))); })
         .def("__repr__", [](const Plan& self) {
             return "<corymb.Plan " + std::string(to_string(self.op)) + ", " + self.algorithm +

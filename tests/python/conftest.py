@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+import corymb
+
 # A busy machine is no failure.
 settings.register_profile("corymb", deadline=None)
 settings.load_profile("corymb")
@@ -54,12 +56,35 @@ def corymb_command(environment: dict[str, str]) -> Command:
     return run
 
 
+@pytest.fixture
+def corymb_call(
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Command:
+    """The same in this process, for the many calls that end soon."""
+    from corymb.command.app import run
+
+    for name in ("CORYMB_CACHE_DIR", "NO_COLOR", "COLUMNS"):
+        monkeypatch.setenv(name, environment[name])
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        words = [str(word) for word in arguments]
+        status = run(words)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    return call
+
+
 @pytest.fixture(scope="session")
-def smelt_plan(corymb_command: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A broadcast plan file that the checker accepts."""
+def smelt_plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A broadcast plan file of messages that the checker accepts."""
+    machine = corymb.Machine.gallery(SMELT)
+    choice = corymb.make_plan(machine, "broadcast", root=0, algorithm="binomial")
     file = tmp_path_factory.mktemp("plan") / "plan.json"
-    done = corymb_command("plan", "broadcast", "--machine", SMELT, "--root", "0", "--json", file)
-    assert done.returncode == 0, done.stderr
+    file.write_text(choice.to_json(machine))
     return file
 
 

@@ -26,16 +26,16 @@ def test_version(corymb_command: Command) -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "plan", "sim", "bench", "report", "demo", "doctor"])
-def test_help_has_examples(corymb_command: Command, name: str) -> None:
-    done = corymb_command(name, "--help")
+def test_help_has_examples(corymb_call: Command, name: str) -> None:
+    done = corymb_call(name, "--help")
     assert done.returncode == 0
     assert f"corymb {name}" in done.stdout
     assert "Example" in done.stdout
     assert "--json" in done.stdout
 
 
-def test_map_of_the_gallery(corymb_command: Command) -> None:
-    done = corymb_command("map", "--machine", SMELT)
+def test_map_of_the_gallery(corymb_call: Command) -> None:
+    done = corymb_call("map", "--machine", SMELT)
     assert done.returncode == 0
     assert "20 PUs" in done.stdout
     assert "cycles" in done.stdout
@@ -56,8 +56,8 @@ def test_map_without_unicode(corymb_command: Command) -> None:
     assert done.stdout.isascii()
 
 
-def test_map_json(corymb_command: Command) -> None:
-    value = stdout_json(corymb_command("map", "--machine", SMELT, "--json", "-"))
+def test_map_json(corymb_call: Command) -> None:
+    value = stdout_json(corymb_call("map", "--machine", SMELT, "--json", "-"))
     assert value["schema"] == "corymb-map/1"
     assert sorted(value["order"]) == sorted(value["cpus"]) == list(range(20))
     # The two packages stand together: CPUs 0-9 and 10-19.
@@ -66,9 +66,9 @@ def test_map_json(corymb_command: Command) -> None:
     assert value["classes"][0]["send"]["median"] > 0
 
 
-def test_map_writes_files(corymb_command: Command, tmp_path: Path) -> None:
+def test_map_writes_files(corymb_call: Command, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("m.json", "m.html", "m.xml")}
-    done = corymb_command(
+    done = corymb_call(
         "map", "--machine", "m1-ultra-20c", "--save", files["m.json"], "--html", files["m.html"],
         "--export-hwloc", files["m.xml"],
     )  # fmt: skip
@@ -80,15 +80,15 @@ def test_map_writes_files(corymb_command: Command, tmp_path: Path) -> None:
     assert "<topology" in files["m.xml"].read_text()
 
 
-def test_map_of_a_synthetic_machine(corymb_command: Command) -> None:
-    done = corymb_command("map", "--synthetic", "pack:2 l3:2 core:4 pu:2", "--json", "-")
+def test_map_of_a_synthetic_machine(corymb_call: Command) -> None:
+    done = corymb_call("map", "--synthetic", "pack:2 l3:2 core:4 pu:2", "--json", "-")
     value = stdout_json(done)
     assert value["size"] == 32
     assert len(value["classes"]) >= 3
 
 
-def test_plan_json_keys(corymb_command: Command) -> None:
-    plan = stdout_json(corymb_command("plan", "allreduce", "--machine", SMELT, "--json", "-"))
+def test_plan_json_keys(corymb_call: Command) -> None:
+    plan = stdout_json(corymb_call("plan", "allreduce", "--machine", SMELT, "--json", "-"))
     assert plan.keys() >= PLAN_KEYS
     assert plan["op"] == "allreduce"
     assert re.fullmatch("[0-9a-f]{64}", plan["model_sha256"])
@@ -97,29 +97,29 @@ def test_plan_json_keys(corymb_command: Command) -> None:
     assert all("step" in step for steps in plan["steps"] for step in steps)
 
 
-def test_plan_is_deterministic(corymb_command: Command) -> None:
+def test_plan_is_deterministic(corymb_call: Command) -> None:
     arguments = ("plan", "broadcast", "--machine", "ryzen-5950x-1s-32t", "--seed", "7", "--json")
-    first, second = (corymb_command(*arguments, "-").stdout for _ in range(2))
+    first, second = (corymb_call(*arguments, "-").stdout for _ in range(2))
     assert first == second
 
 
-def test_plan_for_people(corymb_command: Command) -> None:
-    done = corymb_command("plan", "broadcast", "--machine", SMELT, "--root", "0")
+def test_plan_for_people(corymb_call: Command) -> None:
+    done = corymb_call("plan", "broadcast", "--machine", SMELT, "--root", "0")
     assert done.returncode == 0
     for word in ("proven", "predicted", "lower bound", "portfolio", "simulated", "rank 0"):
         assert word in done.stdout
 
 
-def test_plan_for_one_rank(corymb_command: Command) -> None:
+def test_plan_for_one_rank(corymb_call: Command) -> None:
     for op in corymb.OPERATIONS:
         plan = stdout_json(
-            corymb_command("plan", op, "--machine", SMELT, "--ranks", "1", "--json", "-")
+            corymb_call("plan", op, "--machine", SMELT, "--ranks", "1", "--json", "-")
         )
         assert plan["predicted"] == 0
 
 
-def test_json_into_a_file_keeps_nothing_else(corymb_command: Command, tmp_path: Path) -> None:
-    done = corymb_command("plan", "barrier", "--machine", SMELT, "--json", tmp_path / "p.json")
+def test_json_into_a_file_keeps_nothing_else(corymb_call: Command, tmp_path: Path) -> None:
+    done = corymb_call("plan", "barrier", "--machine", SMELT, "--json", tmp_path / "p.json")
     assert done.returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["p.json"]
     assert json.loads((tmp_path / "p.json").read_text())["op"] == "barrier"
@@ -138,13 +138,13 @@ def test_no_measure_says_topology(corymb_command: Command, tmp_path: Path) -> No
     assert "topology only" in done.stderr
 
 
-def test_doctor(corymb_command: Command) -> None:
-    value = stdout_json(corymb_command("doctor", "--json", "-"))
+def test_doctor(corymb_call: Command) -> None:
+    value = stdout_json(corymb_call("doctor", "--json", "-"))
     assert value["allowed_cpus"] == sorted(os.sched_getaffinity(0))
     names = {row["name"] for row in value["permissions"]}
     assert "pinning" in names
     assert all(row["detail"] for row in value["permissions"])
-    done = corymb_command("doctor")
+    done = corymb_call("doctor")
     assert all(name.split()[0] in done.stdout for name in names)
 
 

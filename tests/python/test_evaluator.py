@@ -3,56 +3,51 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import MACHINES, SMELT, Command, stdout_json
 from evaluator import finish_times, latency_costs, smelt_costs
 
-OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce")
+import corymb
+
 SMALL = ("ryzen-5950x-1s-32t", "m1-ultra-20c", "xeon-e5-4650v2-ivybridge-40t")
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
-def test_prediction_on_smelts_machine(corymb_command: Command, op: str) -> None:
-    plan = stdout_json(corymb_command("plan", op, "--machine", SMELT, "--json", "-"))
-    send, receive = smelt_costs(MACHINES / SMELT)
-    # corymb keeps costs as 32-bit floats.
-    assert max(finish_times(plan, send, receive)) == pytest.approx(plan["predicted"], rel=1e-5)
-    assert plan["unit"] == "cycles"
-    assert plan["lower_bound"] <= plan["predicted"] * (1 + 1e-9)
+def exported(name: str, op: str, **request: Any) -> dict[str, Any]:
+    machine = corymb.Machine.gallery(name)
+    plan: dict[str, Any] = json.loads(corymb.make_plan(machine, op, **request).to_json(machine))
+    return plan
 
 
-@pytest.mark.parametrize("machine", SMALL)
-@pytest.mark.parametrize("op", OPERATIONS)
-def test_prediction_on_latency_matrices(corymb_command: Command, machine: str, op: str) -> None:
-    plan = stdout_json(corymb_command("plan", op, "--machine", machine, "--json", "-"))
-    send, receive = latency_costs(MACHINES / f"{machine}.csv")
-    assert max(finish_times(plan, send, receive)) == pytest.approx(plan["predicted"], rel=1e-5)
-
-
-def test_every_algorithm_of_the_portfolio(corymb_command: Command) -> None:
+@pytest.mark.parametrize("op", corymb.OPERATIONS)
+def test_every_algorithm_on_smelts_machine(op: str) -> None:
     """Every candidate's prediction, not only the winner's, is what its steps give."""
-    best = stdout_json(
-        corymb_command("plan", "reduce", "--machine", SMELT, "--root", "3", "--json", "-")
-    )
     send, receive = smelt_costs(MACHINES / SMELT)
+    best = exported(SMELT, op, root=3)
+    assert best["unit"] == "cycles"
     for name, predicted in best["portfolio"].items():
-        plan = stdout_json(
-            corymb_command(
-                "plan", "reduce", "--machine", SMELT, "--root", "3", "--algorithm", name,
-                "--json", "-",
-            )
-        )  # fmt: skip
+        plan = exported(SMELT, op, root=3, algorithm=name)
         assert plan["algorithm"] == name
+        # corymb keeps costs as 32-bit floats.
         assert max(finish_times(plan, send, receive)) == pytest.approx(predicted, rel=1e-5)
         assert predicted >= best["predicted"] * (1 - 1e-9)
 
 
-def test_sim_agrees_rank_by_rank(corymb_command: Command, smelt_plan: Path) -> None:
-    import json
+@pytest.mark.parametrize("machine", SMALL)
+@pytest.mark.parametrize("op", corymb.OPERATIONS)
+def test_prediction_on_latency_matrices(machine: str, op: str) -> None:
+    send, receive = latency_costs(MACHINES / f"{machine}.csv")
+    for algorithm in ("best", "binomial", "annealed"):
+        plan = exported(machine, op, algorithm=algorithm, moves=20_000)
+        finish = max(finish_times(plan, send, receive))
+        assert finish == pytest.approx(plan["predicted"], rel=1e-5)
 
-    sim = stdout_json(corymb_command("sim", smelt_plan, "--machine", SMELT, "--json", "-"))
+
+def test_sim_agrees_rank_by_rank(corymb_call: Command, smelt_plan: Path) -> None:
+    sim = stdout_json(corymb_call("sim", smelt_plan, "--machine", SMELT, "--json", "-"))
     plan = json.loads(smelt_plan.read_text())
     send, receive = smelt_costs(MACHINES / SMELT)
     assert finish_times(plan, send, receive) == pytest.approx(sim["finish"], rel=1e-5)
@@ -60,13 +55,9 @@ def test_sim_agrees_rank_by_rank(corymb_command: Command, smelt_plan: Path) -> N
     assert sim["simulated_on"] == SMELT
 
 
-def test_ranks_are_cpu_numbers(corymb_command: Command) -> None:
-    plan = stdout_json(
-        corymb_command(
-            "plan", "broadcast", "--machine", SMELT, "--ranks", "10-14,0-4", "--root", "2",
-            "--json", "-",
-        )
-    )  # fmt: skip
+def test_ranks_are_cpu_numbers(corymb_call: Command) -> None:
+    arguments = ("plan", "broadcast", "--machine", SMELT, "--ranks", "10-14,0-4", "--root", "2")
+    plan = stdout_json(corymb_call(*arguments, "--json", "-"))
     assert plan["placement"] == [10, 11, 12, 13, 14, 0, 1, 2, 3, 4]
     assert plan["root"] == 2
     send, receive = smelt_costs(MACHINES / SMELT)

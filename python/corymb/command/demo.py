@@ -124,7 +124,7 @@ def cases(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             payload = "" if row["op"] == "barrier" else f" {row['bytes']} B"
             name = f"{row['op']}{payload}, {row['ranks']} threads, {row['regime']}"
             grouped.setdefault(name, []).append(row)
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for name, members in grouped.items():
         floor = [r for r in members if r["contestant"] == "floor"]
         ours = [r for r in members if r["contestant"] == "corymb"]

@@ -50,6 +50,18 @@ def heat_maps(
     return styled(figure, 470, margin={"l": 60, "r": 70, "t": 36, "b": 50})
 
 
+def heat_map_alone(costs: NDArray[np.float64], cpus: Sequence[int], unit: str) -> go.Figure:
+    """One square matrix, already in the order to be shown."""
+    figure = go.Figure(_heat_map(costs, cpus, unit, 0))
+    ticks = _ticks(cpus)
+    axis = {"tickvals": ticks, "ticktext": [str(cpus[i]) for i in ticks], "showgrid": False}
+    figure.update_xaxes(title="to CPU", constrain="domain", **axis)
+    figure.update_yaxes(
+        title="from CPU", autorange="reversed", scaleanchor="x", constrain="domain", **axis
+    )
+    return styled(figure, 420)
+
+
 def _heat_map(
     matrix: NDArray[np.float64], cpus: Sequence[int], unit: str, column: int
 ) -> go.Heatmap:

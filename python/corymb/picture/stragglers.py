@@ -55,25 +55,26 @@ def measured_strip(late: Mapping[str, NDArray[np.float64]], cpus: Sequence[int])
     )
     for column, name in enumerate(names, start=1):
         q25, q50, q75, q95 = np.percentile(late[name], [25, 50, 75, 95], axis=1)
-        ranks = np.arange(len(q50))
+        ranks = range(len(q50))
         hover = [
             f"rank {r}, CPU {cpus[r]}: median {q50[r]:.0f} ns, 95 % within {q95[r]:.0f} ns"
             for r in ranks
         ]
         figure.add_bar(
-            x=ranks, y=q75 - q25, base=q25, marker_color=BLUE, opacity=0.55, hovertext=hover,
+            x=list(ranks), y=q75 - q25, base=q25, marker_color=BLUE, opacity=0.55, hovertext=hover,
             hoverinfo="text", showlegend=False, row=1, col=column,
             error_y={"type": "data", "symmetric": False, "array": q95 - q75,
                      "arrayminus": np.zeros(len(q50)), "color": GREY, "thickness": 1.2},
         )  # fmt: skip
         figure.add_scatter(
-            x=ranks, y=q50, mode="markers", hoverinfo="skip", showlegend=False, row=1, col=column,
+            x=list(ranks), y=q50, mode="markers", hoverinfo="skip", showlegend=False,
+            row=1, col=column,
             marker={"symbol": "line-ew", "size": 12,
                     "line": {"width": 2.5, "color": VERMILION}},
         )  # fmt: skip
         step = max(1, -(-len(ranks) // 8))
         figure.update_xaxes(
-            title="rank", tickvals=list(ranks[::step]), gridcolor=PALE, row=1, col=column
+            title="rank", tickvals=list(ranks)[::step], gridcolor=PALE, row=1, col=column
         )
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title="late, ns (measured)", row=1, col=1)

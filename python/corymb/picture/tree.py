@@ -35,9 +35,9 @@ class TreeData:
     unit: str
 
 
-def machine_tree(data: TreeData) -> go.Figure:
-    """The messages over the boxes of the machine."""
-    drawing = place([int(rank) for rank in data.layout.order], data.layout.levels)
+def machine_tree(data: TreeData, aspect: float = 2.2) -> go.Figure:
+    """The messages over the boxes of the machine; `aspect` is the wanted width over height."""
+    drawing = place([int(rank) for rank in data.layout.order], data.layout.levels, aspect)
     figure = go.Figure()
     for x0, y0, x1, y1, depth in sorted(drawing.boxes, key=lambda box: box[4]):
         figure.add_shape(
