@@ -20,6 +20,7 @@
 // Checked by: verify/worlds/parking_world.cpp for the parking; tests/unit/team for the deadlines.
 #pragma once
 
+#include "channel/copy_gate.hpp"
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/patience.hpp"
@@ -37,12 +38,13 @@ public:
         std::int64_t deadline_ns = 0; ///< Longest wait.
     };
     using Spot = ParkingSpot<StandardEnv>;
+    using Gate = CopyGate<StandardEnv>;
     using Flag = StandardEnv::Atomic<std::uint32_t>;
 
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
-    WaitLadder(Spot& spot, const Flag& broken, const Settings& settings) noexcept
+    WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          spot_(&spot), broken_(&broken) {}
+          spot_(&spot), gate_(&gate), broken_(&broken) {}
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: the team is
     /// broken or the deadline has passed (`timed_out` says which).
@@ -64,6 +66,10 @@ public:
         return climb(Look(look));
     }
 
+    /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
+    [[nodiscard]] bool begin_copy() noexcept { return gate_->enter(*broken_); }
+    void end_copy() noexcept { gate_->leave(); }
+
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
 private:
@@ -73,6 +79,7 @@ private:
     bool timed_out_ = false;
     std::int64_t deadline_ns_;
     Spot* spot_;
+    Gate* gate_;
     const Flag* broken_;
 };
 

@@ -213,6 +213,17 @@ private:
 
     bool post(Peer<Env>& peer, Address what) { return send_message(peer, &what, sizeof what); }
 
+    /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
+    bool copy_from(const Compiled& step, const Address& there) {
+        const bool may_copy = waiter_->begin_copy();
+        if (may_copy) {
+            Env::note_read(there.data, there.bytes);
+            arrive(step, there.data, 0, there.bytes);
+        }
+        waiter_->end_copy();
+        return may_copy;
+    }
+
     bool pull(const Compiled& step) {
         const std::byte* payload = receive_message(*step.peer, sizeof(Address));
         if (payload == nullptr) {
@@ -221,9 +232,7 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_message(*step.peer);
-        Env::note_read(there.data, there.bytes);
-        arrive(step, there.data, 0, there.bytes);
-        return true;
+        return copy_from(step, there);
     }
 
     // Publications
@@ -286,9 +295,7 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_publication(end);
-        Env::note_read(there.data, there.bytes);
-        arrive(step, there.data, 0, there.bytes);
-        return true;
+        return copy_from(step, there);
     }
 
     Waiter* waiter_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/copy_gate.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
@@ -36,6 +37,7 @@ struct RankState {
     /// Operations that the rank has begun; written by it on every operation, read after a timeout.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
     channel::ParkingSpot<Env> spot;
+    channel::CopyGate<Env> gate;
 };
 
 /// Everything that travels from one rank to another.

@@ -10,8 +10,8 @@ namespace corymb::detail {
 
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
-      ladder_(shared->fabric.state(own_rank).spot, shared->broken,
-              {shared->options.wait, shared->oversubscribed, shared->deadline_ns}),
+      ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
+              shared->broken, {shared->options.wait, shared->oversubscribed, shared->deadline_ns}),
       engine_(ladder_) {}
 
 Member::Program& Member::program_for(const team::PlanKey& key) {
@@ -83,6 +83,7 @@ void Member::fail(const team::PlanKey& key, const Program& program, std::size_t 
                                     program.steps.size(), plan.algorithm);
         shared->fail(failure);
     }
+    shared->wait_for_copies(); // The caller may free its buffers now.
     const team::Failure failure = shared->failure();
     throw Error(failure.code, failure.text, failure.ranks);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <thread>
 
 namespace corymb::team {
 
@@ -97,6 +98,15 @@ team::Failure TeamShared::fail(const team::Failure& failure) {
 team::Failure TeamShared::failure() const {
     const std::lock_guard lock(mutex_);
     return failure_.value_or(team::Failure{});
+}
+
+void TeamShared::wait_for_copies() {
+    channel::CopyGate<team::Env>::drain_begin();
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        while (!fabric.state(rank).gate.is_idle()) {
+            std::this_thread::yield();
+        }
+    }
 }
 
 std::vector<int> TeamShared::missing(std::uint64_t operation) {

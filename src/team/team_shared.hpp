@@ -66,6 +66,8 @@ struct TeamShared {
     team::Failure fail(const team::Failure& failure);
     /// The recorded failure; only after `broken` was seen.
     [[nodiscard]] team::Failure failure() const;
+    /// Waits until nobody copies out of another rank's memory; only after `broken` was seen.
+    void wait_for_copies();
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
 

@@ -121,6 +121,10 @@ struct ExplorerEnv {
 
 /// Waits as long as it takes.
 struct AwaitWaiter {
+    /// Worlds of the engine do not break their team.
+    bool begin_copy() const noexcept { return true; }
+    void end_copy() const noexcept {}
+
     template <class A, class P, class T>
     bool await(const A& word, std::memory_order order, const P& holds, T& seen,
                std::source_location where = std::source_location::current()) {

@@ -14,6 +14,9 @@ template <int Looks>
 struct ParkingWaiter {
     Spot& spot;
     const ExplorerEnv::Atomic<std::uint32_t>* broken = nullptr;
+    /// Worlds of the engine do not break their team.
+    bool begin_copy() const noexcept { return true; }
+    void end_copy() const noexcept {}
 
     template <class A, class P, class T>
     bool await(const A& word, std::memory_order order, const P& holds, T& seen,

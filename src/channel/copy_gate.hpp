@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: a rank that gives up may free its buffers; nobody may then still be copying out of
+// them.
+//
+// Roles: one gate per rank. Its owner passes it around each copy out of a peer's memory; any rank
+// that is about to leave a failed operation drains the gates of all others.
+//
+// Layout:
+//   line  bytes  field     written by  read by
+//   0     4      copying   owner       ranks that give up
+//
+// Protocol:
+//   owner     1. copying = 1; 2. light fence; 3. look at the team's broken flag: if it is set, do
+//             not copy; 4. copy; 5. copying = 0 (P1).
+//   giving up 1. the broken flag is set, by this rank or another; 2. heavy fence; 3. wait until
+//             copying is 0 (P1); 4. leave, free.
+//
+// Order:
+//   P1: release store of `copying` in leave -> acquire load in is_idle: the owner's reads of the
+//       peer's memory come before whatever the peer does with it afterwards.
+//   F1: light_fence between the store of `copying` and the load of the flag <-> heavy_fence
+//       between the store of the flag and the load of `copying`: either the owner sees that the
+//       team is broken or the other waits for its copy.
+//   The stores of 1 and the load of the flag are relaxed: F1 decides.
+//
+// Progress: enter and leave are wait-free; draining waits for copies under way, which wait for nobody.
+//
+// Checked by: tests/stress/failures_test.cpp under ThreadSanitizer.
+#pragma once
+
+#include "base/cache_line.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb::channel {
+
+template <class Env>
+class alignas(line_pair_bytes) CopyGate {
+public:
+    using Flag = typename Env::template Atomic<std::uint32_t>;
+
+    /// Owner: true when it may copy; `leave` follows in any case.
+    [[nodiscard]] bool enter(const Flag& broken) noexcept {
+        copying_.store(1, std::memory_order_relaxed);
+        Env::light_fence(); // F1
+        return broken.load(std::memory_order_relaxed) == 0;
+    }
+    void leave() noexcept {
+        copying_.store(0, std::memory_order_release); // P1 release
+    }
+
+    /// Others, once for all gates, after the broken flag was set and before the first `is_idle`.
+    static void drain_begin() noexcept {
+        Env::heavy_fence(); // F1
+    }
+    /// Whether the owner copies nothing now and, the team being broken, never will again.
+    [[nodiscard]] bool is_idle() const noexcept {
+        return copying_.load(std::memory_order_acquire) == 0; // P1 acquire
+    }
+
+private:
+    Flag copying_;
+};
+
+} // namespace corymb::channel
