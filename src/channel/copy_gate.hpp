@@ -23,7 +23,8 @@
 //       team is broken or the other waits for its copy.
 //   The stores of 1 and the load of the flag are relaxed: F1 decides.
 //
-// Progress: enter and leave are wait-free; draining waits for copies under way, which wait for nobody.
+// Progress: enter and leave are wait-free; draining waits for copies under way, which wait for
+// nobody.
 //
 // Checked by: tests/stress/failures_test.cpp under ThreadSanitizer.
 #pragma once

@@ -110,7 +110,7 @@ private:
         auto* to = const_cast<std::byte*>(bytes_of(step.to).data) + offset;
         if (!step.fold) {
             Env::note_write(to, bytes);
-            if (bytes != 0) {
+            if (bytes != 0 && to != incoming) { // In place: one rank whose input is its output.
                 std::memcpy(to, incoming, bytes);
             }
             return;
