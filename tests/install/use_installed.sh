@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # use_installed.sh WAY BUILD SOURCE COMPILER PROGRAM: builds and runs the small program against
-# corymb, found by cmake, by pkg-config (both from a moved installation) or as a subfolder.
+# corymb, found by cmake or by pkg-config, both from a moved installation. As a subfolder it is only
+# configured and compiled: the library itself would be the same once more.
 set -euo pipefail
 way=$1 build=$2 source=$3 compiler=$4 program=$5
 place=$(mktemp -d)
@@ -21,16 +22,16 @@ libraries() {
     dirname "$(find "$place/moved" -name 'libcorymb.so' -print -quit)"
 }
 
-build_with_cmake() {
+configure() {
     cmake -S "$program" -B "$place/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_CXX_COMPILER="$compiler" "$@"
-    cmake --build "$place/build"
 }
 
 case $way in
 cmake)
     install_and_move
-    build_with_cmake -DCMAKE_PREFIX_PATH="$place/moved"
+    configure -DCMAKE_PREFIX_PATH="$place/moved"
+    cmake --build "$place/build"
     output=$("$place/build/user")
     ;;
 pkg-config)
@@ -42,11 +43,14 @@ pkg-config)
     output=$(LD_LIBRARY_PATH=$(libraries) "$place/user")
     ;;
 add-subdirectory)
-    build_with_cmake -DCORYMB_SOURCE="$source"
-    output=$("$place/build/user")
-    if [ -n "$(find "$place/build" -name '*_tests' -print -quit)" ]; then
-        echo "a subfolder built its tests unasked" && exit 1
+    configure -DCORYMB_SOURCE="$source"
+    cmake --build "$place/build" --target CMakeFiles/user.dir/user.cpp.o
+    targets=$(ninja -C "$place/build" -t targets all)
+    grep -q '^corymb/src/libcorymb.so' <<<"$targets"
+    if grep -E '_tests:|corymb-bench:|corymb/install' <<<"$targets" >/dev/null; then
+        echo "as a subfolder corymb brings tests, benchmarks or installation unasked" && exit 1
     fi
+    exit 0
     ;;
 *) echo "unknown way $way" && exit 2 ;;
 esac
