@@ -90,7 +90,8 @@ def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
         "before = os.sched_getaffinity(0)\n"
         "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "try:\n"
-        "    corymb.measure(budget_s=60)\n"
+        "    while True:\n"  # A quiet machine is measured in less than a second.
+        "        corymb.measure(budget_s=60)\n"
         "except KeyboardInterrupt:\n"
         "    assert os.sched_getaffinity(0) == before\n"
         "    print('interrupted')\n"
