@@ -26,7 +26,7 @@ WORLDS = {
     "channel/publication_ring.hpp": ["publication"],
     "channel/parking_spot.hpp": ["parking"],
     "team/central_barrier.hpp": ["central_barrier"],
-    "team/engine.hpp": ["engine"],
+    "team/engine.hpp": ["engine", "lanes"],
 }
 
 WEAKER = {
@@ -38,6 +38,7 @@ WEAKER = {
 
 # (header, text, replacement): wrong conditions and wrong sequences that are not orders.
 SEEDED = [
+    ("team/engine.hpp", "activation.step = index;", "activation.step = index < count ? 0 : count;"),
     ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
     ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),

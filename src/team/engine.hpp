@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Purpose: runs a program, one step after the other. There is no other code that performs a
-// collective.
+// collective: blocking, nonblocking and persistent calls differ in their waiter only.
 //
 // Roles: one engine per rank, used by that rank's thread only.
 //
@@ -13,19 +13,26 @@
 //   copies. The poster's buffer stays valid because the plan makes it wait for a signal that
 //   follows the copy; check_plan has proved that.
 //
+//   A step whose await fails changes nothing but the bytes that went through cells, which the
+//   activation counts, so that a later call goes on where this one stopped. Nothing that a step
+//   changes may come before its last await.
+//
 // Order: all of it in the channels: what a rank wrote before it sends, signals or publishes is
 // visible to the peer after the matching receive, wait or read; that covers the blocks that `pull`
 // copies (the address message) and their reuse (the acknowledging signal).
 //
 // Progress: a step waits only for the peer that it names; every wait has the waiter's deadline.
 //
-// Checked by: verify/worlds/engine_world.cpp (generated plans, 2-4 ranks), tests/unit/team.
+// Checked by: verify/worlds/engine_world.cpp (generated plans, 2-4 ranks), lanes_world.cpp (looks
+// that fail), tests/unit/team.
 #pragma once
 
+#include "team/activation.hpp"
 #include "team/program.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace corymb::team {
 
@@ -34,17 +41,24 @@ class Engine {
 public:
     explicit Engine(Waiter& waiter) noexcept : waiter_(&waiter) {}
 
-    /// Runs all steps. Returns their number, or the index of the step in which the waiter gave up.
-    std::size_t run(Program<Env>& program, const Operands& operands) {
-        operands_ = &operands;
+    /// Runs the steps from `activation.step` on, at most `steps_max` of them. True: all steps of
+    /// the program are done. False: the waiter gave up in the step that `activation` then names, or
+    /// `steps_max` were done; another call goes on from there.
+    bool run(Activation<Env>& activation,
+             std::size_t steps_max = std::numeric_limits<std::size_t>::max()) {
+        Program<Env>& program = *activation.program;
+        operands_ = activation.operands;
+        offset_ = activation.offset;
         block_count_ = std::max<std::size_t>(1, program.block_count);
         const std::size_t count = program.steps.size();
-        for (std::size_t index = 0; index < count; ++index) {
-            if (!execute(program.steps[index])) {
-                return index;
-            }
+        const std::size_t end = activation.step + std::min(steps_max, count - activation.step);
+        std::size_t index = activation.step;
+        while (index < end && execute(program.steps[index])) {
+            ++index;
         }
-        return count;
+        activation.step = index;
+        activation.offset = offset_;
+        return index == count;
     }
 
 private:
@@ -177,34 +191,34 @@ private:
 
     bool send_cells(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
-        std::size_t offset = 0;
         do {
-            const std::size_t part = std::min(cell_length(), what.bytes - offset);
-            if (!peer.cells_out.send(*waiter_, what.data + offset, part, 0)) {
+            const std::size_t part = std::min(cell_length(), what.bytes - offset_);
+            if (!peer.cells_out.send(*waiter_, what.data + offset_, part, 0)) {
                 return false;
             }
             peer.spot->wake_if_parked();
-            offset += part;
-        } while (offset < what.bytes);
+            offset_ += part;
+        } while (offset_ < what.bytes);
+        offset_ = 0;
         return true;
     }
 
     bool receive_cells(const Compiled& step) {
         const std::size_t bytes = bytes_of(step.to).bytes;
-        std::size_t offset = 0;
         do {
-            const std::size_t part = std::min(cell_length(), bytes - offset);
+            const std::size_t part = std::min(cell_length(), bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
             if (payload == nullptr) {
                 return false;
             }
-            arrive(step, payload, offset, part);
+            arrive(step, payload, offset_, part);
             if (step.peer->cells_in.release()) {
                 step.peer->spot->wake_if_parked();
             }
-            offset += part;
-        } while (offset < bytes);
+            offset_ += part;
+        } while (offset_ < bytes);
+        offset_ = 0;
         return true;
     }
 
@@ -301,6 +315,7 @@ private:
     Waiter* waiter_;
     const Operands* operands_ = nullptr;
     std::size_t block_count_ = 1;
+    std::size_t offset_ = 0; ///< Of the activation that runs.
 };
 
 } // namespace corymb::team

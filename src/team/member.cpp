@@ -57,9 +57,9 @@ void Member::execute(Program& program, const team::Operands& operands, const tea
         throw Error(Errc::team_broken, "the team is broken: " + failure.text + "; make a new team",
                     failure.ranks);
     }
-    const std::size_t done = engine_.run(program, operands);
-    if (done != program.steps.size()) [[unlikely]] {
-        fail(key, program, done);
+    team::Activation<team::Env> activation{&program, &operands};
+    if (!engine_.run(activation)) [[unlikely]] {
+        fail(key, program, activation.step);
     }
 }
 

@@ -64,8 +64,8 @@ public:
         Member& me = ranks_[static_cast<std::size_t>(thread)];
         for (std::uint64_t operation = 0; operation < operations_; ++operation) {
             fill(me, operation);
-            const std::size_t done = me.engine.run(me.program, me.operands);
-            require(done == me.program.steps.size(), "every step is done");
+            corymb::team::Activation<ExplorerEnv> activation{&me.program, &me.operands};
+            require(me.engine.run(activation), "every step is done");
             check(me, operation);
         }
     }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operation under way on one rank: which program, whose buffers, and how far it has come.
+#pragma once
+
+#include "team/program.hpp"
+
+#include <cstddef>
+
+namespace corymb::team {
+
+/// What an engine needs to go on with an operation. Two numbers say where it stands, because every
+/// channel operation leaves everything as it was when its await fails.
+template <class Env>
+struct Activation {
+    Program<Env>* program = nullptr;
+    const Operands* operands = nullptr;
+    std::size_t step = 0;   ///< The first step that is not done.
+    std::size_t offset = 0; ///< Bytes of that step that have gone through the cells already.
+
+    [[nodiscard]] bool is_done() const noexcept { return step == program->steps.size(); }
+};
+
+} // namespace corymb::team
