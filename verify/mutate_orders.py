@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORLDS = {
     "channel/signal_line.hpp": ["signal_line"],
     "channel/slot_ring.hpp": ["slot_ring"],
+    "channel/exchange_line.hpp": ["exchange_line"],
     "channel/publication_ring.hpp": ["publication"],
     "channel/parking_spot.hpp": ["parking"],
     "team/central_barrier.hpp": ["central_barrier"],
@@ -42,6 +43,10 @@ SEEDED = [
     ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
     ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),
+    ("channel/exchange_line.hpp", "value >= number;", "value + 1 >= number;"),
+    ("channel/exchange_line.hpp", "own_->payload[number % 2]", "own_->payload[0]"),
+    ("channel/exchange_line.hpp", "return other_->payload[number % 2]",
+     "return other_->payload[0]"),
     (
         "channel/publication_ring.hpp",
         "published - credited_ >= Slots",

@@ -114,6 +114,9 @@ public:
     std::vector<Curve> fan_out;       ///< k sends in a row to k receivers.
     std::vector<Curve> receive_batch; ///< k pending receives from k senders.
     std::vector<Curve> shared_line; ///< One store read by k pollers: until the last reader has it.
+    /// Two ranks hand each other a few bytes on one line (`Mechanism::exchange`): time of one
+    /// meeting in a long sequence; count is 1.
+    std::vector<Curve> exchange;
     std::vector<MemoryLevel> memory;
     double step_overhead = 0; ///< Cost of one plan step in the engine beside the message itself.
     Quality quality;

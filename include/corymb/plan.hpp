@@ -33,12 +33,14 @@ enum class StepKind : std::uint8_t {
 
 /// How the bytes of a message travel.
 enum class Mechanism : std::uint8_t {
-    none,    ///< No bytes: signal, wait, copy, and publish or read of no blocks.
-    line,    ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
-    cells,   ///< Copied through a ring of slots: two copies, the sender does not wait for the
-             ///< receiver.
-    pull,    ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
-    network, ///< Between nodes.
+    none,     ///< No bytes: signal, wait, copy, and publish or read of no blocks.
+    line,     ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
+    cells,    ///< Copied through a ring of slots: two copies, the sender does not wait for the
+              ///< receiver.
+    pull,     ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
+    network,  ///< Between nodes.
+    exchange, ///< Both directions between two ranks on one cache line, which moves once where a
+              ///< line each way moves twice. At most `exchange_payload_bytes`, or none.
 };
 
 enum class Buffer : std::uint8_t { input, output, scratch };
@@ -60,8 +62,12 @@ struct Blocks {
 ///
 /// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
 /// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and
-/// number of blocks. `read` and `read_fold` name the publication by `ordinal`: 0 is the publisher's
-/// first `publish` in this plan; a rank that reads one publication of a peer reads all, in order.
+/// number of blocks; those via exchange, with or without bytes, count for themselves. `read` and
+/// `read_fold` name the publication by `ordinal`: 0 is the publisher's first `publish` in this
+/// plan; a rank that reads one publication of a peer reads all, in order.
+///
+/// Via exchange a rank sends to a peer and takes from it in turns, beginning with sending: that is
+/// the flow control of the line.
 struct Step {
     StepKind kind = StepKind::signal;
     Mechanism via = Mechanism::none;
@@ -76,7 +82,8 @@ struct Step {
 };
 
 inline constexpr std::size_t line_payload_bytes =
-    56;                                         ///< Payload of one cache line beside its sequence.
+    56; ///< Payload of one cache line beside its sequence.
+inline constexpr std::size_t exchange_payload_bytes = 8; ///< Each way, beside the sequences.
 inline constexpr std::size_t line_slots = 4;    ///< Messages of `line` that an edge holds unread.
 inline constexpr std::size_t cell_bytes = 8192; ///< Payload of one slot of the `cells` mechanism.
 inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an edge holds unread.

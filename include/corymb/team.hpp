@@ -24,8 +24,9 @@ struct TeamShared; // what the ranks of a team share
 } // namespace detail
 
 /// Gives the plan for an operation of `size` ranks; must be deterministic and thread-safe. It is
-/// called once per (operation, root, size class) and team. The default plans on the cached model
-/// of this machine, or on its topology when there is none.
+/// called once per (operation, root, size class) and team, with the largest payload of the class
+/// (8, 56, then powers of two), which the plan's `bytes_max` must cover. The default plans on the
+/// cached model of this machine, or on its topology when there is none.
 using PlanSource =
     std::function<Plan(Collective op, int size, Rank root, std::uint64_t bytes, bool ordered)>;
 

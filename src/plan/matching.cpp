@@ -11,11 +11,15 @@ namespace corymb::plan {
 
 namespace {
 
-/// Both signals and messages are matched per ordered pair, but each among themselves.
-enum class Channel : std::uint8_t { none, signals, messages };
+/// Signals, messages and what goes via exchange are matched per ordered pair, each among
+/// themselves.
+enum class Channel : std::uint8_t { none, signals, messages, exchanges };
 
-Channel channel_of(StepKind kind) {
-    switch (kind) {
+Channel channel_of(const Step& step) {
+    if (step.via == Mechanism::exchange) {
+        return Channel::exchanges;
+    }
+    switch (step.kind) {
     case StepKind::signal:
     case StepKind::wait: return Channel::signals;
     case StepKind::send:
@@ -72,13 +76,13 @@ void Matching::number_steps() {
 // Sends sorted by (to, from, position) and receives sorted alike stand opposite each other.
 void Matching::match_messages() {
     const std::size_t ranks = plan_->steps.size();
-    for (const Channel channel : {Channel::signals, Channel::messages}) {
+    for (const Channel channel : {Channel::signals, Channel::messages, Channel::exchanges}) {
         std::vector<StepNumber> sending;
         std::vector<StepNumber> receiving;
         for (Rank rank = 0; rank < plan_->size(); ++rank) {
             StepNumber number = first_step(rank);
             for (const Step& step : plan_->steps[index(rank)]) {
-                if (channel_of(step.kind) == channel) {
+                if (channel_of(step) == channel) {
                     (is_sending(step.kind) ? sending : receiving).push_back(number);
                 }
                 ++number;

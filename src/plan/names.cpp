@@ -36,12 +36,13 @@ constexpr std::array<Named<StepKind>, 9> step_kinds{{
     {StepKind::copy, "copy"},
 }};
 
-constexpr std::array<Named<Mechanism>, 5> mechanisms{{
+constexpr std::array<Named<Mechanism>, 6> mechanisms{{
     {Mechanism::none, "none"},
     {Mechanism::line, "line"},
     {Mechanism::cells, "cells"},
     {Mechanism::pull, "pull"},
     {Mechanism::network, "network"},
+    {Mechanism::exchange, "exchange"},
 }};
 
 constexpr std::array<Named<Buffer>, 3> buffers{{

@@ -8,6 +8,7 @@
 #include <corymb/error.hpp>
 
 #include <string>
+#include <unordered_map>
 
 namespace corymb::plan {
 
@@ -69,7 +70,7 @@ public:
           step_(plan.steps[static_cast<std::size_t>(rank)][index]) {}
 
     void check() const {
-        if (step_.kind > StepKind::copy || step_.via > Mechanism::network) {
+        if (step_.kind > StepKind::copy || step_.via > Mechanism::exchange) {
             refuse("unknown kind or mechanism");
         }
         check_peer();
@@ -126,7 +127,9 @@ private:
         const Mechanism via = step_.via;
         const bool local = step_.kind == StepKind::signal || step_.kind == StepKind::wait ||
                            step_.kind == StepKind::copy || empty_publication();
-        if (local) {
+        const bool meets = via == Mechanism::exchange &&
+                           (step_.kind == StepKind::signal || step_.kind == StepKind::wait);
+        if (local && !meets) {
             if (via != Mechanism::none) {
                 refuse("moves no bytes between ranks and so has no mechanism");
             }
@@ -136,15 +139,17 @@ private:
         if (via == Mechanism::none ||
             (is_publication && via != Mechanism::line && via != Mechanism::pull)) {
             refuse(is_publication ? "a publication goes via line or pull"
-                                  : "a message goes via line, cells, pull or network");
+                                  : "a message goes via line, cells, pull, network or exchange");
         }
         const std::uint64_t count =
             uses_from(step_.kind) && !is_folding(step_.kind) ? step_.from.count : step_.to.count;
-        if (via == Mechanism::line &&
-            count * plan_.block_bytes(plan_.bytes_max) > line_payload_bytes) {
-            refuse("its blocks do not fit the " + std::to_string(line_payload_bytes) +
-                   " bytes of a line when the payload has bytes_max = " +
-                   std::to_string(plan_.bytes_max));
+        const std::uint64_t room =
+            via == Mechanism::exchange ? exchange_payload_bytes : line_payload_bytes;
+        if ((via == Mechanism::line || via == Mechanism::exchange) &&
+            count * plan_.block_bytes(plan_.bytes_max) > room) {
+            refuse("its blocks do not fit the " + std::to_string(room) +
+                   " bytes that a message via " + std::string(to_string(via)) +
+                   " has when the payload has bytes_max = " + std::to_string(plan_.bytes_max));
         }
     }
 
@@ -211,6 +216,28 @@ private:
     const Step& step_;
 };
 
+/// Via exchange a rank sends to a peer and takes from it in turns, beginning with sending.
+void check_turns(const Plan& plan, Rank rank) {
+    const auto& program = plan.steps[static_cast<std::size_t>(rank)];
+    std::unordered_map<Rank, std::size_t> to_take; // peer -> step that has sent to it
+    for (std::size_t index = 0; index < program.size(); ++index) {
+        const Step& step = program[index];
+        if (step.via != Mechanism::exchange) {
+            continue;
+        }
+        if (is_sending(step.kind) && !to_take.emplace(step.peer, index).second) {
+            refuse(plan, rank, index,
+                   "sends twice via exchange without taking the peer's message between");
+        }
+        if (!is_sending(step.kind) && to_take.erase(step.peer) == 0) {
+            refuse(plan, rank, index, "takes via exchange without having sent to the peer before");
+        }
+    }
+    for (const auto& [peer, index] : to_take) {
+        refuse(plan, rank, index, "sends via exchange and never takes the peer's message");
+    }
+}
+
 } // namespace
 
 void check_shape(const Plan& plan) {
@@ -220,6 +247,7 @@ void check_shape(const Plan& plan) {
         for (std::size_t index = 0; index < count; ++index) {
             ShapeOfStep(plan, rank, index).check();
         }
+        check_turns(plan, rank);
     }
 }
 

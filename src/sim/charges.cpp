@@ -89,6 +89,11 @@ double Charges::receive_factor(Rank from, Rank to, int count) const noexcept {
                : batch_factor(curve_of(machine_.receive_batch, pair_class(from, to)), count);
 }
 
+double Charges::meeting(Rank from, Rank to) const noexcept {
+    const Curve* curve = curve_of(machine_.exchange, pair_class(from, to));
+    return curve != nullptr ? total_at(*curve, 1) : send(from, to) + receive(from, to);
+}
+
 double Charges::publication_delay(Rank from, Rank reader, int place, double ahead) const noexcept {
     const double alone = receive(from, reader);
     const Curve* curve = machine_.shared_line.empty()

@@ -29,6 +29,9 @@ public:
         const int target = pu(to);
         return source == target ? shared_receive_ : machine_.receive_cost(source, target);
     }
+    /// Time of a meeting via exchange, from the later of the two. Without a measured value as long
+    /// as a message.
+    [[nodiscard]] double meeting(Rank from, Rank to) const noexcept;
     [[nodiscard]] double step_overhead() const noexcept { return machine_.step_overhead; }
 
     /// Time to copy or combine that many bytes; 0 for what fits a line, which rides for free.

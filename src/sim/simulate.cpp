@@ -121,6 +121,11 @@ private:
             room != no_step && !matching_.is_rendezvous(number)) {
             begin_ = std::max(begin_, finished_[room]);
         }
+        if (step.via == Mechanism::exchange) {
+            end_ = available_[number] = begin_ + charges_.step_overhead();
+            member.sends_in_row = member.receives_in_row = 0;
+            return;
+        }
         const double started = begin_ + send_cost(member, rank, step.peer);
         if (matching_.is_rendezvous(number)) {
             member.long_send_begin = begin_;
@@ -170,6 +175,12 @@ private:
         member.sends_in_row = 0;
         if (plan::is_reading(step.kind)) {
             read(number, step, rank);
+            return;
+        }
+        if (step.via == Mechanism::exchange) {
+            begin_ = std::max(begin_, available_[source]);
+            end_ = begin_ + charges_.step_overhead() + charges_.meeting(step.peer, rank);
+            member.receives_in_row = 0;
             return;
         }
         const bool streams = matching_.is_rendezvous(source);

@@ -50,6 +50,10 @@ public:
 
 private:
     static Opcode opcode(const Step& step) {
+        if (step.via == Mechanism::exchange) {
+            const bool sends = step.kind == StepKind::signal || step.kind == StepKind::send;
+            return sends ? Opcode::meet_put : Opcode::meet_take;
+        }
         const bool pull = step.via == Mechanism::pull;
         switch (step.kind) {
         case StepKind::signal: return Opcode::signal;
@@ -96,6 +100,14 @@ private:
         switch (code) {
         case Opcode::signal: peer.signal_out = &fabric_->signal(rank_, peer.rank); break;
         case Opcode::wait: peer.signal_in = &fabric_->signal(peer.rank, rank_); break;
+        case Opcode::meet_put:
+        case Opcode::meet_take:
+            if (!peer.has_exchange) {
+                peer.has_exchange = true;
+                peer.exchange = {fabric_->exchange_line(rank_, peer.rank),
+                                 static_cast<std::size_t>(rank_ < peer.rank ? 0 : 1)};
+            }
+            break;
         case Opcode::send_line:
         case Opcode::post:
             if (!peer.has_line_out) {

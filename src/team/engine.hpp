@@ -5,7 +5,8 @@
 // Roles: one engine per rank, used by that rank's thread only.
 //
 // Layout: none of its own; all shared memory belongs to the channels (signal_line.hpp,
-// slot_ring.hpp, publication_ring.hpp, parking_spot.hpp) and to the callers' buffers.
+// exchange_line.hpp, slot_ring.hpp, publication_ring.hpp, parking_spot.hpp) and to the callers'
+// buffers.
 //
 // Protocol:
 //   Every step that changes a word that a peer may sleep on is followed by wake_if_parked on that
@@ -90,6 +91,8 @@ private:
         case Opcode::read_line: return read_line(step);
         case Opcode::publish_address: return publish_address(*step.end, bytes_of(step.from));
         case Opcode::read_address: return read_address(step);
+        case Opcode::meet_put: return meet_put(step);
+        case Opcode::meet_take: return meet_take(step);
         case Opcode::copy:
             arrive(step, bytes_of(step.from).data, 0, bytes_of(step.from).bytes);
             return true;
@@ -179,6 +182,29 @@ private:
         }
         arrive(step, payload, 0, bytes);
         release_message(*step.peer);
+        return true;
+    }
+
+    // Meetings via exchange; without blocks they have no bytes.
+    // -----------------------------------------------------------------------------------------
+
+    bool meet_put(Compiled& step) {
+        const Address what = step.from.count == 0 ? Address{} : bytes_of(step.from);
+        Env::note_read(what.data, what.bytes);
+        step.peer->exchange.put(what.data, what.bytes);
+        step.peer->spot->wake_if_parked();
+        return true;
+    }
+
+    bool meet_take(const Compiled& step) {
+        const std::size_t bytes = step.to.count == 0 ? 0 : bytes_of(step.to).bytes;
+        const std::byte* payload = step.peer->exchange.take(*waiter_, bytes);
+        if (payload == nullptr) {
+            return false;
+        }
+        if (bytes != 0) {
+            arrive(step, payload, 0, bytes);
+        }
         return true;
     }
 

@@ -5,6 +5,7 @@
 
 #include "base/cache_line.hpp"
 #include "channel/copy_gate.hpp"
+#include "channel/exchange_line.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
@@ -12,6 +13,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,6 +30,8 @@ template <class Env>
 using LineRing = channel::SlotRing<Env, line_payload_bytes, 2 * line_slots, line_slots>;
 template <class Env>
 using CellRing = channel::SlotRing<Env, cell_bytes, 2 * cell_slots, 1>;
+template <class Env>
+using ExchangeLine = channel::ExchangeLine<Env, exchange_payload_bytes>;
 template <class Env>
 using LinePublication = channel::PublicationRing<Env, line_payload_bytes, 2 * line_slots>;
 
@@ -107,6 +111,11 @@ public:
         const std::lock_guard lock(mutex_);
         return made(edge(from, to).cells);
     }
+    /// One for both directions.
+    ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
+        const std::lock_guard lock(mutex_);
+        return made(exchanges_[std::minmax(one, other)]);
+    }
     [[nodiscard]] std::size_t edge_count() const {
         const std::lock_guard lock(mutex_);
         return edges_.size();
@@ -125,6 +134,7 @@ private:
 
     mutable std::mutex mutex_;
     std::map<std::pair<Rank, Rank>, std::unique_ptr<Edge<Env>>> edges_;
+    std::map<std::pair<Rank, Rank>, std::unique_ptr<ExchangeLine<Env>>> exchanges_;
     std::vector<RankState<Env>> states_;
 };
 

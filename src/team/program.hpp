@@ -24,6 +24,8 @@ struct Peer {
     std::uint64_t signals_sent = 0;
     std::uint64_t signals_received = 0;
     bool has_line_out = false, has_line_in = false, has_cells_out = false, has_cells_in = false;
+    bool has_exchange = false;
+    channel::ExchangeEnd<Env, exchange_payload_bytes> exchange;
     channel::SlotSender<Env, LineRing<Env>> line_out;
     channel::SlotReceiver<Env, LineRing<Env>> line_in;
     channel::SlotSender<Env, CellRing<Env>> cells_out;
@@ -57,6 +59,8 @@ enum class Opcode : std::uint8_t {
     publish_address,
     read_address,
     copy,
+    meet_put,  ///< Via exchange, with or without bytes.
+    meet_take, ///< The other half of the meeting.
 };
 
 template <class Env>

@@ -11,6 +11,9 @@
 namespace corymb::team {
 
 std::uint64_t size_class(std::uint64_t bytes) noexcept {
+    if (bytes <= exchange_payload_bytes) {
+        return exchange_payload_bytes;
+    }
     return bytes <= line_payload_bytes ? line_payload_bytes : std::bit_ceil(bytes);
 }
 

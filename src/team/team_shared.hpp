@@ -31,7 +31,8 @@ struct PlanKey {
     auto operator<=>(const PlanKey&) const = default;
 };
 
-/// Payloads up to one line are one class, larger ones are rounded up to a power of two.
+/// Payloads that a meeting via exchange carries are one class, those up to a line another; larger
+/// ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
 /// A plan and its publications; lives as long as the team.

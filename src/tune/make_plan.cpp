@@ -29,16 +29,18 @@ double cheapest_factor(const Machine& machine, int messages) {
     return least;
 }
 
-bool publishes(const Plan& plan) {
+bool shares_lines(const Plan& plan) {
     return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
-        return std::ranges::any_of(steps,
-                                   [](const Step& step) { return step.kind == StepKind::publish; });
+        return std::ranges::any_of(steps, [](const Step& step) {
+            return step.kind == StepKind::publish || step.via == Mechanism::exchange;
+        });
     });
 }
 
-/// The bounds are about messages between two ranks; one store that many read can be faster.
+/// The bounds are about messages with a line each way; one store that many read, or a line that
+/// both write, can be faster.
 Bound bound_of(const Machine& machine, const PlanRequest& request, const Plan& plan) {
-    if (request.placement.size() == 1 || publishes(plan)) {
+    if (request.placement.size() == 1 || shares_lines(plan)) {
         return {0, "none"};
     }
     const CostView costs(machine, request.placement);

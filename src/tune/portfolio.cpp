@@ -22,11 +22,13 @@ bool is_search(const Family& family) {
            family.name.starts_with("earliest");
 }
 
-/// What one store costs many readers at once cannot be told from what messages between two cost, so
-/// a model that has not measured it would make every such plan look good.
+/// What one store costs many readers at once, or a meeting on one line, cannot be told from what
+/// messages between two cost, so a model that has not measured it would make every such plan look
+/// good, or none.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
-    return family.name.starts_with("shared-line") && machine.shared_line.empty() &&
-           !request.oversubscribed;
+    return (family.name.starts_with("shared-line") && machine.shared_line.empty() &&
+            !request.oversubscribed) ||
+           (family.name == "pair-exchange" && machine.exchange.empty());
 }
 
 bool is_better(const Candidate& left, const Candidate& right) {

@@ -96,6 +96,9 @@ void measure_curves(Machine& machine, GroupProbe& probe,
                    count == 1 ? send : total(probe.burst_to_each(centre, some), last, send));
             append(shared_line, count, probe.shared_line(centre, some));
         }
+        Curve exchange{index, {}, {}};
+        append(exchange, 1, probe.meeting(centre, cpus.front()));
+        keep_if_any(machine.exchange, std::move(exchange));
         keep_if_any(machine.send_batch, std::move(send_batch));
         keep_if_any(machine.fan_out, std::move(fan_out));
         keep_if_any(machine.receive_batch, std::move(receive_batch));

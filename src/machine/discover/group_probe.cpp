@@ -3,12 +3,14 @@
 // thread that uses it: publishes the rings. The channels are argued in channel/.
 #include "machine/discover/group_probe.hpp"
 
+#include "channel/exchange_line.hpp"
 #include "channel/publication_ring.hpp"
 #include "machine/discover/line.hpp"
 #include "machine/discover/statistics.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -20,6 +22,7 @@ constexpr int rounds = 64;
 constexpr double gap_ns = 10'000;  ///< A longer round was interrupted.
 constexpr double settle_ns = 2000; ///< Longer than any transfer: for events out of the way.
 
+using ExchangeLine = channel::ExchangeLine<channel::StandardEnv, 8>;
 using LinePublication = channel::PublicationRing<channel::StandardEnv, 56, 8>;
 
 double uninterrupted(std::vector<double> values) {
@@ -46,6 +49,7 @@ public:
             if (thread == 0) {
                 duplex_ = std::make_unique<Duplex[]>(lanes_);
                 publication_ = std::make_unique<LinePublication>(readers_);
+                exchange_ = std::make_unique<ExchangeLine>();
                 ready_.store(true, std::memory_order_release); // P1 release
             }
             bool seen = false;
@@ -69,6 +73,7 @@ public:
         }
         return ends;
     }
+    ExchangeLine& exchange_line() { return *exchange_; }
     LinePublication& publication() { return *publication_; }
     [[nodiscard]] double ns(Ticks from) const { return scale_->ns(from, ticks()); }
     [[nodiscard]] Ticks ticks_of(double time_ns) const {
@@ -89,6 +94,7 @@ private:
     Ticks deadline_;
     std::unique_ptr<Duplex[]> duplex_;
     std::unique_ptr<LinePublication> publication_;
+    std::unique_ptr<ExchangeLine> exchange_;
     std::atomic<bool> ready_{false};
 };
 
@@ -256,6 +262,32 @@ double GroupProbe::shared_line(int from, std::span<const int> readers) {
         last = there > last || !(there == there) ? there : last;
     }
     return last;
+}
+
+double GroupProbe::meeting(int one, int other) {
+    constexpr int meetings = 64; // In a timed round; rounds are short against an interruption.
+    Stage stage(*crew_, scale_, 1, 0);
+    std::vector<double> times;
+    stage.run(one, std::span(&other, 1), [&](int thread, BoundedWaiter& waiter) {
+        channel::ExchangeEnd<channel::StandardEnv, 8> end(stage.exchange_line(),
+                                                          static_cast<std::size_t>(thread));
+        std::uint64_t value = 0;
+        for (int round = 0; round < rounds; ++round) {
+            const Ticks begin = ticks();
+            for (int meeting = 0; meeting < meetings; ++meeting) {
+                end.put(&value, sizeof value);
+                const std::byte* payload = end.take(waiter, sizeof value);
+                if (payload == nullptr) {
+                    return;
+                }
+                std::memcpy(&value, payload, sizeof value);
+            }
+            if (thread == 0) {
+                times.push_back(stage.ns(begin) / meetings);
+            }
+        }
+    });
+    return uninterrupted(times);
 }
 
 } // namespace corymb::discover

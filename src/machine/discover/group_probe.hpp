@@ -29,6 +29,8 @@ public:
     double pending_receives(int at, std::span<const int> from, int count);
     /// One publication: until the last reader has it. The way of its answer is taken off.
     double shared_line(int from, std::span<const int> readers);
+    /// Two CPUs hand each other a word on one line, again and again: time of one meeting.
+    double meeting(int one, int other);
 
 private:
     Crew* crew_;

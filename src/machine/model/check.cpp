@@ -281,6 +281,7 @@ void Machine::check() const {
     check_curves("fan_out", fan_out, classes.size());
     check_curves("receive_batch", receive_batch, classes.size());
     check_curves("shared_line", shared_line, classes.size());
+    check_curves("exchange", exchange, classes.size());
     check_memory(memory);
     check_not_negative("step_overhead", step_overhead);
     check_quality(quality);

@@ -210,11 +210,11 @@ Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",       "name",    "source",        "created",     "assumption",
-                     "unit",         "unit_ns", "fingerprint",   "quality",     "topology",
-                     "classes",      "group",   "group_class",   "send",        "receive",
-                     "send_batch",   "fan_out", "receive_batch", "shared_line", "memory",
-                     "step_overhead"});
+    root.allow_only({"schema",     "name",         "source",        "created",     "assumption",
+                     "unit",       "unit_ns",      "fingerprint",   "quality",     "topology",
+                     "classes",    "group",        "group_class",   "send",        "receive",
+                     "send_batch", "fan_out",      "receive_batch", "shared_line", "exchange",
+                     "memory",     "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -237,6 +237,7 @@ Machine machine_from_json(std::string_view text) {
     machine.fan_out = curves(root, "fan_out");
     machine.receive_batch = curves(root, "receive_batch");
     machine.shared_line = curves(root, "shared_line");
+    machine.exchange = curves(root, "exchange");
     machine.memory = memory_levels(root);
     machine.step_overhead = number_or(root, "step_overhead", 0, huge, 0);
     machine.check();

@@ -160,6 +160,7 @@ std::string to_json(const Machine& machine) {
     out["fan_out"] = curves(machine.fan_out);
     out["receive_batch"] = curves(machine.receive_batch);
     out["shared_line"] = curves(machine.shared_line);
+    out["exchange"] = curves(machine.exchange);
     out["memory"] = memory_levels(machine.memory);
     out["step_overhead"] = machine.step_overhead;
     return dump_json(out);

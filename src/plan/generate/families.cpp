@@ -32,6 +32,7 @@ std::span<const Family> families() {
                                  dissemination_3,
                                  dissemination_4,
                                  recursive_doubling,
+                                 pair_exchange,
                                  earliest_completion,
                                  earliest_completion_look_ahead,
                                  annealed,

@@ -31,13 +31,14 @@ extern const Family dissemination_2;
 extern const Family dissemination_3;
 extern const Family dissemination_4;
 extern const Family recursive_doubling;
+extern const Family pair_exchange;
 extern const Family earliest_completion;
 extern const Family earliest_completion_look_ahead;
 extern const Family annealed;
 extern const Family exact;
 
 /// Whether any tree can carry the operation. Reductions in rank order need contiguous subtrees,
-/// which only star, contiguous and recursive-doubling offer.
+/// which only star, contiguous, recursive-doubling and pair-exchange offer.
 inline bool unordered(Collective op, const GenerateInput& input) {
     const bool reduces = op == Collective::reduce || op == Collective::allreduce;
     return !(reduces && input.ordered);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce by recursive doubling (Thakur, Rabenseifner, Gropp, IJHPCA 2005): in round r, position
-// p
-// exchanges partial results with p xor 2^r. Ranks beyond the largest power of two first give their
-// contribution to a partner and get the result from it at the end.
+// p exchanges partial results with p xor 2^r (hypercube.hpp).
 #include "plan/generate/family_list.hpp"
-#include "plan/generate/numbering.hpp"
+#include "plan/generate/hypercube.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,51 +16,6 @@ namespace {
 
 std::size_t at(Rank rank) {
     return static_cast<std::size_t>(rank);
-}
-
-/// Positions 0 to core - 1 take part in the rounds; position core + i is the surplus partner of i.
-struct Shape {
-    Rank size, core;
-    std::vector<Rank> masks; ///< The round with mask m pairs p with p xor m.
-
-    Shape(Rank ranks, bool far_first)
-        : size(ranks), core(static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(ranks)))) {
-        for (Rank mask = 1; mask < core; mask *= 2) {
-            masks.push_back(mask);
-        }
-        if (far_first) {
-            std::ranges::reverse(masks);
-        }
-    }
-    [[nodiscard]] Rank surplus() const { return size - core; }
-};
-
-double replay(const CostView& costs, const Shape& shape, const Numbering& numbering) {
-    std::vector<double> clock(numbering.size(), 0.0);
-    const auto rank = [&](Rank position) {
-        return numbering[at(position)];
-    };
-    for (Rank p = 0; p < shape.surplus(); ++p) {
-        const Rank from = rank(shape.core + p);
-        clock[at(shape.core + p)] = costs.send(from, rank(p));
-        clock[at(p)] = clock[at(shape.core + p)] + costs.receive(from, rank(p));
-    }
-    std::vector<double> sent(at(shape.core));
-    for (const Rank mask : shape.masks) {
-        for (Rank p = 0; p < shape.core; ++p) {
-            sent[at(p)] = clock[at(p)] + costs.send(rank(p), rank(p ^ mask));
-        }
-        for (Rank p = 0; p < shape.core; ++p) {
-            clock[at(p)] =
-                std::max(sent[at(p)], sent[at(p ^ mask)]) + costs.receive(rank(p ^ mask), rank(p));
-        }
-    }
-    for (Rank p = 0; p < shape.surplus(); ++p) {
-        const Rank to = rank(shape.core + p);
-        clock[at(p)] += costs.send(rank(p), to);
-        clock[at(shape.core + p)] = clock[at(p)] + costs.receive(rank(p), to);
-    }
-    return *std::ranges::max_element(clock);
 }
 
 /// Writes the steps of the exchanges.
@@ -114,7 +67,8 @@ std::pair<Buffer, Buffer> buffers(Mechanism via, std::size_t round, bool folded_
     return {before, even ? Buffer::scratch : Buffer::output};
 }
 
-void write_rounds(Plan& plan, const Shape& shape, const Numbering& numbering, Mechanism via) {
+void write_rounds(Plan& plan, const HypercubeShape& shape, const Numbering& numbering,
+                  Mechanism via) {
     Writer writer(plan, via);
     const auto rank = [&](Rank position) {
         return numbering[at(position)];
@@ -146,7 +100,8 @@ void write_rounds(Plan& plan, const Shape& shape, const Numbering& numbering, Me
     }
 }
 
-Plan write_plan(const GenerateInput& input, const Shape& shape, const Numbering& numbering) {
+Plan write_plan(const GenerateInput& input, const HypercubeShape& shape,
+                const Numbering& numbering) {
     Transport how = transport(input);
     if (how.via == Mechanism::cells) {
         // Both sides send before they receive, so a block must fit into the cells of an edge.
@@ -180,47 +135,13 @@ Plan write_plan(const GenerateInput& input, const Shape& shape, const Numbering&
     return plan;
 }
 
-/// Partners of the first surplus pairs are neighbours, so that partial results stay contiguous.
-Numbering contiguous_numbering(const Shape& shape) {
-    Numbering numbering(at(shape.size));
-    for (Rank p = 0; p < shape.core; ++p) {
-        const bool paired = p < shape.surplus();
-        numbering[at(p)] = paired ? 2 * p : p + shape.surplus();
-        if (paired) {
-            numbering[at(shape.core + p)] = 2 * p + 1;
-        }
-    }
-    return numbering;
-}
-
 bool applies(Collective op, const GenerateInput&) {
     return op == Collective::allreduce;
 }
 
 Plan make(Collective, const GenerateInput& input) {
-    constexpr std::uint64_t messages_max = 2'000'000;
-    const Rank size = input.costs.size();
-    if (input.ordered) {
-        const Shape shape(size, false);
-        return write_plan(input, shape, contiguous_numbering(shape));
-    }
-    Shape best_shape(size, false);
-    Numbering best;
-    double best_cost = 0;
-    for (const bool far_first : {false, true}) {
-        const Shape shape(size, far_first);
-        const std::uint64_t messages = static_cast<std::uint64_t>(size) * (shape.masks.size() + 2);
-        Numbering numbering = best_numbering(
-            input, std::min(moves_of(input), messages_max / messages),
-            [&](const Numbering& candidate) { return replay(input.costs, shape, candidate); });
-        const double cost = replay(input.costs, shape, numbering);
-        if (best.empty() || cost < best_cost) {
-            best = std::move(numbering);
-            best_cost = cost;
-            best_shape = shape;
-        }
-    }
-    return write_plan(input, best_shape, best);
+    const Hypercube cube = best_hypercube(input);
+    return write_plan(input, cube.shape, cube.numbering);
 }
 
 } // namespace

@@ -182,7 +182,7 @@ TEST(PlanSchema, NamesTheStepsMechanismsAndBuffersThatExist) {
     for (const auto& name : names("step", "step")) {
         EXPECT_NO_THROW(static_cast<void>(plan::step_kind_from_string(name.get<std::string>())));
     }
-    EXPECT_EQ(names("step", "via").size(), 5u);
+    EXPECT_EQ(names("step", "via").size(), 6u);
     for (const auto& name : names("step", "via")) {
         EXPECT_NO_THROW(static_cast<void>(plan::mechanism_from_string(name.get<std::string>())));
     }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -223,6 +224,51 @@ TEST(Refusal, NamesWhoLeavesABarrierTooEarly) {
     plan.steps[0].erase(plan.steps[0].begin() + 1);
     plan.steps[2].erase(plan.steps[2].begin());
     expect_refusal(plan, "rank 0: ", "before rank 2 has entered it");
+}
+
+/// Two ranks that meet twice via exchange.
+Plan meetings() {
+    Plan plan = empty_plan(Collective::barrier, 2, 0, 0);
+    for (const Rank rank : {0, 1}) {
+        for (int meeting = 0; meeting < 2; ++meeting) {
+            auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+            steps.push_back(make_step(StepKind::signal, 1 - rank, Mechanism::exchange));
+            steps.push_back(make_step(StepKind::wait, 1 - rank, Mechanism::exchange));
+        }
+    }
+    return plan;
+}
+
+TEST(Refusal, ExchangeGoesInTurns) {
+    EXPECT_NO_THROW(check_plan(meetings()));
+    Plan plan = meetings();
+    std::swap(plan.steps[0][1], plan.steps[0][2]);
+    expect_refusal(plan, "rank 0, step 1 (signal to 1 via exchange)", "sends twice");
+    plan = meetings();
+    std::swap(plan.steps[1][0], plan.steps[1][1]);
+    expect_refusal(plan, "rank 1, step 0 (wait for 0 via exchange)", "without having sent");
+    plan = meetings();
+    plan.steps[1].pop_back();
+    expect_refusal(plan, "rank 1, step 2 (signal to 0 via exchange)", "never takes");
+    plan = meetings();
+    plan.steps[1].resize(2);
+    expect_refusal(plan, "rank 0, step 3 (wait for 1 via exchange)", "sends only 1 message");
+}
+
+TEST(Refusal, ExchangeCarriesEightBytes) {
+    const auto allreduce = [](std::uint64_t bytes) {
+        Plan plan = empty_plan(Collective::allreduce, 2, 1, bytes);
+        for (const Rank rank : {0, 1}) {
+            const Blocks input{Buffer::input, 0, 1};
+            auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+            steps.push_back(make_step(StepKind::send, 1 - rank, Mechanism::exchange, input));
+            steps.push_back(make_step(StepKind::fold, 1 - rank, Mechanism::exchange, input, one));
+            steps.back().incoming_first = rank == 1;
+        }
+        return plan;
+    };
+    EXPECT_NO_THROW(check_plan(allreduce(8), true));
+    expect_refusal(allreduce(9), "rank 0, step 0 (send to 1 via exchange)", "8 bytes");
 }
 
 } // namespace

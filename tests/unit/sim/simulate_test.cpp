@@ -166,6 +166,30 @@ TEST(Simulate, ReadersOfASharedLineFollowItsCurve) {
     }
 }
 
+TEST(Simulate, AMeetingTakesTheMeasuredTimeFromTheLaterOfTheTwo) {
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.memory = {{"l3", 1 << 20, 20, 20, 20}};
+    Plan plan = empty_plan(Collective::allreduce, 2, 1, 8);
+    for (const Rank rank : {0, 1}) {
+        const Blocks input{Buffer::input, 0, 1};
+        plan.steps[static_cast<std::size_t>(rank)] = {
+            make_step(StepKind::send, 1 - rank, Mechanism::exchange, input),
+            make_step(StepKind::fold, 1 - rank, Mechanism::exchange, input,
+                      {Buffer::output, 0, 1})};
+    }
+    EXPECT_DOUBLE_EQ(simulate(plan, machine, in_order(2), 8).makespan, send_cost + receive_cost);
+    machine.exchange = {{.pair_class = 0, .count = {1}, .value = {12}}};
+    EXPECT_DOUBLE_EQ(simulate(plan, machine, in_order(2), 8).makespan, 12);
+    // Rank 1 is busy with a copy first.
+    plan.scratch_blocks = 1;
+    plan.bytes_max = 8;
+    plan.steps[1].insert(plan.steps[1].begin(),
+                         make_step(StepKind::copy, -1, Mechanism::none, {Buffer::input, 0, 1},
+                                   {Buffer::scratch, 0, 1}));
+    machine.step_overhead = 5;
+    EXPECT_DOUBLE_EQ(simulate(plan, machine, in_order(2), 8).makespan, 5 + 5 + 5 + 12);
+}
+
 TEST(Simulate, LaterSendsInARowFollowTheBatchCurve) {
     Machine machine = uniform_machine(5, 10, receive_cost);
     machine.fan_out = {{.pair_class = 0, .count = {1, 2, 4}, .value = {20, 30, 46}}};

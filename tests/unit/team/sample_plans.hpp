@@ -43,6 +43,17 @@ inline Plan dissemination(int size) {
     return plan;
 }
 
+/// Two ranks meet on one line that both write.
+inline Plan meeting() {
+    Plan plan = empty_plan(Collective::barrier, 2, 0, 0, 0, "meeting");
+    for (const Rank rank : {0, 1}) {
+        plan.steps[static_cast<std::size_t>(rank)] = {
+            step(StepKind::signal, Mechanism::exchange, 1 - rank),
+            step(StepKind::wait, Mechanism::exchange, 1 - rank)};
+    }
+    return plan;
+}
+
 /// Everybody signals rank 0, which answers with one publication.
 inline Plan central(int size) {
     Plan plan = empty_plan(Collective::barrier, size, 0, 0, 0, "central");

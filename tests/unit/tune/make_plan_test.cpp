@@ -40,6 +40,26 @@ Errc code_of(const Machine& machine, const PlanRequest& request) {
     return Errc::io;
 }
 
+TEST(MakePlan, MeetsOnOneLineOnlyWhereThatWasMeasured) {
+    Machine machine = uniform_machine(4, 20, 60);
+    const auto offered = [&](Collective op, std::uint64_t bytes) {
+        const PlanChoice choice = make_plan(machine, request_of(op, bytes));
+        return std::ranges::count(choice.portfolio, "pair-exchange",
+                                  &std::pair<std::string, double>::first);
+    };
+    EXPECT_EQ(offered(Collective::barrier, 0), 0);
+    machine.exchange = {{.pair_class = 0, .count = {1}, .value = {45}}};
+    EXPECT_EQ(offered(Collective::barrier, 0), 1);
+    EXPECT_EQ(offered(Collective::allreduce, 8), 1);
+    EXPECT_EQ(offered(Collective::allreduce, 9), 0);
+    for (const Collective op : {Collective::barrier, Collective::allreduce}) {
+        const PlanChoice choice = make_plan(machine, request_of(op, 8));
+        EXPECT_EQ(choice.plan.algorithm, "pair-exchange");
+        EXPECT_DOUBLE_EQ(choice.predicted, 90); // Two rounds.
+        EXPECT_EQ(choice.bound_kind, "none");
+    }
+}
+
 TEST(MakePlan, KeepsTheBestOfItsPortfolio) {
     Random random(1);
     for (const Collective op : operations) {
