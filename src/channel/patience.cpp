@@ -22,6 +22,8 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 // Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
+// A teammate on another CPU is through with all that stand in line there in about this time.
+constexpr std::int64_t keep_most = 50 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
 constexpr int longest_ban = 4096; // Waits; at microseconds a wait some tens of milliseconds.
 // Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
@@ -51,24 +53,31 @@ Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
     yield_ns_ = yield_ns_max_;
 }
 
-Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop,
+Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, const Look& wanted,
                                        std::int64_t begin_ns) noexcept {
     const Outcome spun = spin(look, stop, begin_ns);
-    const Outcome outcome = spun == Outcome::exhausted ? yield(look, stop, begin_ns) : spun;
+    const Outcome outcome = spun == Outcome::exhausted ? yield(look, stop, wanted, begin_ns) : spun;
     if (outcome == Outcome::satisfied) {
         learn_from_awake();
     }
     return outcome;
 }
 
+bool Patience::looks_for_a_while(const Look& look) const noexcept {
+    for (int i = 0; i < looks_per_clock; ++i) {
+        if (look()) {
+            return true;
+        }
+        cpu_pause();
+    }
+    return false;
+}
+
 Patience::Outcome Patience::spin(const Look& look, const Look& stop,
                                  std::int64_t begin_ns) noexcept {
     while (now_ns() - begin_ns < spin_ns_) {
-        for (int i = 0; i < looks_per_clock; ++i) {
-            if (look()) {
-                return Outcome::satisfied;
-            }
-            cpu_pause();
+        if (looks_for_a_while(look)) {
+            return Outcome::satisfied;
         }
         if (stop()) {
             return Outcome::stopped;
@@ -77,7 +86,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
     return Outcome::exhausted;
 }
 
-Patience::Outcome Patience::yield(const Look& look, const Look& stop,
+Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look& wanted,
                                   std::int64_t begin_ns) noexcept {
     if (waits_without_yield_ > 0) {
         --waits_without_yield_;
@@ -90,6 +99,13 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop,
         }
         if (stop()) {
             return Outcome::stopped;
+        }
+        if (now - begin_ns < keep_most && !wanted()) {
+            if (looks_for_a_while(look)) {
+                return Outcome::satisfied;
+            }
+            now = now_ns();
+            continue;
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());

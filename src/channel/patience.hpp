@@ -8,7 +8,8 @@
 //
 // Protocol:
 //   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
-//   most the yield budget; 3. tell the caller to sleep. Budgets learn: a wait that ended awake
+//   most the yield budget, and where the caller says that nobody wants the CPU, with a pause, for a
+//   while; 3. tell the caller to sleep. Budgets learn: a wait that ended awake
 //   doubles them, one that was much longer than both halves them, so that a thread whose waits are
 //   long soon sleeps at once.
 //
@@ -58,15 +59,19 @@ public:
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
 
-    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began.
-    Outcome wait_awake(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
+    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began,
+    /// `wanted` says whether somebody else may need the CPU.
+    Outcome wait_awake(const Look& look, const Look& stop, const Look& wanted,
+                       std::int64_t begin_ns) noexcept;
 
     /// The wait ended asleep after `waited_ns`.
     void learn_from_sleep(std::int64_t waited_ns) noexcept;
 
 private:
     Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
-    Outcome yield(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
+    Outcome yield(const Look& look, const Look& stop, const Look& wanted,
+                  std::int64_t begin_ns) noexcept;
+    [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
 
     int quick_looks_;

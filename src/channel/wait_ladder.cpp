@@ -3,7 +3,13 @@
 
 #include "base/clock.hpp"
 
+#include <sched.h>
+
 namespace corymb::channel {
+
+void WaitLadder::note_cpu() noexcept {
+    seat_->begin(::sched_getcpu());
+}
 
 bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
@@ -15,8 +21,12 @@ bool WaitLadder::climb(const Look& look) noexcept {
         return timed_out_;
     };
     const Look stop(stop_condition);
+    auto wanted_condition = [&]() noexcept {
+        return !seat_ || awaited_ < 0 || seat_->is_wanted(static_cast<std::size_t>(awaited_));
+    };
+    const Look wanted(wanted_condition);
 
-    const auto outcome = patience_.wait_awake(look, stop, begin);
+    const auto outcome = patience_.wait_awake(look, stop, wanted, begin);
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied;
     }

@@ -21,12 +21,14 @@
 #pragma once
 
 #include "channel/copy_gate.hpp"
+#include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/patience.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace corymb::channel {
 
@@ -36,6 +38,8 @@ public:
         WaitPolicy policy = WaitPolicy::ladder;
         bool oversubscribed = false;  ///< More ranks than CPUs: do not spin.
         std::int64_t deadline_ns = 0; ///< Longest wait.
+        Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
+        std::size_t rank = 0;         ///< Own place in the crowd.
     };
     using Spot = ParkingSpot<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
@@ -44,7 +48,20 @@ public:
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          spot_(&spot), gate_(&gate), broken_(&broken) {}
+          spot_(&spot), gate_(&gate), broken_(&broken) {
+        if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
+            seat_.emplace(*settings.crowd, settings.rank);
+        }
+    }
+
+    /// The rank begins an operation.
+    void begin_operation() noexcept {
+        if (seat_) {
+            note_cpu();
+        }
+    }
+    /// The waits that follow are for this rank of the team.
+    void expect(std::int32_t rank) noexcept { awaited_ = rank; }
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: the team is
     /// broken or the deadline has passed (`timed_out` says which).
@@ -74,6 +91,7 @@ public:
 
 private:
     bool climb(const Look& look) noexcept;
+    void note_cpu() noexcept;
 
     Patience patience_;
     bool timed_out_ = false;
@@ -81,6 +99,8 @@ private:
     Spot* spot_;
     Gate* gate_;
     const Flag* broken_;
+    std::optional<Crowd::Seat> seat_;
+    std::int32_t awaited_ = 0;
 };
 
 } // namespace corymb::channel

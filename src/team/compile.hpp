@@ -33,6 +33,7 @@ public:
             compiled.code = opcode(step);
             compiled.fold = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
             compiled.incoming_first = step.incoming_first;
+            compiled.awaited = step.peer;
             compiled.to = step.to;
             compiled.from = step.from;
             if (step.kind == StepKind::publish) {

@@ -54,7 +54,7 @@ public:
         const std::size_t count = program.steps.size();
         const std::size_t end = activation.step + std::min(steps_max, count - activation.step);
         std::size_t index = activation.step;
-        while (index < end && execute(program.steps[index])) {
+        while (index < end && perform(program.steps[index])) {
             ++index;
         }
         activation.step = index;
@@ -71,6 +71,13 @@ private:
         std::size_t bytes;
     };
     static_assert(sizeof(Address) <= line_payload_bytes);
+
+    bool perform(Compiled& step) {
+        if constexpr (requires { waiter_->expect(step.awaited); }) {
+            waiter_->expect(step.awaited);
+        }
+        return execute(step);
+    }
 
     bool execute(Compiled& step) {
         switch (step.code) {

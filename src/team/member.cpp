@@ -11,7 +11,9 @@ namespace corymb::detail {
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
-              shared->broken, {shared->options.wait, shared->oversubscribed, shared->deadline_ns}),
+              shared->broken,
+              {shared->options.wait, shared->oversubscribed, shared->deadline_ns,
+               shared->crowd ? &*shared->crowd : nullptr, static_cast<std::size_t>(own_rank)}),
       engine_(ladder_) {}
 
 Member::Program& Member::program_for(const team::PlanKey& key) {
@@ -57,6 +59,7 @@ void Member::execute(Program& program, const team::Operands& operands, const tea
         throw Error(Errc::team_broken, "the team is broken: " + failure.text + "; make a new team",
                     failure.ranks);
     }
+    ladder_.begin_operation();
     team::Activation<team::Env> activation{&program, &operands};
     if (!engine_.run(activation)) [[unlikely]] {
         fail(key, program, activation.step);

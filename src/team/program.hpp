@@ -68,6 +68,7 @@ struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
+    Rank awaited = -1; ///< The rank that the step names.
     Blocks to{};
     Blocks from{};
     Peer<Env>* peer = nullptr;

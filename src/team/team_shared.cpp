@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <thread>
+#include <unistd.h>
 
 namespace corymb::team {
 
@@ -46,6 +47,11 @@ std::int64_t deadline_of(const TeamOptions& options) {
     return default_deadline_ns;
 }
 
+/// More than the largest number that a CPU can have.
+std::size_t configured_cpus() {
+    return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+}
+
 } // namespace
 
 TeamShared::TeamShared(int size, const TeamOptions& given)
@@ -58,6 +64,9 @@ TeamShared::TeamShared(int size, const TeamOptions& given)
                                                 std::to_string(options.cpus.size()) +
                                                 " CPUs for a team of " + std::to_string(size) +
                                                 "; give one a rank or none");
+    }
+    if (oversubscribed) {
+        crowd.emplace(static_cast<std::size_t>(size), configured_cpus());
     }
     if (!options.plans) {
         options.plans = team::default_plans(options, size);

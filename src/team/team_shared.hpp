@@ -2,6 +2,7 @@
 // What the ranks of a thread team share beside the fabric: options, plans, the first failure.
 #pragma once
 
+#include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "team/fabric.hpp"
 
@@ -81,6 +82,7 @@ struct TeamShared {
     bool plans_given; ///< The plan source is the user's, not the default.
     std::int64_t deadline_ns;
     bool oversubscribed;
+    std::optional<channel::Crowd> crowd; ///< Only when oversubscribed.
 
     // Scratch space of `split`: what every rank wants, and the teams that its leaders made.
     struct Wish {

@@ -16,11 +16,15 @@ struct Counter {
     bool operator()() noexcept { return ++looks == enough; }
 };
 
-Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once = false) {
+Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once = false,
+                       bool is_wanted = true) {
     auto stop = [&]() noexcept {
         return stop_at_once;
     };
-    return patience.wait_awake(Look(counter), Look(stop), now_ns());
+    auto wanted = [&]() noexcept {
+        return is_wanted;
+    };
+    return patience.wait_awake(Look(counter), Look(stop), Look(wanted), now_ns());
 }
 
 TEST(PatienceTest, EndsWhenTheConditionHolds) {
@@ -69,6 +73,25 @@ TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
         patience.learn_from_sleep(100'000); // Long enough to fall asleep, but not long.
     }
     EXPECT_GT(looks_until_exhausted().max, worn);
+}
+
+TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
+    // Every look of a yielding wait costs a system call, every look of a spinning one a pause, so
+    // in the same time there are many more. The thread may lose its CPU: the extremes of many.
+    const auto most_looks = [](bool is_wanted) {
+        int most = 0;
+        for (int i = 0; i < 30; ++i) {
+            Patience patience(WaitPolicy::ladder, true);
+            Counter never;
+            EXPECT_EQ(wait(patience, never, false, is_wanted), Patience::Outcome::exhausted);
+            most = std::max(most, never.looks);
+        }
+        return most;
+    };
+    EXPECT_GT(most_looks(false), most_looks(true));
+    Patience patience(WaitPolicy::ladder, true);
+    Counter never;
+    EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
 }
 
 TEST(PatienceTest, OversubscribedDoesNotSpin) {

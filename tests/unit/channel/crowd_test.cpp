@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channel/crowd.hpp"
+
+#include <gtest/gtest.h>
+
+namespace corymb::channel {
+namespace {
+
+TEST(CrowdTest, ACpuIsWantedUntilAllItsRanksHaveBegun) {
+    Crowd crowd(4, 2);
+    Crowd::Seat first(crowd, 0);
+    Crowd::Seat second(crowd, 1);
+    Crowd::Seat elsewhere(crowd, 2);
+    first.begin(0);
+    elsewhere.begin(1);
+    EXPECT_FALSE(first.is_wanted(2)) << "nobody else is known to run here";
+    second.begin(0);
+    EXPECT_FALSE(first.is_wanted(2));
+    EXPECT_FALSE(second.is_wanted(2));
+    first.begin(0); // The next operation.
+    EXPECT_TRUE(first.is_wanted(2)) << "rank 1 has not begun it";
+    second.begin(0);
+    EXPECT_FALSE(first.is_wanted(2));
+}
+
+TEST(CrowdTest, ACpuIsWantedByTheAwaitedRankIfItWasHereLast) {
+    Crowd crowd(2, 2);
+    Crowd::Seat first(crowd, 0);
+    Crowd::Seat second(crowd, 1);
+    first.begin(0);
+    second.begin(0);
+    EXPECT_TRUE(first.is_wanted(1));
+    second.begin(1);
+    first.begin(0);
+    EXPECT_FALSE(first.is_wanted(1));
+}
+
+TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
+    Crowd crowd(4, 2);
+    Crowd::Seat first(crowd, 0);
+    Crowd::Seat second(crowd, 1);
+    Crowd::Seat other(crowd, 2);
+    for (int operation = 0; operation < 5; ++operation) {
+        first.begin(0);
+        second.begin(0);
+        other.begin(1);
+    }
+    second.begin(1);
+    first.begin(0);
+    EXPECT_FALSE(first.is_wanted(2)) << "rank 1 is no longer expected here";
+    EXPECT_TRUE(second.is_wanted(0)) << "rank 2 is behind on the new CPU";
+    other.begin(1);
+    EXPECT_FALSE(second.is_wanted(0));
+}
+
+TEST(CrowdTest, AnUnknownCpuIsAlwaysWanted) {
+    Crowd crowd(2, 2);
+    Crowd::Seat seat(crowd, 0);
+    EXPECT_TRUE(seat.is_wanted(1));
+    seat.begin(-1);
+    EXPECT_TRUE(seat.is_wanted(1));
+    seat.begin(2);
+    EXPECT_TRUE(seat.is_wanted(1));
+    seat.begin(1);
+    EXPECT_FALSE(seat.is_wanted(1));
+}
+
+} // namespace
+} // namespace corymb::channel
