@@ -16,7 +16,40 @@ namespace corymb {
 /// Number of a participant in a group, 0 to size - 1.
 using Rank = std::int32_t;
 
-enum class Collective : std::uint8_t { barrier, broadcast, reduce, allreduce };
+/// scan gives rank r the combination of the ranks 0 to r, exscan that of 0 to r - 1.
+enum class Collective : std::uint8_t {
+    barrier,
+    broadcast,
+    reduce,
+    allreduce,
+    gather,
+    scatter,
+    allgather,
+    alltoall,
+    reduce_scatter,
+    scan,
+    exscan,
+};
+
+inline constexpr std::size_t collective_count = 11;
+
+/// One rank is special: it has the data at the start or at the end.
+[[nodiscard]] constexpr bool is_rooted(Collective op) noexcept {
+    return op == Collective::broadcast || op == Collective::reduce || op == Collective::gather ||
+           op == Collective::scatter;
+}
+
+/// Combines with an operator.
+[[nodiscard]] constexpr bool is_reduction(Collective op) noexcept {
+    return op == Collective::reduce || op == Collective::allreduce ||
+           op == Collective::reduce_scatter || op == Collective::scan || op == Collective::exscan;
+}
+
+/// There are buffers that hold a part for every rank; see Plan.
+[[nodiscard]] constexpr bool has_parts(Collective op) noexcept {
+    return op == Collective::gather || op == Collective::scatter || op == Collective::allgather ||
+           op == Collective::alltoall || op == Collective::reduce_scatter;
+}
 
 /// What one step does. `fold` and `read_fold` combine with the reduction operator on arrival.
 enum class StepKind : std::uint8_t {
@@ -45,11 +78,12 @@ enum class Mechanism : std::uint8_t {
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 
-/// A range of equally cut blocks of one of a rank's buffers. `count` 0 means "no data".
+/// A range of places of one of a rank's buffers, each holding one block. `count` 0 means "no data".
 ///
-/// Scratch block s stands for payload block s mod block_count and has its length (the last block of
-/// a payload may be shorter). A range never crosses a multiple of block_count, and the blocks that
-/// a step or a message moves stand for the same payload blocks at both ends.
+/// Place p holds block p mod block_count of part p / block_count and has its length (the last block
+/// of a part may be shorter); that goes for scratch, too. A range lies within one part or covers
+/// whole parts, and the places that a step or a message moves between hold the same blocks, so that
+/// both ends have equal lengths.
 struct Blocks {
     Buffer buffer = Buffer::input;
     std::uint32_t first = 0;
@@ -90,25 +124,43 @@ inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an ed
 
 /// The steps of every rank for one operation.
 ///
-/// Buffers. A broadcast works in place on `output`: the root's holds the data at the start,
-/// everybody's at the end. reduce and allreduce leave `input` unchanged and fill `output` (of the
-/// root, of everybody). A rank has `scratch_blocks` blocks of scratch. A barrier has no blocks.
-/// The payload is cut in `block_count` blocks of equal size, the last one possibly shorter. Block b
-/// stands in place b of input and output; place s of scratch is for block s mod block_count and has
-/// its length. input and output may be the same memory, so a block of input is not read once that
-/// of output has been written.
+/// Parts and blocks. Each rank contributes, or is given, one part; operations whose buffers hold
+/// data of every rank have `parts()` = size() of them, the others 1. A part is cut in `block_count`
+/// blocks of equal size, the last one possibly shorter; place p of a buffer holds block
+/// p mod block_count of part p / block_count.
+///
+///     operation       input                  output
+///     barrier         -                      -
+///     broadcast       -                      1 part; the root's is there at the start
+///     reduce          1 part                 root: 1 part
+///     allreduce       1 part                 1 part
+///     gather          1 part                 root: n parts, part r from rank r
+///     scatter         root: n parts          1 part: part r of the root's input for rank r
+///     allgather       1 part                 n parts
+///     alltoall        n parts, r for rank r  n parts, r from rank r
+///     reduce_scatter  n parts                1 part: part r of all ranks combined, for rank r
+///     scan            1 part                 1 part: ranks 0 to r combined, for rank r
+///     exscan          1 part                 1 part: ranks 0 to r - 1 combined; rank 0 has none
+///
+/// `input` is never written by a step, but it may be the same memory as output: where both have
+/// one part, place for place; where one of them has n parts, the single part of rank r may be its
+/// part r. A place is not read as input once the same place was written as output. The buffers of
+/// an alltoall are distinct. A rank has `scratch_blocks` places of scratch.
 struct Plan {
     Collective op = Collective::barrier;
-    Rank root = 0; ///< For barrier and allreduce: the inner root if there is one, else 0.
-    std::uint32_t block_count = 0; ///< Blocks of the payload; 0 for a barrier.
+    Rank root = 0; ///< Where the operation has none: the inner root if there is one, else 0.
+    std::uint32_t block_count = 0; ///< Blocks of one part; 0 for a barrier.
     std::uint32_t scratch_blocks = 0;
-    std::uint64_t bytes_max = 0;          ///< Largest payload in bytes that the plan is for.
+    std::uint64_t bytes_max = 0;          ///< Largest part in bytes that the plan is for.
     std::string algorithm;                ///< Name in the portfolio, e.g. "dissemination-2".
     std::vector<std::vector<Step>> steps; ///< steps[rank] in program order.
 
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(steps.size()); }
-    /// Bytes of one full block for a payload of `bytes`: ceil(bytes / block_count), 0 for a
-    /// barrier.
+    /// Parts of a buffer that holds data of every rank; 1 if the operation has no such buffer.
+    [[nodiscard]] std::uint32_t parts() const noexcept {
+        return has_parts(op) ? static_cast<std::uint32_t>(steps.size()) : 1;
+    }
+    /// Bytes of one full block of a part of `bytes`: ceil(bytes / block_count), 0 for a barrier.
     [[nodiscard]] std::uint64_t block_bytes(std::uint64_t bytes) const noexcept {
         return block_count == 0 ? 0 : (bytes + block_count - 1) / block_count;
     }
@@ -140,5 +192,10 @@ CORYMB_EXPORT std::string plan_hash(const Plan& plan);
 /// With `ordered`, also proves that reductions combine in rank order (non-commutative operators).
 /// O(steps x ranks / 64) time and memory for plans of the supported operations.
 CORYMB_EXPORT void check_plan(const Plan& plan, bool ordered = false);
+
+/// Whether the plan also serves parts of different lengths (the vector operations): no step moves
+/// more than one part, no part ever stands where another belongs, and nothing goes through scratch.
+/// Always true for operations with one part. Cost and errors as of `check_plan`.
+CORYMB_EXPORT bool keeps_parts(const Plan& plan);
 
 } // namespace corymb

@@ -62,6 +62,7 @@ void operate(Team& team, const Plan& plan, const std::vector<double>& input,
     case Collective::allreduce:
         team.allreduce(std::span<const double>(input), std::span<double>(output), std::plus<>{});
         break;
+    default: break; // Refused by run_plan.
     }
 }
 
@@ -135,6 +136,9 @@ nb::dict run_plan(const Plan& plan, std::vector<int> cpus, std::size_t repetitio
                   std::uint64_t bytes, double seconds, nb::object progress) {
     if (plan.size() < 1 || repetitions < 1 || !(seconds > 0 && seconds <= 1e6)) {
         throw nb::value_error("a run needs a rank, a repetition and a time limit");
+    }
+    if (has_parts(plan.op) || plan.op == Collective::scan || plan.op == Collective::exscan) {
+        throw nb::value_error("run_plan runs barrier, broadcast, reduce and allreduce only");
     }
     ProgressBridge bridge(std::move(progress));
     Run run(plan, repetitions, bytes);

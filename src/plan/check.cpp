@@ -10,6 +10,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,22 @@ void check_barrier(const plan::Matching& matching, const std::vector<plan::StepN
     }
 }
 
-} // namespace
+/// No range reaches over parts, and nothing waits in scratch.
+bool moves_single_parts(const Plan& plan) {
+    const auto in_one_part = [&plan](const Blocks& blocks) {
+        return blocks.count == 0 || blocks.first / plan.block_count ==
+                                        (blocks.first + blocks.count - 1) / plan.block_count;
+    };
+    return plan.scratch_blocks == 0 &&
+           std::ranges::all_of(plan.steps, [&](const std::vector<Step>& steps) {
+               return std::ranges::all_of(steps, [&](const Step& step) {
+                   return in_one_part(step.from) && in_one_part(step.to);
+               });
+           });
+}
 
-void check_plan(const Plan& plan, bool ordered) {
+/// Returns whether every block went straight to where it belongs.
+bool prove(const Plan& plan, bool ordered) {
     plan::check_shape(plan);
     const plan::Matching matching(plan);
     plan::DataFlow data(matching, ordered);
@@ -51,6 +65,18 @@ void check_plan(const Plan& plan, bool ordered) {
         check_barrier(matching, recorder.order);
     }
     plan::check_reuse(matching, recorder.order);
+    return data.stays_in_place();
+}
+
+} // namespace
+
+void check_plan(const Plan& plan, bool ordered) {
+    static_cast<void>(prove(plan, ordered));
+}
+
+bool keeps_parts(const Plan& plan) {
+    const bool stays_in_place = prove(plan, false);
+    return !has_parts(plan.op) || (stays_in_place && moves_single_parts(plan));
 }
 
 } // namespace corymb

@@ -15,7 +15,7 @@ constexpr std::size_t interval_count_max = std::size_t{1} << 26;
 
 } // namespace
 
-Contributions::Contributions(Rank ranks) : ranks_(ranks) {
+Contributions::Contributions(Rank ranks) {
     for (Rank rank = 0; rank < ranks; ++rank) {
         merged_.assign(1, Interval{rank, rank + 1});
         static_cast<void>(intern());
@@ -80,8 +80,8 @@ Contributions::Set Contributions::intern() {
     return set;
 }
 
-bool Contributions::is_everybody(Set set) const noexcept {
-    return sets_[set].count == 1 && intervals(set).front() == Interval{0, ranks_};
+bool Contributions::is_run(Set set, Rank first, Rank end) const noexcept {
+    return sets_[set].count == 1 && intervals(set).front() == Interval{first, end};
 }
 
 bool Contributions::are_adjacent(Set left, Set right) const noexcept {
@@ -104,9 +104,10 @@ Rank Contributions::first_common(Set left, Set right) const noexcept {
     return -1;
 }
 
-Rank Contributions::first_missing(Set set) const noexcept {
+Rank Contributions::first_missing(Set set, Rank end) const noexcept {
     const Interval first = intervals(set).front();
-    return first.first > 0 ? 0 : first.end;
+    const Rank missing = first.first > 0 ? 0 : first.end;
+    return missing < end ? missing : -1;
 }
 
 } // namespace corymb::plan

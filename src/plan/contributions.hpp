@@ -24,13 +24,16 @@ public:
     /// The union of disjoint sets; nothing when they share a rank. O(intervals), O(1) if seen
     /// before.
     [[nodiscard]] std::optional<Set> join(Set left, Set right);
-    [[nodiscard]] bool is_everybody(Set set) const noexcept;
+    /// The set is exactly the ranks first to end - 1.
+    [[nodiscard]] bool is_run(Set set, Rank first, Rank end) const noexcept;
     /// Both are runs of consecutive ranks and `right` starts where `left` ends.
     [[nodiscard]] bool are_adjacent(Set left, Set right) const noexcept;
     /// The smallest rank in both sets, which must not be disjoint.
     [[nodiscard]] Rank first_common(Set left, Set right) const noexcept;
-    /// The smallest rank that is not in the set, which must not be everybody.
-    [[nodiscard]] Rank first_missing(Set set) const noexcept;
+    /// The smallest of the ranks 0 to end - 1 that is not in the set, or -1.
+    [[nodiscard]] Rank first_missing(Set set, Rank end) const noexcept;
+    /// The largest rank in the set.
+    [[nodiscard]] Rank last(Set set) const noexcept { return intervals(set).back().end - 1; }
 
 private:
     struct Interval {
@@ -48,7 +51,6 @@ private:
     [[nodiscard]] bool merge(std::span<const Interval> left, std::span<const Interval> right);
     [[nodiscard]] Set intern();
 
-    Rank ranks_;
     std::vector<Interval> intervals_; // of all sets
     std::vector<Extent> sets_;
     std::vector<Interval> merged_; // the union being built

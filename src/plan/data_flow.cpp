@@ -19,15 +19,27 @@ constexpr std::size_t message_range_count_max = std::size_t{1} << 25;
 DataFlow::DataFlow(const Matching& matching, bool ordered)
     : matching_(matching), plan_(matching.plan()), ordered_(ordered), contributions_(plan_.size()),
       contents_(plan_.steps.size()), message_(matching.step_count()) {
-    if (plan_.op == Collective::broadcast) {
-        contents(plan_.root, Buffer::output)
-            .assign(0, plan_.block_count, Content{0, contributions_.single(plan_.root)});
-    } else if (plan_.op != Collective::barrier) {
-        for (Rank rank = 0; rank < plan_.size(); ++rank) {
-            contents(rank, Buffer::input)
-                .assign(0, plan_.block_count, Content{0, contributions_.single(rank)});
-        }
+    for (Rank rank = 0; rank < plan_.size(); ++rank) {
+        const bool at_root = plan_.op == Collective::broadcast && rank == plan_.root;
+        const Buffer buffer = at_root ? Buffer::output : Buffer::input;
+        const auto from = contributions_.single(is_reduction(plan_.op) ? rank : 0);
+        contents(rank, buffer)
+            .assign(0, places_of(plan_, rank, buffer), Content{first_item(plan_, rank), from});
     }
+}
+
+/// As in messages to people.
+std::string DataFlow::name_of(Item item) const {
+    const std::string block = "block " + std::to_string(item % plan_.block_count);
+    if (!has_parts(plan_.op)) {
+        return block;
+    }
+    const Item part = item / plan_.block_count;
+    if (plan_.op == Collective::alltoall) {
+        return block + " from rank " + std::to_string(part / plan_.parts()) + " for rank " +
+               std::to_string(part % plan_.parts());
+    }
+    return block + " of part " + std::to_string(part);
 }
 
 void DataFlow::refuse(StepNumber number, const std::string& what) const {
@@ -95,17 +107,29 @@ void DataFlow::deposit(StepNumber number, std::span<const Range> ranges) {
     for (const Range& range : ranges) {
         const std::uint32_t first = to.first + range.first;
         const std::uint32_t count = range.end - range.first;
-        // A place in scratch has the length of the payload's block that it stands for.
-        if (range.value.block != first % plan_.block_count) {
-            refuse(number, "puts block " + std::to_string(range.value.block) +
-                               " of the payload where block " +
+        // A place has the length of the block that it stands for.
+        if (range.value.item % plan_.block_count != first % plan_.block_count) {
+            refuse(number, "puts " + name_of(range.value.item) + " where block " +
                                std::to_string(first % plan_.block_count) + " belongs, into " +
                                std::string(to_string(to.buffer)) + " " + std::to_string(first));
         }
         if (to.buffer == Buffer::output) {
-            contents(rank, Buffer::input).erase(first, count);
+            overwrite_input(rank, first, count);
+            stays_in_place_ = stays_in_place_ && range.value.item == goal_item(plan_, rank, first);
         }
         contents(rank, to.buffer).assign(first, count, range.value);
+    }
+}
+
+/// Places of input that may be the same memory as these of output hold nothing any more.
+void DataFlow::overwrite_input(Rank rank, std::uint32_t first, std::uint32_t count) {
+    const std::uint32_t output = memory_offset(plan_, rank, Buffer::output);
+    const std::uint32_t input = memory_offset(plan_, rank, Buffer::input);
+    const std::uint32_t begin = std::max(first + output, input);
+    const std::uint32_t end =
+        std::min(first + count + output, input + places_of(plan_, rank, Buffer::input));
+    if (begin < end) {
+        contents(rank, Buffer::input).erase(begin - input, end - begin);
     }
 }
 
@@ -131,9 +155,9 @@ void DataFlow::fold(StepNumber number, std::span<const Range> incoming) {
 }
 
 DataFlow::Range DataFlow::combined(StepNumber number, const Range& local, const Range& incoming) {
-    if (local.value.block != incoming.value.block) {
-        refuse(number, "combines block " + std::to_string(incoming.value.block) +
-                           " of the payload with block " + std::to_string(local.value.block));
+    if (local.value.item != incoming.value.item) {
+        refuse(number,
+               "combines " + name_of(incoming.value.item) + " with " + name_of(local.value.item));
     }
     const bool incoming_first = matching_.step(number).incoming_first;
     const auto left = incoming_first ? incoming.value.from : local.value.from;
@@ -141,43 +165,52 @@ DataFlow::Range DataFlow::combined(StepNumber number, const Range& local, const 
     const auto both = contributions_.join(left, right);
     if (!both) {
         refuse(number, "counts the contribution of rank " +
-                           std::to_string(contributions_.first_common(left, right)) + " to block " +
-                           std::to_string(local.value.block) + " twice");
+                           std::to_string(contributions_.first_common(left, right)) + " to " +
+                           name_of(local.value.item) + " twice");
     }
     if (ordered_ && !contributions_.are_adjacent(left, right)) {
-        refuse(number, "combines contributions to block " + std::to_string(local.value.block) +
-                           " out of rank order");
+        refuse(number,
+               "combines contributions to " + name_of(local.value.item) + " out of rank order");
     }
-    return {local.first, local.end, {local.value.block, *both}};
+    return {local.first, local.end, {local.value.item, *both}};
 }
 
 void DataFlow::verify_results() const {
-    if (plan_.op == Collective::barrier) {
-        return;
-    }
     for (Rank rank = 0; rank < plan_.size(); ++rank) {
-        if (plan_.op == Collective::reduce && rank != plan_.root) {
-            continue;
+        verify_result(rank);
+    }
+}
+
+void DataFlow::verify_result(Rank rank) const {
+    const std::uint32_t places = places_of(plan_, rank, Buffer::output);
+    std::uint32_t next = 0;
+    const auto missing = [&](const std::string& what) {
+        plan::refuse(rank, "ends without " + what + name_of(goal_item(plan_, rank, next)) +
+                               " of the result");
+    };
+    contents(rank, Buffer::output).for_each(0, places, [&](const Range& range) {
+        if (range.first != next) {
+            missing("");
         }
-        std::uint32_t next = 0;
-        const auto missing = [rank](std::uint32_t block, const std::string& what) {
-            plan::refuse(rank, "ends without " + what + " block " + std::to_string(block) +
-                                   " of the result");
-        };
-        contents(rank, Buffer::output).for_each(0, plan_.block_count, [&](const Range& range) {
-            if (range.first != next) {
-                missing(next, "");
+        for (; next < range.end; next += plan_.block_count - next % plan_.block_count) {
+            if (range.value.item + (next - range.first) != goal_item(plan_, rank, next)) {
+                missing("");
             }
-            const auto from = range.value.from;
-            if (plan_.op != Collective::broadcast && !contributions_.is_everybody(from)) {
-                missing(next, "the contribution of rank " +
-                                  std::to_string(contributions_.first_missing(from)) + " in");
-            }
-            next = range.end;
-        });
-        if (next != plan_.block_count) {
-            missing(next, "");
         }
+        const Rank end = goal_end(plan_, rank);
+        if (is_reduction(plan_.op) && !contributions_.is_run(range.value.from, 0, end)) {
+            const Rank lacking = contributions_.first_missing(range.value.from, end);
+            if (lacking < 0) {
+                plan::refuse(rank, "ends with the contribution of rank " +
+                                       std::to_string(contributions_.last(range.value.from)) +
+                                       " in its result, which is of lower ranks only");
+            }
+            missing("the contribution of rank " + std::to_string(lacking) + " in ");
+        }
+        next = range.end;
+    });
+    if (next != places) {
+        missing("");
     }
 }
 

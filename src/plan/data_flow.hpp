@@ -4,11 +4,13 @@
 
 #include "plan/block_map.hpp"
 #include "plan/contributions.hpp"
+#include "plan/items.hpp"
 #include "plan/matching.hpp"
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace corymb::plan {
@@ -25,16 +27,17 @@ public:
     void complete(StepNumber) noexcept {}
     /// After the last step: everybody who is to have the result has it.
     void verify_results() const;
+    /// Whether every block that came into an output belongs there at the end; see `keeps_parts`.
+    [[nodiscard]] bool stays_in_place() const noexcept { return stays_in_place_; }
 
 private:
-    /// Block `block` of the payload, combined over the ranks `from`. For a broadcast `from` is the
-    /// root alone.
+    /// Block `item`, combined over the ranks `from`. Where nothing is combined, `from` is rank 0.
     struct Content {
-        std::uint32_t block = 0;
+        Item item = 0;
         Contributions::Set from = 0;
 
         bool operator==(const Content&) const = default;
-        [[nodiscard]] Content advanced(std::uint32_t n) const noexcept { return {block + n, from}; }
+        [[nodiscard]] Content advanced(std::uint32_t n) const noexcept { return {item + n, from}; }
     };
     using Contents = BlockMap<Content>;
     using Range = Contents::Range;
@@ -54,12 +57,16 @@ private:
     void collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const;
     void deposit(StepNumber number, std::span<const Range> ranges);
     void fold(StepNumber number, std::span<const Range> incoming);
+    void overwrite_input(Rank rank, std::uint32_t first, std::uint32_t count);
+    void verify_result(Rank rank) const;
+    [[nodiscard]] std::string name_of(Item item) const;
     [[nodiscard]] Range combined(StepNumber number, const Range& local, const Range& incoming);
     [[noreturn]] void refuse(StepNumber number, const std::string& what) const;
 
     const Matching& matching_;
     const Plan& plan_;
     bool ordered_;
+    bool stays_in_place_ = true;
     Contributions contributions_;
     std::vector<std::array<Contents, 3>> contents_; // [rank][buffer]
     std::vector<Extent> message_;                   // by sending step

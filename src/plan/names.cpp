@@ -17,11 +17,18 @@ struct Named {
     std::string_view name;
 };
 
-constexpr std::array<Named<Collective>, 4> collectives{{
+constexpr std::array<Named<Collective>, collective_count> collectives{{
     {Collective::barrier, "barrier"},
     {Collective::broadcast, "broadcast"},
     {Collective::reduce, "reduce"},
     {Collective::allreduce, "allreduce"},
+    {Collective::gather, "gather"},
+    {Collective::scatter, "scatter"},
+    {Collective::allgather, "allgather"},
+    {Collective::alltoall, "alltoall"},
+    {Collective::reduce_scatter, "reduce_scatter"},
+    {Collective::scan, "scan"},
+    {Collective::exscan, "exscan"},
 }};
 
 constexpr std::array<Named<StepKind>, 9> step_kinds{{

@@ -70,6 +70,9 @@ nlohmann::ordered_json head_json(const Plan& plan) {
     head["ranks"] = plan.steps.size();
     head["algorithm"] = plan.algorithm;
     head["block_count"] = plan.block_count;
+    if (has_parts(plan.op)) {
+        head["parts"] = plan.parts();
+    }
     head["scratch_blocks"] = plan.scratch_blocks;
     head["bytes_max"] = plan.bytes_max;
     return head;

@@ -107,6 +107,11 @@ Plan plan_from_json(std::string_view text) {
         ranks && ranks->integer() != static_cast<std::int64_t>(size)) {
         ranks->fail("steps holds " + std::to_string(size) + " lists");
     }
+    const std::size_t parts_expected = has_parts(plan.op) ? size : 1;
+    if (const auto parts = root.find("parts");
+        parts && parts->integer() != static_cast<std::int64_t>(parts_expected)) {
+        parts->fail("this operation has " + std::to_string(parts_expected) + " of them");
+    }
     plan.steps.reserve(size);
     std::size_t total = 0;
     for (std::size_t rank = 0; rank < size; ++rank) {

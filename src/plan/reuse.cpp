@@ -3,6 +3,7 @@
 
 #include "plan/block_map.hpp"
 #include "plan/happens_before.hpp"
+#include "plan/places.hpp"
 #include "plan/refuse.hpp"
 #include "plan/step_kind.hpp"
 
@@ -30,12 +31,15 @@ std::size_t memory_of(Buffer buffer) {
 
 void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery>& queries) {
     BlockMap<NextWrite> next_write[2];
+    const auto first_of = [&](const Blocks& blocks) {
+        return blocks.first + memory_offset(matching.plan(), rank, blocks.buffer);
+    };
     for (StepNumber number = matching.end_step(rank); number-- > matching.first_step(rank);) {
         const Step& step = matching.step(number);
         if (step.via == Mechanism::pull && !has_source(step.kind)) {
             StepNumber before = no_step;
             next_write[memory_of(step.from.buffer)].for_each(
-                step.from.first, step.from.count,
+                first_of(step.from), step.from.count,
                 [&](const auto& range) { before = std::min(before, range.value.step); });
             if (step.kind == StepKind::publish) {
                 for (const StepNumber reader : matching.readers(number)) {
@@ -46,7 +50,8 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
             }
         }
         if (uses_to(step.kind)) {
-            next_write[memory_of(step.to.buffer)].assign(step.to.first, step.to.count, {number});
+            next_write[memory_of(step.to.buffer)].assign(first_of(step.to), step.to.count,
+                                                         {number});
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "plan/shape.hpp"
 
 #include "plan/limits.hpp"
+#include "plan/places.hpp"
 #include "plan/refuse.hpp"
 #include "plan/step_kind.hpp"
 
@@ -26,7 +27,7 @@ void check_head(const Plan& plan) {
         refuse_head("root " + std::to_string(plan.root) + " is not one of its " +
                     std::to_string(plan.size()) + " ranks");
     }
-    if (plan.op > Collective::allreduce) {
+    if (static_cast<std::size_t>(plan.op) >= collective_count) {
         refuse_head("has an unknown operation");
     }
     if (plan.op == Collective::barrier) {
@@ -36,8 +37,9 @@ void check_head(const Plan& plan) {
     } else if (plan.block_count == 0) {
         refuse_head("block_count must be at least 1");
     }
-    if (plan.block_count > block_count_max || plan.scratch_blocks > block_count_max) {
-        refuse_head("has more than " + std::to_string(block_count_max) + " blocks");
+    if (std::uint64_t{plan.block_count} * plan.parts() > block_count_max ||
+        plan.scratch_blocks > block_count_max) {
+        refuse_head("has more than " + std::to_string(block_count_max) + " blocks in a buffer");
     }
     if (plan.bytes_max > payload_bytes_max) {
         refuse_head("bytes_max is too large");
@@ -49,18 +51,6 @@ void check_head(const Plan& plan) {
     if (steps > step_count_max) {
         refuse_head("has more than " + std::to_string(step_count_max) + " steps");
     }
-}
-
-/// Blocks of `buffer` that `rank` has; 0 when it does not have the buffer at all.
-std::uint32_t blocks_in(const Plan& plan, Rank rank, Buffer buffer) {
-    switch (buffer) {
-    case Buffer::input: return plan.op == Collective::broadcast ? 0 : plan.block_count;
-    case Buffer::output:
-        // Only the root of a reduction is sure to have been given an output.
-        return plan.op == Collective::reduce && rank != plan.root ? 0 : plan.block_count;
-    case Buffer::scratch: return plan.scratch_blocks;
-    }
-    return 0;
 }
 
 class ShapeOfStep {
@@ -105,8 +95,8 @@ private:
         if (plan_.op == Collective::barrier && moves_data) {
             refuse("a barrier moves no data");
         }
-        if (plan_.op == Collective::broadcast && is_folding(step_.kind)) {
-            refuse("a broadcast combines nothing");
+        if (!is_reduction(plan_.op) && is_folding(step_.kind)) {
+            refuse("this operation combines nothing");
         }
     }
 
@@ -175,14 +165,15 @@ private:
         if (blocks.buffer > Buffer::scratch) {
             refuse(field + " names an unknown buffer");
         }
-        const std::uint32_t available = blocks_in(plan_, rank_, blocks.buffer);
+        const std::uint32_t available = places_of(plan_, rank_, blocks.buffer);
         if (std::uint64_t{blocks.first} + blocks.count > available) {
             refuse(field + " reaches beyond the " + std::to_string(available) + " blocks that " +
                    std::string(to_string(blocks.buffer)) + " has on this rank");
         }
-        if (blocks.buffer == Buffer::scratch &&
-            blocks.first % plan_.block_count + std::uint64_t{blocks.count} > plan_.block_count) {
-            refuse(field + " reaches over the end of one copy of the payload in scratch");
+        const std::uint32_t begin = blocks.first % plan_.block_count;
+        const bool in_one_part = begin + std::uint64_t{blocks.count} <= plan_.block_count;
+        if (!in_one_part && (begin != 0 || blocks.count % plan_.block_count != 0)) {
+            refuse(field + " reaches over the end of a part without covering whole parts");
         }
         if (field == "to" && blocks.buffer == Buffer::input) {
             refuse("input is never written");
@@ -200,9 +191,12 @@ private:
         }
         // The caller may give the same memory as input and output.
         const bool same_memory = (from.buffer == Buffer::scratch) == (to.buffer == Buffer::scratch);
-        const bool overlap = std::uint64_t{from.first} < std::uint64_t{to.first} + to.count &&
-                             std::uint64_t{to.first} < std::uint64_t{from.first} + from.count;
-        if (same_memory && overlap && from.first != to.first) {
+        const std::uint64_t begin_from =
+            std::uint64_t{from.first} + memory_offset(plan_, rank_, from.buffer);
+        const std::uint64_t begin_to =
+            std::uint64_t{to.first} + memory_offset(plan_, rank_, to.buffer);
+        const bool overlap = begin_from < begin_to + to.count && begin_to < begin_from + from.count;
+        if (same_memory && overlap && begin_from != begin_to) {
             refuse("from and to overlap without being equal");
         }
         if (step_.kind == StepKind::copy && from == to) {

@@ -84,7 +84,7 @@ PlanSource default_plans(const TeamOptions& options, int size) {
         PlanRequest request;
         request.op = op;
         request.placement = placement;
-        request.root = op == Collective::broadcast || op == Collective::reduce ? root : -1;
+        request.root = is_rooted(op) ? root : -1;
         request.bytes = bytes;
         request.moves = moves_at_run_time;
         request.ordered = ordered;

@@ -97,11 +97,13 @@ private:
     };
 
     [[nodiscard]] std::uint64_t bytes_of(const Blocks& blocks) const {
-        const std::uint64_t block = plan_.block_bytes(bytes_);
-        const std::uint64_t first = blocks.buffer == Buffer::scratch && plan_.block_count != 0
-                                        ? blocks.first % plan_.block_count
-                                        : blocks.first;
-        return std::min(bytes_, (first + blocks.count) * block) - std::min(bytes_, first * block);
+        return blocks.count == 0
+                   ? 0
+                   : bytes_before(blocks.first + blocks.count) - bytes_before(blocks.first);
+    }
+    [[nodiscard]] std::uint64_t bytes_before(std::uint32_t place) const {
+        const std::uint64_t within = place % plan_.block_count * plan_.block_bytes(bytes_);
+        return place / plan_.block_count * bytes_ + std::min(bytes_, within);
     }
 
     double send_cost(Member& member, Rank rank, Rank peer) {

@@ -34,8 +34,8 @@ public:
             compiled.fold = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
             compiled.incoming_first = step.incoming_first;
             compiled.awaited = step.peer;
-            compiled.to = step.to;
-            compiled.from = step.from;
+            compiled.to = places_of(step.to, plan.block_count);
+            compiled.from = places_of(step.from, plan.block_count);
             if (step.kind == StepKind::publish) {
                 compiled.end = &end(program, publications, rank_);
             } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {

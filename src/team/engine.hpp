@@ -110,19 +110,37 @@ private:
     // Addresses
     // ------------------------------------------------------------------------------------
 
-    /// Scratch block s has the length of payload block s mod block_count (plan.hpp).
-    Address bytes_of(const Blocks& blocks) const noexcept {
-        const std::size_t block_bytes = operands_->block_bytes;
-        const bool is_scratch = blocks.buffer == Buffer::scratch;
-        const std::size_t first = is_scratch ? blocks.first % block_count_ : blocks.first;
-        const std::size_t begin = std::min(operands_->bytes, first * block_bytes);
-        const std::size_t end = std::min(operands_->bytes, (first + blocks.count) * block_bytes);
-        switch (blocks.buffer) {
-        case Buffer::input: return {operands_->input + begin, end - begin};
-        case Buffer::output: return {operands_->output + begin, end - begin};
+    Address bytes_of(const Places& places) const noexcept {
+        switch (places.buffer) {
+        case Buffer::input: return address(operands_->input, operands_->input_layout, places);
+        case Buffer::output: return address(operands_->output, operands_->output_layout, places);
         case Buffer::scratch: break;
         }
-        return {operands_->scratch + blocks.first * block_bytes, end - begin};
+        return address(operands_->scratch, {}, places);
+    }
+
+    /// Whole parts that follow each other in a buffer without a layout are one stretch of bytes;
+    /// places of a buffer with a layout lie in one part (Operands).
+    Address address(const std::byte* buffer, const Layout& layout,
+                    const Places& places) const noexcept {
+        if (layout.lengths == nullptr) [[likely]] {
+            const std::size_t bytes = operands_->bytes;
+            const std::size_t block = operands_->block_bytes;
+            const std::size_t begin =
+                places.first_part * bytes + std::min(bytes, places.first_block * block);
+            const std::size_t end =
+                places.end_part * bytes + std::min(bytes, places.end_block * block);
+            return {buffer + begin, end - begin};
+        }
+        const std::size_t part = places.first_part;
+        const std::size_t bytes = layout.lengths[part];
+        const std::size_t elements = bytes / operands_->element_bytes;
+        const std::size_t block =
+            (elements + block_count_ - 1) / block_count_ * operands_->element_bytes;
+        const std::size_t begin = std::min(bytes, places.first_block * block);
+        const std::size_t end =
+            places.end_part > part ? bytes : std::min(bytes, places.end_block * block);
+        return {buffer + layout.offsets[part] + begin, end - begin};
     }
 
     /// Puts `bytes` bytes that arrived for `step` at `offset` of its destination, combining if
@@ -196,7 +214,7 @@ private:
     // -----------------------------------------------------------------------------------------
 
     bool meet_put(Compiled& step) {
-        const Address what = step.from.count == 0 ? Address{} : bytes_of(step.from);
+        const Address what = bytes_of(step.from);
         Env::note_read(what.data, what.bytes);
         step.peer->exchange.put(what.data, what.bytes);
         step.peer->spot->wake_if_parked();
@@ -204,7 +222,7 @@ private:
     }
 
     bool meet_take(const Compiled& step) {
-        const std::size_t bytes = step.to.count == 0 ? 0 : bytes_of(step.to).bytes;
+        const std::size_t bytes = bytes_of(step.to).bytes;
         const std::byte* payload = step.peer->exchange.take(*waiter_, bytes);
         if (payload == nullptr) {
             return false;

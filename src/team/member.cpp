@@ -44,7 +44,8 @@ void Member::run(const team::PlanKey& key, team::Operands operands) {
     const std::size_t blocks = std::max<std::size_t>(1, program.block_count);
     const std::size_t elements = operands.bytes / operands.element_bytes;
     operands.block_bytes = (elements + blocks - 1) / blocks * operands.element_bytes;
-    if (const std::size_t need = program.scratch_blocks * operands.block_bytes;
+    // Scratch holds whole parts, each as long as the caller's.
+    if (const std::size_t need = (program.scratch_blocks + blocks - 1) / blocks * operands.bytes;
         need > scratch_.size()) {
         scratch_.resize(need);
     }

@@ -63,14 +63,32 @@ enum class Opcode : std::uint8_t {
     meet_take, ///< The other half of the meeting.
 };
 
+/// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
+/// to, but not including, `end`.
+struct Places {
+    Buffer buffer = Buffer::input;
+    std::uint32_t first_part = 0, first_block = 0;
+    std::uint32_t end_part = 0, end_block = 0;
+};
+
+/// The places of `blocks` in a plan whose parts have `block_count` blocks.
+[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) noexcept {
+    if (blocks.count == 0) {
+        return {};
+    }
+    const std::uint32_t end = blocks.first + blocks.count;
+    return {blocks.buffer, blocks.first / block_count, blocks.first % block_count,
+            end / block_count, end % block_count};
+}
+
 template <class Env>
 struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
     Rank awaited = -1; ///< The rank that the step names.
-    Blocks to{};
-    Blocks from{};
+    Places to{};
+    Places from{};
     Peer<Env>* peer = nullptr;
     PublicationEnd<Env>* end = nullptr;
 };
@@ -83,12 +101,25 @@ struct Program {
     std::uint32_t scratch_blocks = 0;
 };
 
+/// Where the parts of a buffer lie and how long they are, in bytes from its beginning. Without
+/// arrays part p is `Operands::bytes` long and begins at p times that.
+struct Layout {
+    const std::size_t* offsets = nullptr;
+    const std::size_t* lengths = nullptr;
+};
+
 /// The buffers and the operator of one call.
+///
+/// With layouts, parts may have different lengths, and any order in memory: only for plans that
+/// `keeps_parts` accepts. A buffer of one part then has arrays of one entry, or no layout if that
+/// part is `bytes` long. Offsets and lengths are multiples of element_bytes.
 struct Operands {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
     std::byte* scratch = nullptr;
-    std::size_t bytes = 0;       ///< Whole payload.
+    Layout input_layout{};
+    Layout output_layout{};
+    std::size_t bytes = 0;       ///< Of one part; with layouts the longest.
     std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;
     void (*combine)(const void* left, const void* right, void* out, std::size_t count) = nullptr;

@@ -34,6 +34,9 @@ std::string to_json(const PlanChoice& choice, const Machine& machine) {
     head["seed"] = choice.seed;
     head["moves"] = choice.moves;
     head["block_count"] = plan.block_count;
+    if (has_parts(plan.op)) {
+        head["parts"] = plan.parts();
+    }
     head["scratch_blocks"] = plan.scratch_blocks;
     head["bytes_max"] = plan.bytes_max;
     return plan::document_json(head, plan);

@@ -37,11 +37,16 @@ extern const Family earliest_completion_look_ahead;
 extern const Family annealed;
 extern const Family exact;
 
+/// Operations that a tree or two with the same payload on every edge can carry.
+inline bool is_tree_operation(Collective op) {
+    return op == Collective::barrier || op == Collective::broadcast || op == Collective::reduce ||
+           op == Collective::allreduce;
+}
+
 /// Whether any tree can carry the operation. Reductions in rank order need contiguous subtrees,
 /// which only star, contiguous, recursive-doubling and pair-exchange offer.
 inline bool unordered(Collective op, const GenerateInput& input) {
-    const bool reduces = op == Collective::reduce || op == Collective::allreduce;
-    return !(reduces && input.ordered);
+    return is_tree_operation(op) && !(is_reduction(op) && input.ordered);
 }
 
 /// For families that the costs do not shape: the asked root, or rank 0 as Smelt does.

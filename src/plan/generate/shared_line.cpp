@@ -73,8 +73,9 @@ Plan make_with(Collective op, const GenerateInput& input, const Tree& up, std::s
 }
 
 bool applies(Collective op, const GenerateInput& input) {
-    return op != Collective::reduce && (op == Collective::barrier || input.via == Mechanism::line ||
-                                        input.via == Mechanism::pull);
+    return is_tree_operation(op) && op != Collective::reduce &&
+           (op == Collective::barrier || input.via == Mechanism::line ||
+            input.via == Mechanism::pull);
 }
 
 Plan make_flat(Collective op, const GenerateInput& input) {

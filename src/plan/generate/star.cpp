@@ -6,8 +6,8 @@ namespace corymb::generate {
 
 namespace {
 
-bool applies(Collective, const GenerateInput&) {
-    return true;
+bool applies(Collective op, const GenerateInput&) {
+    return is_tree_operation(op);
 }
 
 Plan make(Collective op, const GenerateInput& input) {

@@ -4,6 +4,7 @@
 #include <corymb/error.hpp>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace corymb {
@@ -262,9 +263,12 @@ Plan plan_of_trees(Collective op, const TreePair& trees, const CostView& costs,
     case Collective::barrier: return barrier_plan(trees.up, trees.down, costs, algorithm);
     case Collective::broadcast: return broadcast_plan(trees.down, transport, algorithm);
     case Collective::reduce: return reduce_plan(trees.up, costs, transport, ordered, algorithm);
-    case Collective::allreduce: break;
+    case Collective::allreduce:
+        return allreduce_plan(trees.up, trees.down, costs, transport, ordered, algorithm);
+    default: break;
     }
-    return allreduce_plan(trees.up, trees.down, costs, transport, ordered, algorithm);
+    throw Error(Errc::invalid_argument,
+                std::string(to_string(op)) + " is not carried by a pair of trees");
 }
 
 } // namespace corymb

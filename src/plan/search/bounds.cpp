@@ -169,10 +169,17 @@ Bound lower_bound(Collective op, const GenerateInput& input) {
     const Roots rooted{input.root < 0 ? Roots::Kind::best : Roots::Kind::one, input.root};
     const Roots everybody{Roots::Kind::worst, -1};
     switch (op) {
-    case Collective::broadcast: return DirectionBound(input, Flow::down, rooted).best();
-    case Collective::reduce: return DirectionBound(input, Flow::up, rooted).best();
-    case Collective::barrier:
-    case Collective::allreduce: break;
+    case Collective::broadcast:
+    case Collective::scatter: return DirectionBound(input, Flow::down, rooted).best();
+    case Collective::reduce:
+    case Collective::gather: return DirectionBound(input, Flow::up, rooted).best();
+    case Collective::scan:
+    case Collective::exscan: {
+        // The last rank needs to hear of everybody.
+        const Roots last{Roots::Kind::one, input.costs.size() - 1};
+        return DirectionBound(input, Flow::up, last).best();
+    }
+    default: break; // Everybody needs to hear of everybody.
     }
     const Bound down = DirectionBound(input, Flow::down, everybody).best();
     const Bound up = DirectionBound(input, Flow::up, everybody).best();

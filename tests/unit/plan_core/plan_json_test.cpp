@@ -42,7 +42,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 }
 
 TEST(Names, RoundTripAndListWhatExists) {
-    for (int number = 0; number < 4; ++number) {
+    for (std::size_t number = 0; number < collective_count; ++number) {
         const auto op = static_cast<Collective>(number);
         EXPECT_EQ(collective_from_string(to_string(op)), op);
     }
@@ -55,12 +55,13 @@ TEST(Names, RoundTripAndListWhatExists) {
         EXPECT_EQ(plan::mechanism_from_string(to_string(via)), via);
     }
     try {
-        static_cast<void>(collective_from_string("gather"));
+        static_cast<void>(collective_from_string("gossip"));
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Errc::unknown_name);
-        EXPECT_STREQ(error.what(), "no operation is called \"gather\"; there are barrier, "
-                                   "broadcast, reduce, allreduce");
+        EXPECT_STREQ(error.what(), "no operation is called \"gossip\"; there are barrier, "
+                                   "broadcast, reduce, allreduce, gather, scatter, allgather, "
+                                   "alltoall, reduce_scatter, scan, exscan");
     }
 }
 
@@ -110,7 +111,7 @@ TEST(PlanJson, ErrorsNameFieldRankAndStep) {
     expect_contains(reading_error(replaced(good, "\"root\": 0", "\"root\": -1")), "root");
     expect_contains(reading_error(replaced(good, "corymb-plan/1", "corymb-plan/2")), "schema");
     expect_contains(reading_error(replaced(good, "\"ranks\": 3", "\"ranks\": 4")), "ranks");
-    expect_contains(reading_error(replaced(good, "broadcast", "scatter")), "op: ");
+    expect_contains(reading_error(replaced(good, "broadcast", "gossip")), "op: ");
     expect_contains(reading_error(replaced(good, "\"block_count\": 1", "\"block_count\": 1e99")),
                     "block_count");
     EXPECT_NE(reading_error(good.substr(0, good.size() / 2)), "");

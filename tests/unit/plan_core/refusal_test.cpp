@@ -53,7 +53,7 @@ TEST(Refusal, NamesSingleSteps) {
                        s.kind = StepKind::fold;
                        s.to = one;
                    }),
-                   where, "a broadcast combines nothing");
+                   where, "this operation combines nothing");
 }
 
 TEST(Refusal, NamesTheHead) {
@@ -185,7 +185,7 @@ TEST(Refusal, KeepsBlocksInTheirPlaces) {
         plan.steps[1].push_back(
             make_step(StepKind::recv, 0, Mechanism::cells, {}, {Buffer::output, 1 - block, 1}));
     }
-    expect_refusal(plan, "rank 1, step 0", "puts block 0 of the payload where block 1 belongs");
+    expect_refusal(plan, "rank 1, step 0", "puts block 0 where block 1 belongs");
 }
 
 TEST(Refusal, GuardsBuffersThatArePulled) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The places of a rank's buffers: how many there are, and which of them may be the same memory.
+#pragma once
+
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+
+namespace corymb::plan {
+
+/// Parts of a buffer of `rank`; 0 when it does not have the buffer, or need not have been given it.
+/// Scratch is counted in places only.
+[[nodiscard]] inline std::uint32_t parts_of(const Plan& plan, Rank rank, Buffer buffer) noexcept {
+    const std::uint32_t all = plan.parts();
+    const std::uint32_t at_root = rank == plan.root ? all : 0;
+    const bool is_input = buffer == Buffer::input;
+    switch (plan.op) {
+    case Collective::barrier: return 0;
+    case Collective::broadcast: return is_input ? 0 : 1;
+    case Collective::reduce:
+    case Collective::gather: return is_input ? 1 : at_root;
+    case Collective::scatter: return is_input ? at_root : 1;
+    case Collective::allreduce:
+    case Collective::scan: return 1;
+    case Collective::exscan: return is_input || rank != 0 ? 1 : 0;
+    case Collective::allgather: return is_input ? 1 : all;
+    case Collective::alltoall: return all;
+    case Collective::reduce_scatter: return is_input ? all : 1;
+    }
+    return 0;
+}
+
+/// Places of any buffer of `rank`.
+[[nodiscard]] inline std::uint32_t places_of(const Plan& plan, Rank rank, Buffer buffer) noexcept {
+    return buffer == Buffer::scratch ? plan.scratch_blocks
+                                     : parts_of(plan, rank, buffer) * plan.block_count;
+}
+
+/// Where place 0 of input or output lies in the caller's memory, counted in places, when both are
+/// the same memory as far as they may be (see Plan). Places whose sums are equal may be one.
+[[nodiscard]] inline std::uint32_t memory_offset(const Plan& plan, Rank rank,
+                                                 Buffer buffer) noexcept {
+    const std::uint32_t own_part = static_cast<std::uint32_t>(rank) * plan.block_count;
+    if (buffer == Buffer::scratch) {
+        return 0;
+    }
+    switch (plan.op) {
+    case Collective::gather:
+    case Collective::allgather: return buffer == Buffer::input ? own_part : 0;
+    case Collective::scatter:
+    case Collective::reduce_scatter: return buffer == Buffer::output ? own_part : 0;
+    case Collective::alltoall:
+        return buffer == Buffer::output ? plan.parts() * plan.block_count : 0;
+    default: return 0;
+    }
+}
+
+} // namespace corymb::plan
