@@ -162,9 +162,9 @@ private:
         Env::note_write(to, bytes);
         const std::size_t count = bytes / operands_->element_bytes;
         if (step.incoming_first) {
-            operands_->combine(incoming, own, to, count);
+            operands_->combine(incoming, own, to, count, operands_->context);
         } else {
-            operands_->combine(own, incoming, to, count);
+            operands_->combine(own, incoming, to, count, operands_->context);
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include "team/fabric.hpp"
 
+#include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 
 #include <cstddef>
@@ -122,7 +123,8 @@ struct Operands {
     std::size_t bytes = 0;       ///< Of one part; with layouts the longest.
     std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;
-    void (*combine)(const void* left, const void* right, void* out, std::size_t count) = nullptr;
+    Reduction::Combine combine = nullptr;
+    void* context = nullptr; ///< Of the operator.
 };
 
 } // namespace corymb::team

@@ -67,6 +67,7 @@ void Team::run_reduction(Collective op, const void* input, void* output, std::si
     operands.bytes = count * reduction.element_bytes;
     operands.element_bytes = reduction.element_bytes;
     operands.combine = reduction.combine;
+    operands.context = reduction.context;
     member_->run({op, root, team::size_class(operands.bytes), !reduction.commutative}, operands);
 }
 

@@ -14,6 +14,8 @@ PAGE = "docs/architecture.md"
 
 # A public header belongs to the layer that implements it; those not named here are for everybody.
 PUBLIC_HEADERS = {
+    "types.hpp": "src/reduce",
+    "operators.hpp": "src/reduce",
     "machine.hpp": "src/machine/model",
     "plan.hpp": "src/plan",
     "simulate.hpp": "src/sim",
@@ -39,6 +41,7 @@ _OS = ("unistd.h", "sched.h", "sys/mman.h", "sys/syscall.h", "hwloc.h", "dirent.
 _IO = ("fstream", "iostream", "cstdio", "filesystem")
 SYSTEM_HEADERS = {
     "src/machine/model": (_THREADS + _OS, "the model is data: no threads, no operating system"),
+    "src/reduce": (_THREADS + _CLOCKS + _OS + _IO, "kernels are functions on memory"),
     "src/plan": (_THREADS + _CLOCKS + _OS + _IO, "plans are data: no threads, clocks or I/O"),
     "src/sim": (_THREADS + _CLOCKS + _OS + _IO, "simulation is a function: no threads or clocks"),
     "src/tune": (("thread", "future", "pthread.h", *_OS), "planning starts no threads"),

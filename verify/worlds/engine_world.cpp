@@ -24,7 +24,7 @@ using corymb::Plan;
 using corymb::Rank;
 using corymb::StepKind;
 
-void add(const void* left, const void* right, void* out, std::size_t count) {
+void add(const void* left, const void* right, void* out, std::size_t count, void* /*context*/) {
     for (std::size_t i = 0; i < count * sizeof(std::uint64_t); i += sizeof(std::uint64_t)) {
         std::uint64_t a = 0;
         std::uint64_t b = 0;
