@@ -26,6 +26,7 @@ WORLDS = {
     "channel/exchange_line.hpp": ["exchange_line"],
     "channel/publication_ring.hpp": ["publication"],
     "channel/parking_spot.hpp": ["parking"],
+    "channel/copy_gate.hpp": ["copy_gate"],
     "team/central_barrier.hpp": ["central_barrier"],
     "team/engine.hpp": ["engine", "lanes"],
 }

@@ -16,7 +16,7 @@
 //             copying is 0 (P1); 4. leave, free.
 //
 // Order:
-//   P1: release store of `copying` in leave -> acquire load in is_idle: the owner's reads of the
+//   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads of the
 //       peer's memory come before whatever the peer does with it afterwards.
 //   F1: light_fence between the store of `copying` and the load of the flag <-> heavy_fence
 //       between the store of the flag and the load of `copying`: either the owner sees that the
@@ -26,7 +26,8 @@
 // Progress: enter and leave are wait-free; draining waits for copies under way, which wait for
 // nobody.
 //
-// Checked by: tests/stress/failures_test.cpp under ThreadSanitizer.
+// Checked by: verify/worlds/copy_gate_world.cpp; tests/stress/failures_test.cpp under
+// ThreadSanitizer.
 #pragma once
 
 #include "base/cache_line.hpp"
@@ -51,13 +52,18 @@ public:
         copying_.store(0, std::memory_order_release); // P1 release
     }
 
-    /// Others, once for all gates, after the broken flag was set and before the first `is_idle`.
+    /// Others, once for all gates, after the broken flag was set and before the first `drain`.
     static void drain_begin() noexcept {
         Env::heavy_fence(); // F1
     }
-    /// Whether the owner copies nothing now and, the team being broken, never will again.
-    [[nodiscard]] bool is_idle() const noexcept {
-        return copying_.load(std::memory_order_acquire) == 0; // P1 acquire
+    /// Waits until the owner copies nothing; the team being broken, it never will again. `waiter`
+    /// must not give up: a copy is short and waits for nobody.
+    template <class Waiter>
+    void drain(Waiter& waiter) const {
+        std::uint32_t seen = 0;
+        static_cast<void>(waiter.await(
+            copying_, std::memory_order_acquire, // P1 acquire
+            [](std::uint32_t copying) { return copying == 0; }, seen));
     }
 
 private:

@@ -52,6 +52,21 @@ std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
 }
 
+/// Waits for what surely comes soon.
+struct Yielder {
+    template <class T, class Predicate>
+    bool await(const team::Env::Atomic<T>& word, std::memory_order order,
+               const Predicate& satisfied, T& seen) {
+        for (;;) {
+            seen = word.load(order);
+            if (satisfied(seen)) {
+                return true;
+            }
+            std::this_thread::yield();
+        }
+    }
+};
+
 } // namespace
 
 TeamShared::TeamShared(int size, const TeamOptions& given)
@@ -114,10 +129,9 @@ team::Failure TeamShared::failure() const {
 
 void TeamShared::wait_for_copies() {
     channel::CopyGate<team::Env>::drain_begin();
+    Yielder waiter;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
-        while (!fabric.state(rank).gate.is_idle()) {
-            std::this_thread::yield();
-        }
+        fabric.state(rank).gate.drain(waiter);
     }
 }
 
