@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # In this order: what fails fastest comes first.
-all_stages=(format tidy shell ruff unit install clang clang-tidy asan tsan-gcc tsan-clang model
+all_stages=(format tidy shell ruff unit install asan clang-tidy tsan-gcc tsan-clang model
     mutation loom fuzz python page)
 seconds_per_stage_max=1500
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# AddressSanitizer and UndefinedBehaviorSanitizer, unit tests
+# clang++ 19, warnings are errors, unit tests under ASan and UBSan
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+need clang++-19
 build_preset asan-ubsan
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
