@@ -5,4 +5,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang++-19 clang-tidy-19 run-clang-tidy-19
 [ -f build/asan-ubsan/compile_commands.json ] || build_preset asan-ubsan
-run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -p build/asan-ubsan -quiet -j "$(nproc)" "$root/src/"
+run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -p build/asan-ubsan -quiet -j "$(nproc)" \
+    "$root/src/"

@@ -32,7 +32,6 @@ Machine unmeasured(hwloc_topology_t handle, const std::vector<int>& allowed, con
     machine.source = "topology only, not measured";
     machine.assumption = "typical costs of each topology level, good for comparison only";
     discover::classes_from_topology(machine);
-    assume_meetings(machine);
     machine.quality.remarks.emplace_back(
         "Costs were not measured: they are typical of each topology level.");
     return machine;
@@ -46,6 +45,9 @@ Machine discover_topology() {
     // HWLOC_XMLFILE may describe another machine, on which this process's mask means nothing.
     Machine machine = unmeasured(handle.get(), real ? usable_cpus().allowed : std::vector<int>{},
                                  real ? "hwloc" : "hwloc-xml");
+    if (real) {
+        assume_meetings(machine); // Teams plan on this model until there is a measured one.
+    }
     const std::string cpu = discover::cpu_model(handle.get());
     machine.fingerprint = real ? discover::fingerprint_of_this_machine(machine.topology.pus, cpu)
                                : discover::fingerprint_of(machine.topology.pus, cpu);
