@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build format clean help
+.PHONY: demo test build bench-peers format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -15,6 +15,9 @@ test: ## Install what is missing, run every test; STAGES="format tidy unit" runs
 build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
 	@tools/build.sh $(PRESET)
 
+bench-peers: ## Install the MPI libraries that `corymb bench-peers` compares with, in build/peers
+	@python3 tools/make_peers.py
+
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh
 
@@ -22,4 +25,4 @@ clean: ## Remove build/, with the Python environment in it
 	rm -rf build
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile | expand -t 18

@@ -25,7 +25,9 @@ def test_version(corymb_command: Command) -> None:
     assert (done.returncode, done.stdout) == (0, f"corymb {corymb.__version__}\n")
 
 
-@pytest.mark.parametrize("name", ["map", "plan", "sim", "bench", "report", "demo", "doctor"])
+@pytest.mark.parametrize(
+    "name", ["map", "plan", "sim", "bench", "bench-peers", "report", "demo", "doctor"]
+)
 def test_help_has_examples(corymb_call: Command, name: str) -> None:
     done = corymb_call(name, "--help")
     assert done.returncode == 0

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import corymb
-from corymb.command import bench, demo, doctor, map, plan, report, sim
+from corymb.command import bench, bench_peers, demo, doctor, map, plan, report, sim
 from corymb.command.console import say_error
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -42,7 +42,7 @@ def _options(
     del version
 
 
-for module in (map, plan, sim, bench, report, demo, doctor):
+for module in (map, plan, sim, bench, bench_peers, report, demo, doctor):
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 

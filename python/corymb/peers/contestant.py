@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who takes part: corymb's own ranks, and the peers that `make bench-peers` made ready."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import corymb
+
+SCHEMA = "corymb-peers/1"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """How the ranks of one contestant are started. The word {bind} in `launch` stands for the words
+    of `pinned` or `floating`; {ranks} and {folder} are filled in everywhere."""
+
+    name: str
+    family: str
+    launch: Sequence[str]
+    worker: Sequence[str]
+    pinned: Sequence[str] = ()
+    floating: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, ranks: int, pin: bool, folder: Path) -> list[str]:
+        words: list[str] = []
+        for word in [*self.launch, *self.worker]:
+            if word == "{bind}":
+                words += self.pinned if pin else self.floating
+            else:
+                words.append(word.replace("{ranks}", str(ranks)).replace("{folder}", str(folder)))
+        return words
+
+    def environment(self, pin: bool, folder: Path) -> dict[str, str]:
+        own = {name: text.replace("{folder}", str(folder)) for name, text in self.variables.items()}
+        place = os.path.dirname(self.launch[0])
+        if place:  # Some launchers are scripts that look for others.
+            own["PATH"] = f"{place}:{os.environ.get('PATH', '')}"
+        own |= {"CORYMB_PEER_FOLDER": str(folder)} | ({"CORYMB_PEER_PIN": "1"} if pin else {})
+        return dict(os.environ) | own
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A peer that is not measured, and why."""
+
+    name: str
+    reason: str
+
+
+def own_threads(program: Path) -> Contestant:
+    """corymb with threads as ranks."""
+    return Contestant(
+        "corymb", "corymb", (str(program), "{ranks}", "{bind}"), (), ("pin",), ("float",)
+    )
+
+
+def load(folder: Path) -> tuple[list[Contestant], list[Missing]]:
+    """The peers of `folder`/peers.json and the missing ones; corymb.Error if there is no such."""
+    file = folder / "peers.json"
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise corymb.Error(
+            f"cannot read {file} ({error.strerror}); `make bench-peers` in corymb's sources makes "
+            "it, --peers names its folder",
+            "io",
+        ) from None
+    try:
+        data = json.loads(text)
+        if data["schema"] != SCHEMA:
+            raise ValueError(f"schema {data['schema']}")
+        found = [entry for peer in data["peers"] for entry in _contestants(peer)]
+        missing = [Missing(str(peer["name"]), str(peer["reason"])) for peer in data["missing"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise corymb.Error(f"{file} is not what `make bench-peers` writes: {error}", "io") from None
+    return found, missing
+
+
+def _contestants(peer: Mapping[str, Any]) -> list[Contestant]:
+    return [
+        Contestant(
+            name=str(entry["name"]),
+            family="mpi",
+            launch=(*peer["launch"], *entry.get("words", ())),
+            worker=(peer["worker"],),
+            pinned=tuple(peer["pinned"]),
+            floating=tuple(peer["floating"]),
+            variables={**peer["variables"], **entry.get("variables", {})},
+        )
+        for entry in peer["contestant"]
+    ]
