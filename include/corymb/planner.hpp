@@ -18,13 +18,17 @@ struct PlanRequest {
     std::vector<int>
         placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
     Rank root = -1;          ///< -1: the planner's choice.
-    std::uint64_t bytes = 8; ///< Payload; ignored for a barrier.
+    std::uint64_t bytes = 8; ///< Of one part (see Plan); ignored for a barrier.
     /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
     std::string algorithm = "best";
     std::uint64_t seed = 1;
     /// Moves of the annealed search; 0: by size, less than a second of them up to 512 ranks.
     std::uint64_t moves = 0;
-    bool ordered = false;        ///< Combine in rank order (non-commutative operators).
+    bool ordered = false; ///< Combine in rank order (non-commutative operators).
+    /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
+    /// the same for any root, placement, payload and model. No effect where nothing is combined.
+    bool reproducible = false;
+    bool keeps_parts = false;    ///< Only plans for parts of different lengths (see `keeps_parts`).
     bool oversubscribed = false; ///< More ranks than usable CPUs: prefer plans that switch least.
 };
 

@@ -37,7 +37,19 @@ from corymb.errors import Error
 
 __version__ = version()
 
-OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce")
+OPERATIONS = (
+    "barrier",
+    "broadcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+)
 
 __all__ = [
     "OPERATIONS",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans, proves, simulates and (on this machine) runs the four operations: the facts that the
+"""Plans, proves, simulates and (on this machine) runs four operations: the facts that the
 report and the demo show."""
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from corymb.layout import Layout, layout_of
 
 Report = Callable[[float, str], bool | None]
 RUN_SECONDS_MAX = 2.0
+# What the report draws and the bench times; corymb plan and sim know every operation.
+OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ double* copy_for_numpy(const std::vector<double>& values, nb::capsule& owner) {
 PlanChoice plan_for(const Machine& machine, const std::string& op,
                     const std::optional<std::vector<int>>& placement, std::optional<int> root,
                     std::uint64_t bytes, const std::string& algorithm, std::uint64_t seed,
-                    std::uint64_t moves, bool ordered, bool oversubscribed) {
+                    std::uint64_t moves, bool ordered, bool oversubscribed, bool reproducible,
+                    bool keeps_parts) {
     PlanRequest request;
     request.op = collective_from_string(op);
     request.placement = placement.value_or(std::vector<int>{});
@@ -43,6 +44,8 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
     request.moves = moves;
     request.ordered = ordered;
     request.oversubscribed = oversubscribed;
+    request.reproducible = reproducible;
+    request.keeps_parts = keeps_parts;
     return make_plan(machine, request);
 }
 
@@ -127,7 +130,8 @@ void bind_planner(nb::module_& module) {
                nb::arg("placement") = nb::none(), nb::arg("root") = nb::none(),
                nb::arg("bytes") = std::uint64_t{8}, nb::arg("algorithm") = "best",
                nb::arg("seed") = std::uint64_t{1}, nb::arg("moves") = std::uint64_t{0},
-               nb::arg("ordered") = false, nb::arg("oversubscribed") = false, unlocked,
+               nb::arg("ordered") = false, nb::arg("oversubscribed") = false,
+               nb::arg("reproducible") = false, nb::arg("keeps_parts") = false, unlocked,
                "Plans an operation and returns the fastest (or the named) proven plan. "
                "`placement[rank]` is a PU index; None puts a rank on every PU. Deterministic.");
     module.def("simulate", &replay, nb::arg("plan"), nb::arg("machine"),

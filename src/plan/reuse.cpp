@@ -72,11 +72,16 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
 
 } // namespace
 
-void check_reuse(const Matching& matching, std::span<const StepNumber> order) {
+std::vector<OrderQuery> reuse_queries(const Matching& matching) {
     std::vector<OrderQuery> queries;
     for (Rank rank = 0; rank < matching.plan().size(); ++rank) {
         collect_queries(matching, rank, queries);
     }
+    return queries;
+}
+
+void check_reuse(const Matching& matching, std::span<const StepNumber> order) {
+    const std::vector<OrderQuery> queries = reuse_queries(matching);
     if (queries.empty()) {
         return;
     }

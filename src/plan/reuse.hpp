@@ -2,11 +2,17 @@
 // Buffers that peers read in place: with `pull` the owner must not touch or leave them too early.
 #pragma once
 
+#include "plan/happens_before.hpp"
 #include "plan/matching.hpp"
 
 #include <span>
+#include <vector>
 
 namespace corymb::plan {
+
+/// What must be ordered so that nobody overwrites or leaves blocks that a peer still pulls: one
+/// query for each read of each loan. O(steps).
+[[nodiscard]] std::vector<OrderQuery> reuse_queries(const Matching& matching);
 
 /// Refuses a plan whose rank overwrites blocks, or comes to its end, while a peer that pulls them
 /// may still be reading. input and output belong to the caller after the end, scratch to the next

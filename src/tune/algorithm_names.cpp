@@ -42,19 +42,21 @@ bool applies_at_all(const Family& family, Collective op, const Machine& machine)
     std::iota(placement.begin(), placement.end(), 0);
     const CostView costs(machine, placement);
     for (const Mechanism via : {Mechanism::line, Mechanism::cells, Mechanism::pull}) {
-        const bool is_line = via == Mechanism::line;
-        const GenerateInput input{.costs = costs,
-                                  .machine = &machine,
-                                  .placement = placement,
-                                  .root = -1,
-                                  .bytes = is_line ? 8u : 65536u,
-                                  .ordered = false,
-                                  .seed = 1,
-                                  .moves = 1,
-                                  .via = via,
-                                  .blocks = is_line ? 1u : 4u};
-        if (family.applies(op, input)) {
-            return true;
+        for (const std::uint32_t blocks : {1u, 4u}) {
+            const bool is_line = via == Mechanism::line;
+            const GenerateInput input{.costs = costs,
+                                      .machine = &machine,
+                                      .placement = placement,
+                                      .root = -1,
+                                      .bytes = is_line ? 8u : 65536u,
+                                      .ordered = false,
+                                      .seed = 1,
+                                      .moves = 1,
+                                      .via = via,
+                                      .blocks = is_line ? 1u : blocks};
+            if (family.applies(op, input)) {
+                return true;
+            }
         }
     }
     return false;

@@ -9,6 +9,8 @@
 #include <corymb/simulate.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -41,13 +43,19 @@ public:
         : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)),
           costs_(machine, request.placement), variants_(variants(request.op, request.bytes)) {}
 
-    /// Every family for every variant; those that search only for the best variants of the others.
+    /// Every family in one block by each mechanism, the most promising in more; those that search
+    /// only for the best variants of the others.
     void try_all() {
         for (const Family& family : families()) {
             if (!is_search(family) && !is_guess(family, machine_, request_)) {
-                try_variants(family, variants_);
+                for (const Variant& variant : variants_) {
+                    if (variant.blocks == 1) {
+                        try_one(family, variant);
+                    }
+                }
             }
         }
+        cut_finer();
         if (request_.oversubscribed && !result_.best.empty()) {
             return; // Costs between ranks that take turns on CPUs are not worth a search.
         }
@@ -88,6 +96,7 @@ public:
 
 private:
     struct Tried {
+        const Family* family;
         Variant variant;
         double predicted;
     };
@@ -95,6 +104,79 @@ private:
     void try_variants(const Family& family, const std::vector<Variant>& list) {
         for (const Variant& variant : list) {
             try_one(family, variant);
+        }
+    }
+
+    /// Which families are worth simulating in more blocks: the best in one block, and those whose
+    /// ranks serve one or two others, which gain most from pipelining.
+    [[nodiscard]] std::vector<const Family*> promising_families(Mechanism via) const {
+        constexpr std::size_t best_count = 6;
+        std::vector<const Tried*> order;
+        for (const Tried& tried : tried_) {
+            if (tried.variant.via == via) {
+                order.push_back(&tried);
+            }
+        }
+        std::ranges::stable_sort(order, std::ranges::less{},
+                                 [](const Tried* tried) { return tried->predicted; });
+        std::vector<const Family*> list;
+        for (std::size_t place = 0; place < order.size(); ++place) {
+            const std::string_view name = order[place]->family->name;
+            if (place < best_count || name == "chain" || name == "binary") {
+                list.push_back(order[place]->family);
+            }
+        }
+        return list;
+    }
+
+    /// More blocks, from a middling number up or down for as long as that helps.
+    void cut_finer() {
+        constexpr std::uint32_t middling = 16;
+        for (const Mechanism via : {Mechanism::cells, Mechanism::pull}) {
+            std::vector<Variant> cuts; // by number of blocks
+            std::ranges::copy_if(variants_, std::back_inserter(cuts),
+                                 [via](const Variant& v) { return v.via == via && v.blocks > 1; });
+            if (cuts.empty()) {
+                continue;
+            }
+            const auto start = static_cast<std::size_t>(
+                std::ranges::find_if(cuts, [](const Variant& v) { return v.blocks >= middling; }) -
+                cuts.begin());
+            for (const Family* family : promising_families(via)) {
+                climb(*family, cuts, std::min(start, cuts.size() - 1));
+            }
+        }
+    }
+
+    void climb(const Family& family, const std::vector<Variant>& cuts, std::size_t start) {
+        const auto predicted = [&](std::size_t place) {
+            const std::size_t before = tried_.size();
+            try_one(family, cuts[place]);
+            return tried_.size() > before ? tried_.back().predicted
+                                          : std::numeric_limits<double>::infinity();
+        };
+        const double middle = predicted(start);
+        // Far behind the best so far, no number of blocks makes up for it.
+        if (result_.best.empty() || middle > far_behind * result_.best.front().predicted) {
+            return;
+        }
+        double best = middle;
+        for (std::size_t place = start + 1; place < cuts.size(); ++place) {
+            const double finer = predicted(place);
+            if (!(finer < best)) {
+                break;
+            }
+            best = finer;
+        }
+        if (best < middle) {
+            return;
+        }
+        for (std::size_t place = start; place-- > 0;) {
+            const double coarser = predicted(place);
+            if (!(coarser < best)) {
+                break;
+            }
+            best = coarser;
         }
     }
 
@@ -109,13 +191,18 @@ private:
                                   .moves = request_.moves,
                                   .via = variant.via,
                                   .blocks = variant.blocks};
-        if (!family.applies(request_.op, input)) {
+        const bool is_fit =
+            !request_.reproducible || !is_reduction(request_.op) || family.reproducible;
+        if (!is_fit || !family.applies(request_.op, input)) {
             return;
         }
         Candidate candidate;
         try {
             candidate.plan = family.make(request_.op, input);
             candidate.plan.algorithm = candidate_name(family.name, variant);
+            if (request_.keeps_parts && !keeps_parts(candidate.plan)) {
+                return;
+            }
             candidate.predicted =
                 simulate(candidate.plan, machine_, request_.placement, request_.bytes).makespan;
             candidate.switches = request_.oversubscribed ? context_switches(candidate.plan) : 0;
@@ -132,7 +219,7 @@ private:
             return;
         }
         result_.predictions.emplace_back(candidate_name(family.name, variant), candidate.predicted);
-        tried_.push_back({variant, candidate.predicted});
+        tried_.push_back({&family, variant, candidate.predicted});
     }
 
     void keep(Candidate& candidate) {
@@ -171,6 +258,8 @@ private:
         }
         return list.empty() ? variants_ : list;
     }
+
+    static constexpr double far_behind = 1.5;
 
     const Machine& machine_;
     const PlanRequest& request_;

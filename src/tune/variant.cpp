@@ -21,8 +21,10 @@ std::vector<Variant> variants(Collective op, std::uint64_t bytes) {
         return {Variant{}};
     }
     std::vector<Variant> list;
+    // Messages of whole parts are cut on their way by the mechanisms themselves.
+    const bool in_blocks = !has_parts(op) || op == Collective::reduce_scatter;
     for (const Mechanism via : {Mechanism::cells, Mechanism::pull}) {
-        for (std::uint32_t blocks = 1; blocks <= blocks_most; blocks *= 2) {
+        for (std::uint32_t blocks = 1; blocks <= (in_blocks ? blocks_most : 1); blocks *= 2) {
             if (blocks == 1 || bytes / blocks >= block_bytes_least) {
                 list.push_back({via, blocks});
             }

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corymb
+from corymb import study
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,7 @@ def test_exceptions_of_the_callback_come_back() -> None:
         corymb.measure(budget_s=30, progress=fail)
 
 
-@pytest.mark.parametrize("op", corymb.OPERATIONS)
+@pytest.mark.parametrize("op", study.OPERATIONS)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_plans_run_and_give_right_results(smelt: corymb.Machine, op: str, ranks: int) -> None:
     choice = corymb.make_plan(smelt, op, placement=list(range(ranks)), bytes=64)
@@ -185,6 +186,16 @@ def test_plans_run_and_give_right_results(smelt: corymb.Machine, op: str, ranks:
     assert (result["exit"] >= result["entry"]).all()
     if op == "barrier":  # nobody leaves before everybody has come
         assert (result["exit"].min(axis=0) >= result["entry"].max(axis=0)).all()
+
+
+def test_parts_and_flags(smelt: corymb.Machine) -> None:
+    choice = corymb.make_plan(smelt, "alltoall", placement=[0, 1, 2], bytes=4096, keeps_parts=True)
+    value = json.loads(choice.to_json(smelt))
+    assert value["parts"] == value["ranks"] == 3
+    assert value["scratch_blocks"] == 0
+    assert "bruck" not in choice.portfolio
+    choice = corymb.make_plan(smelt, "allreduce", placement=list(range(5)), reproducible=True)
+    assert set(choice.portfolio) == {"canonical"}
 
 
 def test_run_refuses_a_wrong_plan(smelt: corymb.Machine) -> None:

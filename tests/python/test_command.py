@@ -99,6 +99,19 @@ def test_plan_json_keys(corymb_call: Command) -> None:
     assert all("step" in step for steps in plan["steps"] for step in steps)
 
 
+@pytest.mark.parametrize("op", ["gather", "alltoall", "reduce_scatter", "exscan"])
+def test_plan_and_sim_know_every_operation(corymb_call: Command, tmp_path: Path, op: str) -> None:
+    file = tmp_path / "plan.json"
+    arguments = ("plan", op, "--machine", SMELT, "--ranks", "0-6", "--bytes", "5000")
+    done = corymb_call(*arguments, "--json", file)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(file.read_text())
+    assert plan.get("parts", 1) == (1 if op == "exscan" else 7)
+    sim = stdout_json(corymb_call("sim", file, "--machine", SMELT, "--json", "-"))
+    assert sim["op"] == op
+    assert sim["makespan"] == pytest.approx(plan["predicted"])
+
+
 def test_plan_is_deterministic(corymb_call: Command) -> None:
     arguments = ("plan", "broadcast", "--machine", "ryzen-5950x-1s-32t", "--seed", "7", "--json")
     first, second = (corymb_call(*arguments, "-").stdout for _ in range(2))

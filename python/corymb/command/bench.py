@@ -13,7 +13,7 @@ from rich.table import Table
 import corymb
 from corymb.command import bench_program, console, files, inputs
 from corymb.command.options import JsonFile
-from corymb.study import bench_verdict
+from corymb.study import OPERATIONS, bench_verdict
 
 NAME = "bench"
 EXAMPLES = (
@@ -54,7 +54,7 @@ def command(
     """Time corymb, the raw floor and other libraries, alternating in one run."""
     names = split(ops, "OP")
     for name in names:
-        inputs.require_operation(name)
+        inputs.require_operation(name, OPERATIONS)
     if not 0.5 <= seconds <= 86400:
         raise inputs.usage("--seconds must be from 0.5 to 86400")
     if pin not in {"auto", "yes", "no"}:

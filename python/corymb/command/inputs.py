@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,12 +84,12 @@ def measure_here(budget_s: float, full_matrix: bool = False) -> corymb.Machine:
     return machine
 
 
-def require_operation(op: str) -> str:
-    if op in corymb.OPERATIONS:
+def require_operation(op: str, operations: Sequence[str] = corymb.OPERATIONS) -> str:
+    if op in operations:
         return op
-    near = difflib.get_close_matches(op, corymb.OPERATIONS, n=1)
+    near = difflib.get_close_matches(op, operations, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    known = ", ".join(corymb.OPERATIONS)
+    known = ", ".join(operations)
     raise corymb.Error(f"unknown operation '{op}'{hint} It is one of {known}", "unknown_name")
 
 

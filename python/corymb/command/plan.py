@@ -36,7 +36,7 @@ LARGEST_SHOWN_TREE = 64
 
 
 def command(
-    op: Annotated[str, typer.Argument(metavar="OP", help="barrier, broadcast, reduce, allreduce.")],
+    op: Annotated[str, typer.Argument(metavar="OP", help=", ".join(corymb.OPERATIONS) + ".")],
     machine: MachineName = None,
     model: ModelFile = None,
     ranks: Ranks = None,

@@ -51,7 +51,7 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Write heat maps, plans, timeline, bench curves and stragglers into one HTML file."""
-    inputs.require_operation(op)
+    inputs.require_operation(op, study.OPERATIONS)
     inputs.require_sizes(bytes_, 1, 0)
     files.require_writable(output)
     files.require_writable(json)
@@ -74,7 +74,7 @@ def command(
 
 
 def plan_all(facts: study.Study, root: int | None = None) -> None:
-    for op in corymb.OPERATIONS:
+    for op in study.OPERATIONS:
         work = functools.partial(study.plan_one, facts, op, root)
         console.busy(f"planning {op} for {len(facts.placement)} ranks", work)
 

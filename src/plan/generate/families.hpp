@@ -38,6 +38,8 @@ struct Family {
     bool (*applies)(Collective op, const GenerateInput& input);
     /// The plan; its `algorithm` is `name`. Call only when `applies`.
     Plan (*make)(Collective op, const GenerateInput& input);
+    /// The order of combining depends on nothing but the ranks' numbers and how many there are.
+    bool reproducible = false;
 };
 
 /// All families in portfolio order: baselines first, searched plans last.

@@ -32,15 +32,31 @@ extern const Family dissemination_3;
 extern const Family dissemination_4;
 extern const Family recursive_doubling;
 extern const Family pair_exchange;
+extern const Family halving_doubling;
+extern const Family ring;
+extern const Family direct;
+extern const Family pairwise;
+extern const Family linear;
+extern const Family bruck;
+extern const Family scan_linear;
+extern const Family scan_doubling;
+extern const Family scan_tree;
+extern const Family canonical;
 extern const Family earliest_completion;
 extern const Family earliest_completion_look_ahead;
 extern const Family annealed;
 extern const Family exact;
 
 /// Operations that a tree or two with the same payload on every edge can carry.
-inline bool is_tree_operation(Collective op) {
+inline bool has_one_payload(Collective op) {
     return op == Collective::barrier || op == Collective::broadcast || op == Collective::reduce ||
            op == Collective::allreduce;
+}
+
+/// Operations that a tree or two can carry.
+inline bool is_tree_operation(Collective op) {
+    return has_one_payload(op) || op == Collective::gather || op == Collective::scatter ||
+           op == Collective::allgather;
 }
 
 /// Whether any tree can carry the operation. Reductions in rank order need contiguous subtrees,

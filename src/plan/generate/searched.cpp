@@ -17,10 +17,10 @@ namespace corymb::generate {
 namespace {
 
 bool needs_up(Collective op) {
-    return op != Collective::broadcast;
+    return op != Collective::broadcast && op != Collective::scatter;
 }
 bool needs_down(Collective op) {
-    return op != Collective::reduce;
+    return op != Collective::reduce && op != Collective::gather;
 }
 
 Rank greedy_root(Collective op, const GenerateInput& input) {

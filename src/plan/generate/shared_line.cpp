@@ -73,7 +73,7 @@ Plan make_with(Collective op, const GenerateInput& input, const Tree& up, std::s
 }
 
 bool applies(Collective op, const GenerateInput& input) {
-    return is_tree_operation(op) && op != Collective::reduce &&
+    return has_one_payload(op) && op != Collective::reduce &&
            (op == Collective::barrier || input.via == Mechanism::line ||
             input.via == Mechanism::pull);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/generate/tree_plan.hpp"
 
+#include "plan/generate/tree_parts.hpp"
+
 #include <corymb/error.hpp>
 
 #include <algorithm>
@@ -265,6 +267,10 @@ Plan plan_of_trees(Collective op, const TreePair& trees, const CostView& costs,
     case Collective::reduce: return reduce_plan(trees.up, costs, transport, ordered, algorithm);
     case Collective::allreduce:
         return allreduce_plan(trees.up, trees.down, costs, transport, ordered, algorithm);
+    case Collective::gather: return gather_plan(trees.up, costs, transport, algorithm);
+    case Collective::scatter: return scatter_plan(trees.down, transport, algorithm);
+    case Collective::allgather:
+        return allgather_plan(trees.up, trees.down, costs, transport, algorithm);
     default: break;
     }
     throw Error(Errc::invalid_argument,

@@ -85,9 +85,9 @@ TEST(Check, AcceptsEveryFamilyOnRandomCosts) {
         input.ordered = random.below(2) == 0;
         input.moves = 200;
         for (const Family& family : families()) {
-            for (const Collective op : {Collective::barrier, Collective::broadcast,
-                                        Collective::reduce, Collective::allreduce}) {
-                if (family.applies(op, input)) {
+            for (std::size_t number = 0; number < collective_count; ++number) {
+                const auto op = static_cast<Collective>(number);
+                if (family.applies(op, input) && (family.name != "exact" || size <= 8)) {
                     const Plan plan = family.make(op, input);
                     EXPECT_EQ(refusal(plan, input.ordered), "")
                         << family.name << ' ' << to_string(op) << ' ' << size << " ranks via "

@@ -24,20 +24,23 @@ struct Outcome {
     std::string wrong;     ///< What was wrong at the end; empty if the results are right.
 };
 
-/// Runs the plan once. A block of rank r is the text "<r.b>"; combining appends texts, so that
-/// order and multiplicity show. `tight` gives channels the least room that is guaranteed, otherwise
-/// they have no limit. Data by pull is read when the receiver runs; a rank's memory is poisoned
-/// when it ends.
+/// Runs the plan once. Place p of rank r's input is the text "<r.p>"; combining appends texts, so
+/// that order and multiplicity show. Input and output are the same memory as far as they may be.
+/// `tight` gives channels the least room that is guaranteed, otherwise they have no limit. Data by
+/// pull is read when the receiver runs; a rank's memory is poisoned when it ends.
 class RandomExecution {
 public:
-    RandomExecution(const Plan& plan, std::uint64_t seed, bool tight)
-        : plan_(plan), random_(seed), tight_(tight), ranks_(plan.steps.size()) {
+    /// With `brackets`, combining shows which operands belong together; then there is no verdict.
+    RandomExecution(const Plan& plan, std::uint64_t seed, bool tight, bool brackets = false)
+        : plan_(plan), random_(seed), tight_(tight), brackets_(brackets),
+          ranks_(plan.steps.size()) {
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-            ranks_[rank].buffers[0].resize(plan.block_count);
-            ranks_[rank].buffers[1].resize(plan.block_count, "?");
+            // A buffer that a rank need not have is there all the same: writing to it shows.
+            ranks_[rank].buffers[0].resize(inputs() * plan.block_count);
+            ranks_[rank].buffers[1].resize(outputs() * plan.block_count, "?");
             ranks_[rank].buffers[2].resize(plan.scratch_blocks, "?");
-            for (std::uint32_t block = 0; block < plan.block_count; ++block) {
-                ranks_[rank].buffers[0][block] = token(rank, block);
+            for (std::size_t place = 0; place < ranks_[rank].buffers[0].size(); ++place) {
+                ranks_[rank].buffers[0][place] = token(rank, place);
             }
         }
         if (plan.op == Collective::broadcast) {
@@ -76,6 +79,11 @@ public:
         return outcome;
     }
 
+    /// The first place of a rank's output at its end.
+    [[nodiscard]] std::string first_result(Rank rank) const {
+        return results_.at(static_cast<std::size_t>(rank)).front();
+    }
+
 private:
     struct Message {
         std::vector<std::string> data;
@@ -92,8 +100,33 @@ private:
     };
     using EdgeKey = std::tuple<std::size_t, std::size_t, int>; // from, to, 0 signal 1 line 2 cells
 
-    static std::string token(std::size_t rank, std::uint32_t block) {
-        return "<" + std::to_string(rank) + "." + std::to_string(block) + ">";
+    static std::string token(std::size_t rank, std::size_t place) {
+        return "<" + std::to_string(rank) + "." + std::to_string(place) + ">";
+    }
+
+    /// Parts of the two buffers.
+    [[nodiscard]] std::size_t inputs() const {
+        const bool many = plan_.op == Collective::scatter || plan_.op == Collective::alltoall ||
+                          plan_.op == Collective::reduce_scatter;
+        return many ? plan_.steps.size() : 1;
+    }
+    [[nodiscard]] std::size_t outputs() const {
+        const bool many = plan_.op == Collective::gather || plan_.op == Collective::allgather ||
+                          plan_.op == Collective::alltoall;
+        return many ? plan_.steps.size() : 1;
+    }
+
+    /// The place of input that may be the same memory as one of output, or none.
+    [[nodiscard]] std::size_t same_memory(std::size_t rank, std::size_t place) const {
+        constexpr std::size_t none = static_cast<std::size_t>(-1);
+        if (plan_.op == Collective::broadcast || plan_.op == Collective::alltoall) {
+            return none;
+        }
+        const std::size_t own = rank * plan_.block_count;
+        if (outputs() > 1) {
+            return place >= own && place < own + plan_.block_count ? place - own : none;
+        }
+        return inputs() > 1 ? own + place : place;
     }
 
     std::vector<std::string> taken(std::size_t owner, const Blocks& blocks) const {
@@ -195,10 +228,13 @@ private:
             std::string text = incoming[k];
             if (folds) {
                 text = step.incoming_first ? incoming[k] + own[k] : own[k] + incoming[k];
+                text = brackets_ ? "(" + text + ")" : text;
             }
             to[step.to.first + k] = text;
-            if (step.to.buffer == Buffer::output && plan_.op != Collective::broadcast) {
-                ranks_[rank].buffers[0][step.to.first + k] = text; // may be the same memory
+            auto& input = ranks_[rank].buffers[0];
+            if (const std::size_t same = same_memory(rank, step.to.first + k);
+                step.to.buffer == Buffer::output && same < input.size()) {
+                input[same] = text;
             }
         }
     }
@@ -219,26 +255,47 @@ private:
         }
     }
 
-    std::string expected(std::uint32_t block) const {
-        if (plan_.op == Collective::broadcast) {
-            return token(static_cast<std::size_t>(plan_.root), block);
+    std::string expected(std::size_t rank, std::size_t place) const {
+        const std::size_t part = place / plan_.block_count;
+        const std::size_t block = place % plan_.block_count;
+        const std::size_t own_place = rank * plan_.block_count + block;
+        switch (plan_.op) {
+        case Collective::broadcast: return token(static_cast<std::size_t>(plan_.root), place);
+        case Collective::gather:
+        case Collective::allgather: return token(part, block);
+        case Collective::scatter: return token(static_cast<std::size_t>(plan_.root), own_place);
+        case Collective::alltoall: return token(part, own_place);
+        case Collective::reduce_scatter: return combined(ranks_.size(), own_place);
+        case Collective::scan: return combined(rank + 1, place);
+        case Collective::exscan: return combined(rank, place);
+        default: return combined(ranks_.size(), place);
         }
+    }
+
+    std::string combined(std::size_t ranks, std::size_t place) const {
         std::string text;
-        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-            text += token(rank, block);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            text += token(rank, place);
         }
         return text;
     }
 
+    static std::size_t number_at(const std::string& text, std::size_t at) {
+        const bool digit = at < text.size() && text[at] >= '0' && text[at] <= '9';
+        return digit ? std::stoul(text.substr(at, 9)) : 0;
+    }
+
     /// The same tokens in rank order.
-    std::string sorted(const std::string& text, std::uint32_t block) const {
+    std::string sorted(const std::string& text) const {
+        const std::size_t dot = text.find('.');
+        const std::size_t block = dot == std::string::npos ? 0 : number_at(text, dot + 1);
         std::vector<std::size_t> times(ranks_.size(), 0);
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = text.find('>', at);
             if (text[at] != '<' || end == std::string::npos) {
                 return text;
             }
-            const std::size_t rank = std::stoul(text.substr(at + 1));
+            const std::size_t rank = number_at(text, at + 1);
             if (rank >= times.size() || text.substr(at, end + 1 - at) != token(rank, block)) {
                 return text;
             }
@@ -259,14 +316,16 @@ private:
             return "";
         }
         for (const auto& [rank, output] : results_) {
-            if (plan_.op == Collective::reduce && static_cast<Rank>(rank) != plan_.root) {
+            const bool at_root = plan_.op == Collective::reduce || plan_.op == Collective::gather;
+            if ((at_root && static_cast<Rank>(rank) != plan_.root) ||
+                (plan_.op == Collective::exscan && rank == 0)) {
                 continue;
             }
-            for (std::uint32_t block = 0; block < plan_.block_count; ++block) {
-                const std::string got = ordered ? output[block] : sorted(output[block], block);
-                if (got != expected(block)) {
-                    return "rank " + std::to_string(rank) + " block " + std::to_string(block) +
-                           ": " + output[block];
+            for (std::size_t place = 0; place < output.size(); ++place) {
+                const std::string got = ordered ? output[place] : sorted(output[place]);
+                if (got != expected(rank, place)) {
+                    return "rank " + std::to_string(rank) + " place " + std::to_string(place) +
+                           ": " + output[place];
                 }
             }
         }
@@ -281,11 +340,19 @@ private:
     const Plan& plan_;
     Random random_;
     bool tight_;
+    bool brackets_;
     std::vector<Member> ranks_;
     std::vector<bool> entered_;
     std::map<EdgeKey, std::deque<Message>> edges_;
     std::map<std::size_t, std::vector<std::string>> results_;
     std::string wrong_;
 };
+
+/// How the first place of a rank's result comes about, operands and brackets.
+inline std::string expression_of(const Plan& plan, Rank rank) {
+    RandomExecution execution(plan, 1, true, true);
+    static_cast<void>(execution.run(true));
+    return execution.first_result(rank);
+}
 
 } // namespace corymb::test

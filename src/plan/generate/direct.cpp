@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everybody reads what it needs straight out of everybody's buffers, and reductions are cut in one
+// slice a rank, which that rank combines: nothing is copied on the way (movement-avoiding
+// reductions: Peng et al., ICPP 2023; single-copy collectives: Chakraborty, Subramoni, Panda, IEEE
+// Cluster 2017). A barrier at the end acknowledges all loans at once.
+#include "plan/generate/family_list.hpp"
+#include "plan/generate/plan_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace corymb::generate {
+
+namespace {
+
+/// Calls visit(peer) for all others, nearest numbers first: below, then above. So partial results
+/// stay runs of ranks, and ranks begin at different peers.
+template <class Visit>
+void for_each_other(Rank rank, Rank size, Visit visit) {
+    for (Rank peer = rank - 1; peer >= 0; --peer) {
+        visit(peer);
+    }
+    for (Rank peer = rank + 1; peer < size; ++peer) {
+        visit(peer);
+    }
+}
+
+Plan allgather(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    PlanWriter writer(Collective::allgather, size, 0, transport(input), direct.name);
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (size > 1) {
+            writer.publish(rank, places(Buffer::input, 0));
+        }
+        for_each_other(rank, size,
+                       [&](Rank peer) { writer.read(rank, peer, places(Buffer::output, peer)); });
+    }
+    writer.barrier();
+    for (Rank rank = 0; rank < size; ++rank) {
+        writer.copy(rank, places(Buffer::input, 0), places(Buffer::output, rank));
+    }
+    return std::move(writer).finished();
+}
+
+Plan alltoall(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    PlanWriter writer(Collective::alltoall, size, 0, transport(input), direct.name);
+    for (Rank rank = 0; rank < size; ++rank) {
+        for_each_other(rank, size,
+                       [&](Rank peer) { writer.send(rank, peer, places(Buffer::input, peer)); });
+        writer.copy(rank, places(Buffer::input, rank), places(Buffer::output, rank));
+        for_each_other(rank, size,
+                       [&](Rank peer) { writer.recv(rank, peer, places(Buffer::output, peer)); });
+    }
+    writer.barrier();
+    return std::move(writer).finished();
+}
+
+/// Rank r combines the blocks `slice(r)` of everybody's input into `target`, block by block, so
+/// that the result stays in its nearest cache. Others are only told where their slices are.
+template <class SliceOf, class TargetOf>
+void combine_slices(PlanWriter& writer, Rank size, std::uint32_t blocks, SliceOf slice,
+                    TargetOf target) {
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        for (Rank rank = 0; rank < size; ++rank) {
+            for_each_other(rank, size, [&](Rank peer) {
+                writer.send(rank, peer, {Buffer::input, slice(peer) + block, 1});
+            });
+            Blocks own{Buffer::input, slice(rank) + block, 1};
+            const Blocks result = target(rank, block);
+            for_each_other(rank, size, [&](Rank peer) {
+                writer.fold(rank, peer, own, result);
+                own = result;
+            });
+            if (size == 1) {
+                writer.copy(rank, own, result);
+            }
+        }
+    }
+}
+
+Plan reduce_scatter(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    PlanWriter writer(Collective::reduce_scatter, size, 0, transport(input), direct.name);
+    const std::uint32_t blocks = writer.plan().block_count;
+    combine_slices(
+        writer, size, blocks,
+        [blocks](Rank rank) { return static_cast<std::uint32_t>(rank) * blocks; },
+        [](Rank, std::uint32_t block) { return Blocks{Buffer::output, block, 1}; });
+    writer.barrier();
+    return std::move(writer).finished();
+}
+
+/// Slices of allreduce and reduce: `blocks` of them for each rank.
+struct Slices {
+    Transport how;
+    std::uint32_t blocks;
+
+    explicit Slices(const GenerateInput& input) : how(transport(input)), blocks(how.blocks) {
+        how.blocks *= static_cast<std::uint32_t>(input.costs.size());
+    }
+    [[nodiscard]] std::uint32_t first(Rank rank) const {
+        return static_cast<std::uint32_t>(rank) * blocks;
+    }
+};
+
+Plan allreduce(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    const Slices slices(input);
+    PlanWriter writer(Collective::allreduce, size, 0, slices.how, direct.name);
+    const auto result_of = [&](Rank rank) {
+        return Blocks{Buffer::output, slices.first(rank), slices.blocks};
+    };
+    combine_slices(
+        writer, size, slices.blocks, [&](Rank rank) { return slices.first(rank); },
+        [&](Rank rank, std::uint32_t block) {
+            return Blocks{Buffer::output, slices.first(rank) + block, 1};
+        });
+    for (Rank rank = 0; size > 1 && rank < size; ++rank) {
+        writer.publish(rank, result_of(rank));
+        for_each_other(rank, size, [&](Rank peer) { writer.read(rank, peer, result_of(peer)); });
+    }
+    writer.barrier();
+    return std::move(writer).finished();
+}
+
+Plan reduce(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    const Rank root = root_or_first(input);
+    const Slices slices(input);
+    PlanWriter writer(Collective::reduce, size, root, slices.how, direct.name);
+    if (size > 1) {
+        writer.need_scratch(slices.blocks * static_cast<std::uint32_t>(size));
+    }
+    const auto buffer_of = [root](Rank rank) {
+        return rank == root ? Buffer::output : Buffer::scratch;
+    };
+    combine_slices(
+        writer, size, slices.blocks, [&](Rank rank) { return slices.first(rank); },
+        [&](Rank rank, std::uint32_t block) {
+            return Blocks{buffer_of(rank), slices.first(rank) + block, 1};
+        });
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (rank != root) {
+            const Blocks slice{Buffer::output, slices.first(rank), slices.blocks};
+            writer.transfer({rank, root, {Buffer::scratch, slice.first, slice.count}, slice, {}});
+        }
+    }
+    writer.barrier();
+    return std::move(writer).finished();
+}
+
+/// Each rank takes its slice from the root and the other slices from everybody else, so that no
+/// buffer is read by all at once.
+Plan broadcast(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    const Rank root = root_or_first(input);
+    const Slices slices(input);
+    PlanWriter writer(Collective::broadcast, size, root, slices.how, direct.name);
+    const auto slice_of = [&](Rank rank) {
+        return Blocks{Buffer::output, slices.first(rank), slices.blocks};
+    };
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (rank == root) {
+            for_each_other(root, size, [&](Rank peer) { writer.send(root, peer, slice_of(peer)); });
+            continue;
+        }
+        writer.recv(rank, root, slice_of(rank));
+    }
+    for (Rank rank = 0; size > 1 && rank < size; ++rank) {
+        const bool is_read = rank == root || size > 2;
+        if (is_read) {
+            writer.publish(rank, slice_of(rank));
+        }
+        if (rank == root) {
+            continue;
+        }
+        for_each_other(rank, size, [&](Rank peer) { writer.read(rank, peer, slice_of(peer)); });
+    }
+    writer.barrier();
+    return std::move(writer).finished();
+}
+
+bool applies(Collective op, const GenerateInput& input) {
+    constexpr std::uint64_t slice_bytes_min = 512;
+    if (input.via != Mechanism::pull) {
+        return false;
+    }
+    switch (op) {
+    case Collective::allgather:
+    case Collective::alltoall: return input.blocks == 1;
+    case Collective::reduce_scatter: return true;
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::broadcast:
+        // Slices of a few lines, at least; else their number costs more than their copying.
+        return input.bytes / static_cast<std::uint64_t>(input.costs.size()) / input.blocks >=
+                   slice_bytes_min ||
+               input.costs.size() == 1;
+    default: return false;
+    }
+}
+
+Plan make(Collective op, const GenerateInput& input) {
+    switch (op) {
+    case Collective::allgather: return allgather(input);
+    case Collective::alltoall: return alltoall(input);
+    case Collective::reduce_scatter: return reduce_scatter(input);
+    case Collective::allreduce: return allreduce(input);
+    case Collective::reduce: return reduce(input);
+    default: return broadcast(input);
+    }
+}
+
+} // namespace
+
+constinit const Family direct{"direct", applies, make};
+
+} // namespace corymb::generate
