@@ -178,10 +178,10 @@ template <class Op, class T>
 struct OperatorOf {
     static constexpr bool known = false;
 };
-template <Operator code>
+template <Operator Code>
 struct KnownOperator {
     static constexpr bool known = true;
-    static constexpr Operator value = code;
+    static constexpr Operator value = Code;
 };
 template <class X, class T>
 concept takes = std::is_void_v<X> || std::is_same_v<X, T>;

@@ -145,10 +145,10 @@ template <class T>
 struct ElementTypeOf {
     static constexpr bool known = false;
 };
-template <ElementType code>
+template <ElementType Code>
 struct KnownElementType {
     static constexpr bool known = true;
-    static constexpr ElementType value = code;
+    static constexpr ElementType value = Code;
 };
 constexpr ElementType integer_type(std::size_t bytes, bool is_signed) noexcept {
     // The integers stand first, narrow before wide, signed before unsigned.

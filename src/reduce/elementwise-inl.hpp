@@ -84,10 +84,10 @@ void combine_lanes(const void* left, const void* right, void* out, std::size_t c
 #endif
 }
 
-/// As Reduction::combine: counts elements of `lanes` lanes of Op.
-template <class Op, std::size_t lanes = Op::lanes_per_element>
+/// As Reduction::combine: counts elements of LaneCount lanes of Op.
+template <class Op, std::size_t LaneCount = Op::lanes_per_element>
 void combine(const void* left, const void* right, void* out, std::size_t count, void* /*context*/) {
-    combine_lanes<Op>(left, right, out, count * lanes);
+    combine_lanes<Op>(left, right, out, count * LaneCount);
 }
 
 /// What most Ops are: one element a lane.
@@ -96,8 +96,8 @@ struct LaneIsElement {
     using Lane = T;
     using Element = T;
     static constexpr std::size_t lanes_per_element = 1;
-    template <std::size_t bytes>
-    using Tag = hn::CappedTag<T, bytes / sizeof(T)>;
+    template <std::size_t MaxBytes>
+    using Tag = hn::CappedTag<T, MaxBytes / sizeof(T)>;
 };
 
 } // namespace corymb::reduce::HWY_NAMESPACE

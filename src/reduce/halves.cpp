@@ -108,8 +108,8 @@ struct OfHalf {
     using Lane = std::uint16_t;
     using Element = typename Type::Scalar;
     static constexpr std::size_t lanes_per_element = 1;
-    template <std::size_t bytes>
-    using Tag = hn::Rebind<std::uint16_t, hn::CappedTag<float, bytes / sizeof(float)>>;
+    template <std::size_t MaxBytes>
+    using Tag = hn::Rebind<std::uint16_t, hn::CappedTag<float, MaxBytes / sizeof(float)>>;
 
     template <class D, class V>
     static HWY_INLINE V vector(D d, V a, V b) {
