@@ -43,6 +43,8 @@ std::span<const Family> families() {
                                  scan_doubling,
                                  scan_tree,
                                  canonical,
+                                 composed_exchange,
+                                 composed_direct,
                                  earliest_completion,
                                  earliest_completion_look_ahead,
                                  annealed,

@@ -42,6 +42,8 @@ extern const Family scan_linear;
 extern const Family scan_doubling;
 extern const Family scan_tree;
 extern const Family canonical;
+extern const Family composed_exchange;
+extern const Family composed_direct;
 extern const Family earliest_completion;
 extern const Family earliest_completion_look_ahead;
 extern const Family annealed;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,12 +70,12 @@ AnnealOptions long_run(const SearchOptions& options) {
         .seed = options.seed, .moves = options.moves - options.moves / 2, .heat = heat_of_long_run};
 }
 
-std::vector<Rank> roots_to_try(std::vector<Rank> candidates, Rank root) {
+std::vector<Rank> roots_to_try(std::span<const Rank> candidates, Rank root) {
     if (root >= 0) {
         return {root};
     }
-    candidates.resize(std::min(candidates.size(), roots_max));
-    return candidates;
+    const auto tried = candidates.first(std::min(candidates.size(), roots_max));
+    return {tried.begin(), tried.end()};
 }
 
 } // namespace

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans composed along the machine's levels (plan/compose.hpp): groups of ranks by trees or by
+// direct slices, their leaders by an algorithm for few ranks that are far apart, and that again
+// for groups of groups. Hierarchical collectives as in HAN (Luo et al., IEEE Cluster 2020) and
+// XHC (Katevenis, Ploumidis, Marazakis, IEEE Cluster 2022), from plans instead of code per level.
+#include "plan/compose.hpp"
+#include "plan/generate/family_list.hpp"
+#include "plan/generate/levels.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace corymb::generate {
+
+namespace {
+
+std::size_t at(Rank rank) {
+    return static_cast<std::size_t>(rank);
+}
+
+/// The family that carries an operation among the members of a group, or among leaders.
+using Choose = const Family& (*)(Collective op);
+
+/// Some ranks of the request as a request of their own.
+class Subset {
+public:
+    Subset(const GenerateInput& input, std::vector<Rank> ranks)
+        : ranks_(std::move(ranks)), costs_(costs_of(input, ranks_)) {
+        for (const Rank rank : ranks_) {
+            if (!input.placement.empty()) {
+                placement_.push_back(input.placement[at(rank)]);
+            }
+        }
+    }
+
+    [[nodiscard]] GenerateInput input(const GenerateInput& whole, Rank root) const {
+        GenerateInput part{.costs = costs_};
+        part.machine = whole.machine;
+        part.placement = placement_;
+        part.root = root;
+        part.bytes = whole.bytes;
+        part.seed = whole.seed;
+        part.moves = whole.moves;
+        part.via = whole.via;
+        part.blocks = whole.blocks;
+        return part;
+    }
+
+private:
+    static CostView costs_of(const GenerateInput& input, const std::vector<Rank>& ranks) {
+        std::vector<float> send;
+        std::vector<float> receive;
+        for (const Rank from : ranks) {
+            for (const Rank to : ranks) {
+                const bool same = from == to;
+                send.push_back(same ? 0.0F : static_cast<float>(input.costs.send(from, to)));
+                receive.push_back(same ? 0.0F : static_cast<float>(input.costs.receive(from, to)));
+            }
+        }
+        return {static_cast<Rank>(ranks.size()), std::move(send), std::move(receive)};
+    }
+
+    std::vector<Rank> ranks_;
+    CostView costs_;
+    std::vector<int> placement_;
+};
+
+class Recursion {
+public:
+    Recursion(const GenerateInput& whole, Choose choose, std::string_view name)
+        : whole_(whole), choose_(choose), name_(name), levels_(group_levels(whole)) {}
+
+    /// The plan of `op` for `ranks`, cut by the levels from `level` on; `root` is a place in them.
+    [[nodiscard]] Plan plan(Collective op, const std::vector<Rank>& ranks, Rank root,
+                            std::size_t level) const {
+        if (level == levels_.size()) {
+            return leaf(op, ranks, root);
+        }
+        std::vector<RankGroup> groups = cut(ranks, root, levels_[level]);
+        if (groups.size() == 1 || groups.size() == ranks.size()) {
+            return plan(op, ranks, root, level + 1);
+        }
+        std::vector<Rank> leaders;
+        for (RankGroup& group : groups) {
+            std::vector<Rank> members;
+            for (const Rank place : group.members) {
+                members.push_back(ranks[at(place)]);
+            }
+            leaders.push_back(members[at(group.leader)]);
+            if (members.size() > 1 && op != Collective::broadcast) {
+                group.up = plan(Collective::reduce, members, group.leader, level + 1);
+            }
+            if (members.size() > 1 && op != Collective::reduce) {
+                group.down = plan(Collective::broadcast, members, group.leader, level + 1);
+            }
+        }
+        // The group of the root comes first.
+        const Plan top = leaf(op, leaders, 0);
+        return compose(op, groups, top, name_);
+    }
+
+private:
+    [[nodiscard]] Plan leaf(Collective op, const std::vector<Rank>& ranks, Rank root) const {
+        const Subset subset(whole_, ranks);
+        return choose_(op).make(op, subset.input(whole_, root));
+    }
+
+    /// Groups of places in `ranks`, that of `root` first; leaders are the root or the first ranks.
+    static std::vector<RankGroup> cut(const std::vector<Rank>& ranks, Rank root,
+                                      const Partition& partition) {
+        std::vector<RankGroup> groups;
+        std::vector<std::int32_t> labels;
+        const auto add = [&](Rank place) {
+            const std::int32_t label = partition[at(ranks[at(place)])];
+            const auto known = std::ranges::find(labels, label) - labels.begin();
+            if (static_cast<std::size_t>(known) == labels.size()) {
+                labels.push_back(label);
+                groups.emplace_back();
+            }
+            groups[static_cast<std::size_t>(known)].members.push_back(place);
+        };
+        add(root);
+        for (Rank place = 0; at(place) < ranks.size(); ++place) {
+            if (place != root) {
+                add(place);
+            }
+        }
+        return groups;
+    }
+
+    const GenerateInput& whole_;
+    Choose choose_;
+    std::string_view name_;
+    std::vector<Partition> levels_;
+};
+
+Plan make(Collective op, const GenerateInput& input, Choose choose, std::string_view name) {
+    const Recursion recursion(input, choose, name);
+    std::vector<Rank> everybody;
+    for (Rank rank = 0; rank < input.costs.size(); ++rank) {
+        everybody.push_back(rank);
+    }
+    Plan plan = recursion.plan(op, everybody, root_or_first(input), 0);
+    plan.algorithm = name;
+    return plan;
+}
+
+Plan make_exchange(Collective op, const GenerateInput& input) {
+    const Choose choose = [](Collective part) -> const Family& {
+        return part == Collective::barrier     ? dissemination_2
+               : part == Collective::allreduce ? recursive_doubling
+                                               : earliest_completion;
+    };
+    return make(op, input, choose, composed_exchange.name);
+}
+
+/// Results come down by trees: a rank's publications have one set of readers.
+Plan make_direct(Collective op, const GenerateInput& input) {
+    const Choose choose = [](Collective part) -> const Family& {
+        return part == Collective::broadcast ? earliest_completion : direct;
+    };
+    return make(op, input, choose, composed_direct.name);
+}
+
+bool exchange_applies(Collective op, const GenerateInput& input) {
+    return (op == Collective::barrier || op == Collective::allreduce) && !input.ordered &&
+           input.blocks == 1 && !group_levels(input).empty();
+}
+
+/// Slices that groups of all sizes have in common.
+std::uint64_t common_slices(const GenerateInput& input) {
+    std::vector<Partition> levels = group_levels(input);
+    Partition everybody(at(input.costs.size()), 0);
+    Partition alone(everybody.size());
+    std::iota(alone.begin(), alone.end(), 0);
+    levels.insert(levels.begin(), everybody);
+    levels.push_back(alone);
+    std::uint64_t slices = 1;
+    for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
+        for (const std::vector<Rank>& members : members_of(levels[level])) {
+            std::set<std::int32_t> groups;
+            for (const Rank rank : members) {
+                groups.insert(levels[level + 1][at(rank)]);
+            }
+            slices = std::lcm(slices, std::uint64_t{groups.size()});
+            if (slices > input.bytes) {
+                return slices;
+            }
+        }
+    }
+    return slices;
+}
+
+bool direct_applies(Collective op, const GenerateInput& input) {
+    constexpr std::uint64_t slice_bytes_min = 512;
+    return (op == Collective::reduce || op == Collective::allreduce) && !input.ordered &&
+           input.blocks == 1 && input.via == Mechanism::pull && !group_levels(input).empty() &&
+           input.bytes / common_slices(input) >= slice_bytes_min;
+}
+
+} // namespace
+
+constinit const Family composed_exchange{"composed-exchange", exchange_applies, make_exchange};
+constinit const Family composed_direct{"composed-direct", direct_applies, make_direct};
+
+} // namespace corymb::generate

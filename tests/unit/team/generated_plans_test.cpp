@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine runs what the generators make, for every operation, on equal parts and on parts of
+// different lengths. One thread plays all ranks in random turns.
+#include "channel/env.hpp"
+#include "plan/generate/families.hpp"
+#include "plan/places.hpp"
+#include "team/compile.hpp"
+#include "team/engine.hpp"
+#include "team/look_once.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+using Env = channel::StandardEnv;
+using Waiter = team::LookOnce<Env>;
+using Word = std::uint64_t;
+
+void add_words(const void* left, const void* right, void* out, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        Word a = 0;
+        Word b = 0;
+        std::memcpy(&a, static_cast<const std::byte*>(left) + sizeof a * i, sizeof a);
+        std::memcpy(&b, static_cast<const std::byte*>(right) + sizeof b * i, sizeof b);
+        a += b;
+        std::memcpy(static_cast<std::byte*>(out) + sizeof a * i, &a, sizeof a);
+    }
+}
+
+/// Words of the part that rank `from` has for rank `to`.
+using LengthOf = std::size_t (*)(Rank from, Rank to);
+
+std::size_t equal_lengths(Rank, Rank) {
+    return 37;
+}
+std::size_t unequal_lengths(Rank from, Rank to) {
+    return static_cast<std::size_t>(from * 3 + to * 7) % 38;
+}
+
+/// Word i of what rank `from` has for rank `to`.
+Word value(Rank from, Rank to, std::size_t i) {
+    return (static_cast<Word>(from) + 1) * 1'000'003 + static_cast<Word>(to) * 1009 + 7 * i;
+}
+
+/// Which part of a buffer of `rank` is whose.
+struct PartName {
+    Rank from, to;
+};
+
+PartName part_of(const Plan& plan, Rank rank, Buffer buffer, Rank part) {
+    const bool input = buffer == Buffer::input;
+    switch (plan.op) {
+    case Collective::gather:
+    case Collective::allgather: return {input ? rank : part, 0};
+    case Collective::scatter: return {plan.root, input ? part : rank};
+    case Collective::alltoall: return input ? PartName{rank, part} : PartName{part, rank};
+    case Collective::reduce_scatter: return {rank, input ? part : rank};
+    default: return {rank, 0};
+    }
+}
+
+struct Player {
+    Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
+           team::Publications<Env>& publications, const Waiter::Flag& broken)
+        : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
+          program(team::Compiler<Env>(fabric, own, peers).compile(of, publications)) {
+        const std::size_t longest = 37;
+        operands.bytes = longest * sizeof(Word);
+        operands.element_bytes = sizeof(Word);
+        operands.block_bytes = (longest + plan.block_count - 1) / plan.block_count * sizeof(Word);
+        operands.combine = [](const void* left, const void* right, void* out, std::size_t count,
+                              auto... /*context*/) {
+            add_words(left, right, out, count);
+        };
+        lay_out(Buffer::input, length, input, input_offsets, input_lengths);
+        lay_out(Buffer::output, length, output, output_offsets, output_lengths);
+        scratch.resize((plan.scratch_blocks / plan.block_count + 1) * longest);
+        if (length != &equal_lengths) {
+            operands.input_layout = {input_offsets.data(), input_lengths.data()};
+            operands.output_layout = {output_offsets.data(), output_lengths.data()};
+        }
+        operands.input = reinterpret_cast<const std::byte*>(input.data());
+        operands.output = reinterpret_cast<std::byte*>(output.data());
+        operands.scratch = reinterpret_cast<std::byte*>(scratch.data());
+        activation = {&program, &operands};
+    }
+    Player(const Player&) = delete;
+    Player& operator=(const Player&) = delete;
+
+    void lay_out(Buffer buffer, LengthOf length, std::vector<Word>& words,
+                 std::vector<std::size_t>& offsets, std::vector<std::size_t>& lengths) const {
+        for (Rank part = 0; part < static_cast<Rank>(plan::parts_of(plan, rank, buffer)); ++part) {
+            const auto [from, to] = part_of(plan, rank, buffer, part);
+            const std::size_t count = length(plan.op == Collective::reduce_scatter ? 0 : from, to);
+            offsets.push_back(words.size() * sizeof(Word));
+            lengths.push_back(count * sizeof(Word));
+            for (std::size_t i = 0; i < count; ++i) {
+                words.push_back(buffer == Buffer::input ? value(from, to, i) : 0);
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_right(LengthOf length) const {
+        std::size_t next = 0;
+        for (Rank part = 0; part < static_cast<Rank>(plan::parts_of(plan, rank, Buffer::output));
+             ++part) {
+            const auto [from, to] = part_of(plan, rank, Buffer::output, part);
+            const std::size_t count = length(plan.op == Collective::reduce_scatter ? 0 : from, to);
+            for (std::size_t i = 0; i < count; ++i) {
+                Word expected = value(from, to, i);
+                if (is_reduction(plan.op)) {
+                    expected = 0;
+                    const Rank end = plan.op == Collective::scan     ? rank + 1
+                                     : plan.op == Collective::exscan ? rank
+                                                                     : plan.size();
+                    for (Rank other = 0; other < end; ++other) {
+                        expected += value(other, to, i);
+                    }
+                }
+                if (output[next++] != expected) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    const Plan& plan;
+    Rank rank;
+    Waiter waiter;
+    team::Engine<Env, Waiter> engine;
+    team::Compiler<Env>::Peers peers;
+    team::Program<Env> program;
+    team::Operands operands;
+    team::Activation<Env> activation;
+    std::vector<Word> input, output, scratch;
+    std::vector<std::size_t> input_offsets, input_lengths, output_offsets, output_lengths;
+};
+
+/// "" when every rank ends with the right result.
+std::string run(const Plan& plan, LengthOf length, unsigned seed) {
+    team::Fabric<Env> fabric(plan.size());
+    auto publications = team::make_publications<Env>(plan);
+    Waiter::Flag broken{};
+    std::deque<Player> players;
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        players.emplace_back(plan, rank, length, fabric, publications, broken);
+    }
+    std::mt19937 random(seed);
+    const auto is_done = [](const Player& player) {
+        return player.activation.is_done();
+    };
+    for (int look = 0; look < 1'000'000 && !std::ranges::all_of(players, is_done); ++look) {
+        Player& player = players[random() % players.size()];
+        player.engine.run(player.activation);
+    }
+    for (const Player& player : players) {
+        if (!player.activation.is_done()) {
+            return "rank " + std::to_string(player.rank) + " stands in step " +
+                   std::to_string(player.activation.step);
+        }
+        if (!player.is_right(length)) {
+            return "wrong result on rank " + std::to_string(player.rank);
+        }
+    }
+    return "";
+}
+
+TEST(GeneratedPlans, RunForEveryOperationAndKeepPartsOfAnyLength) {
+    unsigned seed = 1;
+    std::size_t with_layout = 0;
+    for (std::size_t number = 1; number < collective_count; ++number) {
+        const auto op = static_cast<Collective>(number);
+        if (op == Collective::broadcast) {
+            continue; // engine_test
+        }
+        for (const Rank size : {1, 2, 3, 5, 8}) {
+            const CostView costs(std::vector<std::int32_t>(static_cast<std::size_t>(size), 0), {10},
+                                 {30});
+            for (const Mechanism via : {Mechanism::cells, Mechanism::pull}) {
+                for (const std::uint32_t blocks : {1u, 3u}) {
+                    GenerateInput input{.costs = costs};
+                    input.root = size / 2;
+                    input.bytes = 37 * sizeof(Word);
+                    input.via = via;
+                    input.blocks = blocks;
+                    input.moves = 100;
+                    for (const Family& family : families()) {
+                        if (family.name == "exact" || !family.applies(op, input)) {
+                            continue;
+                        }
+                        const Plan plan = family.make(op, input);
+                        SCOPED_TRACE(plan.algorithm + ", " + std::string(to_string(op)) + ", " +
+                                     std::to_string(size) + " ranks via " +
+                                     std::string(to_string(via)));
+                        EXPECT_EQ(run(plan, equal_lengths, ++seed), "");
+                        if (has_parts(op) && keeps_parts(plan)) {
+                            EXPECT_EQ(run(plan, unequal_lengths, ++seed), "");
+                            ++with_layout;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(with_layout, 50u);
+}
+
+} // namespace
+} // namespace corymb
