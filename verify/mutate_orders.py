@@ -56,7 +56,7 @@ SEEDED = [
     ("channel/publication_ring.hpp", "std::min(least, seen)", "seen"),
     ("channel/parking_spot.hpp", "const bool is_done = done();", "const bool is_done = false;"),
     ("channel/parking_spot.hpp", "parked_.store(1, std::memory_order_relaxed);", ""),
-    ("channel/parking_spot.hpp", "Env::futex_wake(parked_, 1);", ""),
+    ("channel/parking_spot.hpp", "Env::futex_wake(parked_, 1, reach_);", ""),
     ("team/central_barrier.hpp", "sleepers_.fetch_add(1, std::memory_order_relaxed);", ""),
     ("team/central_barrier.hpp", "before >> 32 == update", "before >> 32 <= update + 1"),
     ("team/central_barrier.hpp", "const std::uint32_t next = phase + 1;",
@@ -65,7 +65,7 @@ SEEDED = [
 ]  # fmt: skip
 
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")
-FENCE = re.compile(r"Env::(?:light|heavy)_fence\(\);")
+FENCE = re.compile(r"Env::(?:light|heavy)_fence\(\w*\);")
 WAKE = re.compile(r"^ *[\w.>-]*(?:wake_if_parked\(\)|wake_readers\(end\));", re.MULTILINE)
 
 

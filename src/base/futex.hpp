@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's sleep-on-a-word. Private to the process.
+// The kernel's sleep-on-a-word. Sleepers and wakers of a word name the same reach.
 #pragma once
+
+#include "base/reach.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -13,16 +15,19 @@ namespace corymb::futex {
 
 /// Sleeps while `word` holds `expected`, at most `timeout_ns`. May return early for no reason.
 inline void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                 std::int64_t timeout_ns) noexcept {
+                 std::int64_t timeout_ns, Reach reach = Reach::process) noexcept {
     timespec timeout{};
     timeout.tv_sec = static_cast<std::time_t>(timeout_ns / 1'000'000'000);
     timeout.tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000);
-    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
+    const int operation = reach == Reach::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
+    ::syscall(SYS_futex, &word, operation, expected, &timeout, nullptr, 0);
 }
 
 /// Wakes at most `count` sleepers of `word`.
-inline void wake(const std::atomic<std::uint32_t>& word, int count) noexcept {
-    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+inline void wake(const std::atomic<std::uint32_t>& word, int count,
+                 Reach reach = Reach::process) noexcept {
+    const int operation = reach == Reach::process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE;
+    ::syscall(SYS_futex, &word, operation, count, nullptr, nullptr, 0);
 }
 
 } // namespace corymb::futex

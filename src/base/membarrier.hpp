@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // An asymmetric fence: the frequent side pays a compiler barrier, the rare side a system call that
-// makes every running thread of the process execute a full barrier (membarrier(2), private
-// expedited). Where the kernel does not offer it, both sides execute a full fence.
+// makes running threads execute a full barrier (membarrier(2)): those of this process (private
+// expedited), or those of all processes that have joined (global expedited). Where the kernel does
+// not offer it, both sides execute a full fence. A full light fence goes with either heavy one.
 #pragma once
+
+#include "base/reach.hpp"
 
 #include <atomic>
 
 namespace corymb::membarrier {
 
 namespace detail {
-extern const bool expedited; // set before main; false until then, which is the safe side
-void call() noexcept;
+// Light fences are compiler barriers; false until the registration before main, which is the safe
+// side.
+extern std::atomic<bool> asymmetric;
+void call(Reach reach) noexcept;
 } // namespace detail
 
 /// Whether the system call is in use; for `corymb doctor`.
 inline bool available() noexcept {
-    return detail::expedited;
+    return detail::asymmetric.load(std::memory_order_relaxed);
 }
 
+/// Registers this process for heavy fences of other processes. False: the kernel does not offer
+/// it; then every process of the team must call `use_full_light_fences` before it sends anything.
+[[nodiscard]] bool join_machine() noexcept;
+
+/// From now on light fences of this process are full ones. Not undone.
+void use_full_light_fences() noexcept;
+
 inline void light() noexcept {
-    if (detail::expedited) [[likely]] {
+    if (detail::asymmetric.load(std::memory_order_relaxed)) [[likely]] {
         std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
 }
 
-inline void heavy() noexcept {
-    if (detail::expedited) [[likely]] {
-        detail::call();
-    } else {
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-    }
+inline void heavy(Reach reach = Reach::process) noexcept {
+    detail::call(reach);
 }
 
 } // namespace corymb::membarrier

@@ -12,10 +12,12 @@
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
+// The heavy fence and the two of the futex take the Reach: whether other processes take part.
 #pragma once
 
 #include "base/futex.hpp"
 #include "base/membarrier.hpp"
+#include "base/reach.hpp"
 
 #include <array>
 #include <atomic>
@@ -67,14 +69,15 @@ struct StandardEnv {
     static void note_write(void* /*to*/, std::size_t /*count*/) noexcept {}
 
     static void light_fence() noexcept { membarrier::light(); }
-    static void heavy_fence() noexcept { membarrier::heavy(); }
+    static void heavy_fence(Reach reach = Reach::process) noexcept { membarrier::heavy(reach); }
 
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::int64_t timeout_ns) noexcept {
-        futex::wait(word.futex_word(), expected, timeout_ns);
+                           std::int64_t timeout_ns, Reach reach = Reach::process) noexcept {
+        futex::wait(word.futex_word(), expected, timeout_ns, reach);
     }
-    static void futex_wake(const Atomic<std::uint32_t>& word, int count) noexcept {
-        futex::wake(word.futex_word(), count);
+    static void futex_wake(const Atomic<std::uint32_t>& word, int count,
+                           Reach reach = Reach::process) noexcept {
+        futex::wake(word.futex_word(), count, reach);
     }
 };
 

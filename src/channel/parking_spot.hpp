@@ -8,6 +8,7 @@
 // Layout:
 //   line  bytes  field    written by      read by
 //   0     4      parked   owner, wakers   wakers, kernel
+//   0     4      reach    at the start    owner, wakers    whether wakers are in other processes
 //
 // Protocol:
 //   owner  1. parked = 1; 2. heavy fence; 3. look at the condition once more; 4. if it does not
@@ -22,7 +23,9 @@
 //   F1: light_fence between the waker's condition store and its load of `parked` <-> heavy_fence
 //       between the owner's store of `parked` and its load of the condition. At least one of the
 //       two loads sees the other side's store. All accesses to `parked` are relaxed: nothing is
-//       published through it, the condition word carries its own release/acquire pair.
+//       published through it, the condition word carries its own release/acquire pair. Between
+//       processes the heavy fence is the one that reaches all of them (base/membarrier.hpp);
+//       a team in which one process cannot be reached has full light fences.
 //
 // Progress: wake_if_parked is wait-free but for the system call when the owner sleeps.
 //
@@ -30,6 +33,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "base/reach.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -39,13 +43,18 @@ namespace corymb::channel {
 template <class Env>
 class alignas(line_pair_bytes) ParkingSpot {
 public:
+    ParkingSpot() noexcept = default;
+    explicit ParkingSpot(Reach reach) noexcept : reach_(reach) {}
+
     /// Owner: says that it is about to sleep. It must look at its condition after this call.
     void announce() noexcept {
         parked_.store(1, std::memory_order_relaxed);
-        Env::heavy_fence(); // F1
+        Env::heavy_fence(reach_); // F1
     }
     /// Owner: sleeps until woken or `timeout_ns` has passed; may return early.
-    void sleep(std::int64_t timeout_ns) noexcept { Env::futex_wait(parked_, 1, timeout_ns); }
+    void sleep(std::int64_t timeout_ns) noexcept {
+        Env::futex_wait(parked_, 1, timeout_ns, reach_);
+    }
     /// Owner: is awake and will not sleep.
     void retract() noexcept { parked_.store(0, std::memory_order_relaxed); }
 
@@ -75,11 +84,12 @@ public:
 private:
     void wake() noexcept {
         if (parked_.exchange(0, std::memory_order_relaxed) != 0) {
-            Env::futex_wake(parked_, 1);
+            Env::futex_wake(parked_, 1, reach_);
         }
     }
 
     typename Env::template Atomic<std::uint32_t> parked_;
+    Reach reach_ = Reach::process; ///< Of the wakers; never changes.
 };
 
 } // namespace corymb::channel

@@ -34,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 namespace corymb::channel {
 
@@ -44,8 +45,16 @@ public:
     static constexpr std::size_t payload_bytes = Payload;
     static constexpr std::size_t credit_every = Slots / 2;
 
-    explicit PublicationRing(std::size_t reader_count)
-        : reader_count_(reader_count), readers_(std::make_unique<ReaderLine[]>(reader_count)) {}
+    struct alignas(line_pair_bytes) ReaderLine {
+        typename Env::template Atomic<std::uint64_t> consumed;
+    };
+
+    /// `readers` lies in the same memory as the ring and stays where it is, seen from the ring.
+    PublicationRing(ReaderLine* readers, std::size_t reader_count) noexcept
+        : reader_count_(reader_count),
+          readers_at_(reinterpret_cast<std::byte*>(readers) - reinterpret_cast<std::byte*>(this)) {}
+    PublicationRing(const PublicationRing&) = delete;
+    PublicationRing& operator=(const PublicationRing&) = delete;
 
     /// Publisher: as `published`-th publication, its private count. False: `waiter` gave up.
     template <class Waiter>
@@ -81,7 +90,7 @@ public:
         if (++consumed % credit_every != 0) {
             return false;
         }
-        readers_[reader].consumed.store(consumed, std::memory_order_release); // P2 release
+        reader_line(reader).consumed.store(consumed, std::memory_order_release); // P2 release
         return true;
     }
 
@@ -90,9 +99,11 @@ private:
         typename Env::template Bytes<Payload> payload;
         typename Env::template Atomic<std::uint64_t> sequence;
     };
-    struct alignas(line_pair_bytes) ReaderLine {
-        typename Env::template Atomic<std::uint64_t> consumed;
-    };
+    /// By distance, as processes have the ring at different addresses.
+    [[nodiscard]] ReaderLine& reader_line(std::size_t reader) noexcept {
+        auto* const first = reinterpret_cast<std::byte*>(this) + readers_at_;
+        return std::launder(reinterpret_cast<ReaderLine*>(first))[reader];
+    }
 
     template <class Waiter>
     [[nodiscard]] bool wait_for_room(Waiter& waiter, std::uint64_t published) {
@@ -101,7 +112,7 @@ private:
         for (std::size_t reader = 0; reader < reader_count_; ++reader) {
             std::uint64_t seen = 0;
             if (!waiter.await(
-                    readers_[reader].consumed, std::memory_order_acquire, // P2 acquire
+                    reader_line(reader).consumed, std::memory_order_acquire, // P2 acquire
                     [enough](std::uint64_t value) { return value >= enough; }, seen)) {
                 return false;
             }
@@ -115,7 +126,25 @@ private:
     /// The publisher's own. Invariant: at most every reader's consumed.
     alignas(line_pair_bytes) std::uint64_t credited_ = 0;
     alignas(line_pair_bytes) std::size_t reader_count_;
-    std::unique_ptr<ReaderLine[]> readers_;
+    std::ptrdiff_t readers_at_;
+};
+
+/// A ring with its reader lines, for threads of one process.
+template <class Line>
+struct OwnedReaderLines {
+    std::unique_ptr<Line[]> lines;
+};
+template <class Env, std::size_t Payload, std::size_t Slots>
+class OwnedPublicationRing
+    : private OwnedReaderLines<typename PublicationRing<Env, Payload, Slots>::ReaderLine>,
+      public PublicationRing<Env, Payload, Slots> {
+    using Ring = PublicationRing<Env, Payload, Slots>;
+    using Line = typename Ring::ReaderLine;
+
+public:
+    explicit OwnedPublicationRing(std::size_t reader_count)
+        : OwnedReaderLines<Line>{std::make_unique<Line[]>(reader_count)},
+          Ring(this->lines.get(), reader_count) {}
 };
 
 } // namespace corymb::channel

@@ -21,13 +21,14 @@ public:
     Compiler(Fabric<Env>& fabric, Rank rank, Peers& peers)
         : fabric_(&fabric), rank_(rank), peers_(&peers) {}
 
-    /// `publications` is the plan's, shared by all ranks. Throws Errc::invalid_plan for a step that
-    /// no engine can run; `plan` must have passed check_plan.
-    Program<Env> compile(const Plan& plan, Publications<Env>& publications) {
+    /// `number` is that of the plan within the team, `readers` are its publication_readers. Throws
+    /// Errc::invalid_plan for a step that no engine can run; `plan` must have passed check_plan.
+    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers) {
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;
         ends_.clear();
+        number_ = number;
         for (const Step& step : plan.steps[static_cast<std::size_t>(rank_)]) {
             CompiledStep<Env> compiled;
             compiled.code = opcode(step);
@@ -37,9 +38,9 @@ public:
             compiled.to = places_of(step.to, plan.block_count);
             compiled.from = places_of(step.from, plan.block_count);
             if (step.kind == StepKind::publish) {
-                compiled.end = &end(program, publications, rank_);
+                compiled.end = &end(program, readers, rank_);
             } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
-                compiled.end = &end(program, publications, step.peer);
+                compiled.end = &end(program, readers, step.peer);
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
@@ -143,17 +144,15 @@ private:
         }
     }
 
-    PublicationEnd<Env>& end(Program<Env>& program, Publications<Env>& publications,
-                             Rank publisher) {
+    PublicationEnd<Env>& end(Program<Env>& program, const Readers& all, Rank publisher) {
         auto& known = ends_[publisher];
         if (known != nullptr) {
             return *known;
         }
-        Publication<Env>& publication = *publications.at(publisher);
+        const auto& readers = all.at(publisher);
         PublicationEnd<Env>& made = program.ends.emplace_back();
-        made.publication = &publication;
+        made.publication = &fabric_->publication(number_, publisher, readers.size());
         made.publisher_spot = &fabric_->state(publisher).spot;
-        const auto& readers = publication.readers;
         if (publisher == rank_) {
             for (const Rank reader : readers) {
                 made.reader_spots.push_back(&fabric_->state(reader).spot);
@@ -168,7 +167,9 @@ private:
     Fabric<Env>* fabric_;
     Rank rank_;
     Peers* peers_;
-    std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< Of the program being compiled.
+    // Of the program being compiled.
+    std::uint64_t number_ = 0;
+    std::unordered_map<Rank, PublicationEnd<Env>*> ends_;
 };
 
 } // namespace corymb::team

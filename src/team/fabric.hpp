@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared memory of a team: what its ranks write for each other. Edges are made when a plan
-// first needs them, so memory grows with the edges in use and not with the square of the team.
+// The shared memory of a team: what its ranks write for each other, found by key in an arena, which
+// lies in the heap for threads and in memory of several processes for processes. Edges are made
+// when a plan first needs them, so memory grows with the edges in use and not with the square of
+// the team.
 #pragma once
 
+#include "base/arena.hpp"
 #include "base/cache_line.hpp"
 #include "channel/copy_gate.hpp"
 #include "channel/exchange_line.hpp"
@@ -17,12 +20,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 namespace corymb::team {
+
+/// What lies in a team's arena; the `kind` of an ArenaKey.
+enum class Kind : std::uint32_t {
+    record,
+    states,
+    plan,
+    signal,
+    line,
+    cells,
+    exchange,
+    publication,
+};
 
 // Twice the slots that plans may rely on: lines give credit every line_slots messages, and a block
 // of cell_bytes may need two cells when its length is rounded up to whole elements.
@@ -38,37 +50,35 @@ using LinePublication = channel::PublicationRing<Env, line_payload_bytes, 2 * li
 /// What one rank says to everybody: how far it is, and whether it sleeps.
 template <class Env>
 struct RankState {
+    explicit RankState(Reach reach) noexcept : spot(reach) {}
+
     /// Operations that the rank has begun; written by it on every operation, read after a timeout.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
+    // For `split`: what the rank wants, and the arena of the team that it has made for its group.
+    std::int32_t color = -1;
+    std::int32_t key = 0;
+    Offset made = 0;
+
     channel::ParkingSpot<Env> spot;
     channel::CopyGate<Env> gate;
 };
 
-/// Everything that travels from one rank to another.
-template <class Env>
-struct Edge {
-    channel::SignalLine<Env> signal;
-    std::unique_ptr<LineRing<Env>> line;
-    std::unique_ptr<CellRing<Env>> cells;
-};
-
-/// What one rank publishes to others in one plan.
+/// What one rank publishes to others in one plan. Its reader lines follow it.
 template <class Env>
 struct Publication {
-    explicit Publication(std::vector<Rank> who) : readers(std::move(who)), ring(readers.size()) {}
+    using ReaderLine = typename LinePublication<Env>::ReaderLine;
 
-    std::vector<Rank> readers; ///< Ascending.
+    Publication(ReaderLine* lines, std::size_t readers) noexcept : ring(lines, readers) {}
+
     channel::SignalLine<Env> flag;
     LinePublication<Env> ring;
 };
 
-/// The publications of one plan; publisher -> Publication.
-template <class Env>
-using Publications = std::map<Rank, std::unique_ptr<Publication<Env>>>;
+/// The readers of each publisher of a plan, ascending.
+using Readers = std::map<Rank, std::vector<Rank>>;
 
-template <class Env>
-Publications<Env> make_publications(const Plan& plan) {
-    std::map<Rank, std::vector<Rank>> readers;
+inline Readers publication_readers(const Plan& plan) {
+    Readers readers;
     for (Rank rank = 0; rank < plan.size(); ++rank) {
         for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
             if (step.kind == StepKind::publish) {
@@ -81,61 +91,74 @@ Publications<Env> make_publications(const Plan& plan) {
             }
         }
     }
-    Publications<Env> made;
-    for (auto& [publisher, who] : readers) {
-        made[publisher] = std::make_unique<Publication<Env>>(std::move(who));
-    }
-    return made;
+    return readers;
 }
 
+/// A handle on a team's arena; every process has its own. Each lane has edges of its own, so that
+/// messages of different lanes never mix; rank states belong to the whole team.
 template <class Env>
 class Fabric {
 public:
-    explicit Fabric(int size) : states_(static_cast<std::size_t>(size)) {}
+    Fabric(const Arena& arena, int size, std::uint32_t lane = 0)
+        : arena_(arena), size_(size), lane_(lane), states_(make_states()) {}
 
-    [[nodiscard]] int size() const noexcept { return static_cast<int>(states_.size()); }
-    [[nodiscard]] RankState<Env>& state(Rank rank) noexcept {
-        return states_[static_cast<std::size_t>(rank)];
-    }
+    [[nodiscard]] int size() const noexcept { return size_; }
+    [[nodiscard]] Arena& arena() noexcept { return arena_; }
+    [[nodiscard]] RankState<Env>& state(Rank rank) noexcept { return states_[rank]; }
 
-    // The three below may be called by any rank at any time; they allocate on first use.
+    // The five below may be called by any rank at any time; they allocate on first use.
     channel::SignalLine<Env>& signal(Rank from, Rank to) {
-        const std::lock_guard lock(mutex_);
-        return edge(from, to).signal;
+        return arena_.find_or_make<channel::SignalLine<Env>>(key(Kind::signal, from, to));
     }
     LineRing<Env>& line(Rank from, Rank to) {
-        const std::lock_guard lock(mutex_);
-        return made(edge(from, to).line);
+        return arena_.find_or_make<LineRing<Env>>(key(Kind::line, from, to));
     }
     CellRing<Env>& cells(Rank from, Rank to) {
-        const std::lock_guard lock(mutex_);
-        return made(edge(from, to).cells);
+        return arena_.find_or_make<CellRing<Env>>(key(Kind::cells, from, to));
     }
     /// One for both directions.
     ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
-        const std::lock_guard lock(mutex_);
-        return made(exchanges_[std::minmax(one, other)]);
+        const auto [low, high] = std::minmax(one, other);
+        return arena_.find_or_make<ExchangeLine<Env>>(key(Kind::exchange, low, high));
     }
-    [[nodiscard]] std::size_t edge_count() const {
-        const std::lock_guard lock(mutex_);
-        return edges_.size();
+    /// `plan` numbers the plan within the team.
+    Publication<Env>& publication(std::uint64_t plan, Rank publisher, std::size_t readers) {
+        using Made = Publication<Env>;
+        using ReaderLine = typename Made::ReaderLine;
+        ArenaKey publication_key = key(Kind::publication, publisher, -1);
+        publication_key.id = plan;
+        const std::size_t bytes = sizeof(Made) + readers * sizeof(ReaderLine);
+        return *arena_.find_or_make_sized<Made>(publication_key, bytes, [readers](void* place) {
+            auto* const lines = reinterpret_cast<ReaderLine*>(static_cast<Made*>(place) + 1);
+            for (std::size_t reader = 0; reader < readers; ++reader) {
+                new (lines + reader) ReaderLine;
+            }
+            new (place) Made(lines, readers);
+        });
     }
 
 private:
-    Edge<Env>& edge(Rank from, Rank to) { return made(edges_[{from, to}]); }
-
-    template <class T>
-    static auto& made(std::unique_ptr<T>& pointer) {
-        if (!pointer) {
-            pointer = std::make_unique<T>();
-        }
-        return *pointer;
+    ArenaKey key(Kind kind, Rank from, Rank to) const noexcept {
+        return {static_cast<std::uint32_t>(kind), lane_, from, to, 0};
     }
 
-    mutable std::mutex mutex_;
-    std::map<std::pair<Rank, Rank>, std::unique_ptr<Edge<Env>>> edges_;
-    std::map<std::pair<Rank, Rank>, std::unique_ptr<ExchangeLine<Env>>> exchanges_;
-    std::vector<RankState<Env>> states_;
+    RankState<Env>* make_states() {
+        const auto count = static_cast<std::size_t>(size_);
+        const Reach reach = arena_.memory().reach();
+        return arena_.find_or_make_sized<RankState<Env>>(
+            {static_cast<std::uint32_t>(Kind::states)}, count * sizeof(RankState<Env>),
+            [count, reach](void* place) {
+                auto* const states = static_cast<RankState<Env>*>(place);
+                for (std::size_t rank = 0; rank < count; ++rank) {
+                    new (states + rank) RankState<Env>(reach);
+                }
+            });
+    }
+
+    Arena arena_;
+    int size_;
+    std::uint32_t lane_;
+    RankState<Env>* states_;
 };
 
 } // namespace corymb::team

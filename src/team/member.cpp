@@ -11,7 +11,7 @@ namespace corymb::detail {
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
-              shared->broken,
+              shared->record.broken,
               {shared->options.wait, shared->oversubscribed, shared->deadline_ns,
                shared->crowd ? &*shared->crowd : nullptr, static_cast<std::size_t>(own_rank)}),
       engine_(ladder_) {}
@@ -24,7 +24,7 @@ Member::Program& Member::program_for(const team::PlanKey& key) {
     if (!slot) {
         auto& plan = shared->plan_for_compile(key);
         team::Compiler<team::Env> compiler(shared->fabric, rank, peers_);
-        slot = std::make_unique<Program>(compiler.compile(plan.plan, plan.publications));
+        slot = std::make_unique<Program>(compiler.compile(plan.plan, plan.number, plan.readers));
     }
     last_key_ = key;
     last_ = slot.get();
@@ -55,7 +55,7 @@ void Member::run(const team::PlanKey& key, team::Operands operands) {
 
 void Member::execute(Program& program, const team::Operands& operands, const team::PlanKey& key) {
     shared->fabric.state(rank).started.store(++operations_, std::memory_order_relaxed);
-    if (shared->broken.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (shared->record.broken.load(std::memory_order_relaxed) != 0) [[unlikely]] {
         const team::Failure failure = shared->failure();
         throw Error(Errc::team_broken, "the team is broken: " + failure.text + "; make a new team",
                     failure.ranks);

@@ -4,7 +4,6 @@
 #include <corymb/team.hpp>
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 namespace corymb {
@@ -12,47 +11,38 @@ namespace corymb {
 namespace {
 
 /// Old ranks of the group of `color`, in new rank order.
-std::vector<Rank> group_of(const detail::TeamShared& shared, int color) {
+std::vector<Rank> group_of(team::Fabric<team::Env>& fabric, int color) {
     std::vector<Rank> group;
-    for (std::size_t rank = 0; rank < shared.wishes.size(); ++rank) {
-        if (shared.wishes[rank].color == color) {
-            group.push_back(static_cast<Rank>(rank));
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        if (fabric.state(rank).color == color) {
+            group.push_back(rank);
         }
     }
-    std::stable_sort(group.begin(), group.end(), [&](Rank a, Rank b) {
-        return shared.wishes[static_cast<std::size_t>(a)].key <
-               shared.wishes[static_cast<std::size_t>(b)].key;
-    });
+    std::stable_sort(group.begin(), group.end(),
+                     [&](Rank a, Rank b) { return fabric.state(a).key < fabric.state(b).key; });
     return group;
-}
-
-std::shared_ptr<detail::TeamShared> make_group(const detail::TeamShared& shared,
-                                               const std::vector<Rank>& group) {
-    TeamOptions options = shared.options;
-    if (!shared.plans_given) {
-        options.plans = nullptr; // The default depends on the members' CPUs.
-    }
-    if (!options.cpus.empty()) {
-        options.cpus.clear();
-        for (const Rank rank : group) {
-            options.cpus.push_back(shared.options.cpus[static_cast<std::size_t>(rank)]);
-        }
-    }
-    return std::make_shared<detail::TeamShared>(static_cast<int>(group.size()), options);
 }
 
 } // namespace
 
 Team Team::split(int color, int key) {
     detail::TeamShared& shared = *member_->shared;
-    const auto own = static_cast<std::size_t>(rank());
-    shared.wishes[own] = {color, key};
+    auto& own = shared.fabric.state(rank());
+    own.color = color;
+    own.key = key;
+    own.made = 0;
     barrier(); // Everybody's wish is there.
-    const std::vector<Rank> group = color < 0 ? std::vector<Rank>{} : group_of(shared, color);
+    const std::vector<Rank> group =
+        color < 0 ? std::vector<Rank>{} : group_of(shared.fabric, color);
+    std::shared_ptr<detail::TeamShared> part;
     if (!group.empty() && group.front() == rank()) {
         try {
-            shared.made[own] = make_group(shared, group);
+            own.made = Arena(*shared.memory).root();
+            part = shared.part(own.made, group);
         } catch (const std::exception& error) {
+            if (own.made != 0) {
+                Arena(*shared.memory, own.made).drop();
+            }
             shared.fail({Errc::team_broken,
                          "split: rank " + std::to_string(rank()) + " failed: " + error.what(),
                          {rank()}});
@@ -63,12 +53,11 @@ Team Team::split(int color, int key) {
     Team result;
     if (!group.empty()) {
         const auto place = std::find(group.begin(), group.end(), rank()) - group.begin();
-        const auto& made = shared.made[static_cast<std::size_t>(group.front())];
-        made->take(static_cast<Rank>(place));
-        result = Team(made, static_cast<Rank>(place));
+        part = shared.part(shared.fabric.state(group.front()).made, group);
+        part->take(static_cast<Rank>(place));
+        result = Team(part, static_cast<Rank>(place));
     }
     barrier(); // Nobody needs the tables any more.
-    shared.made[own].reset();
     return result;
 }
 

@@ -84,7 +84,9 @@ ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
         throw Error(Errc::invalid_argument,
                     "a team has at least one rank, not " + std::to_string(size));
     }
-    shared_ = std::make_shared<detail::TeamShared>(size, options);
+    auto memory = std::make_shared<HeapMemory>();
+    const Arena arena(*memory);
+    shared_ = std::make_shared<detail::TeamShared>(memory, arena, size, options);
 }
 
 Team ThreadTeam::join(Rank rank) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
+#include "team/failure.hpp"
+
 #include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
@@ -16,6 +18,13 @@ std::uint64_t size_class(std::uint64_t bytes) noexcept {
         return exchange_payload_bytes;
     }
     return bytes <= line_payload_bytes ? line_payload_bytes : std::bit_ceil(bytes);
+}
+
+std::uint64_t PlanKey::number() const noexcept {
+    // Size classes differ in their width.
+    return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
+           static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
+           static_cast<std::uint64_t>(root) << 32;
 }
 
 } // namespace corymb::team
@@ -69,23 +78,29 @@ struct Yielder {
 
 } // namespace
 
-TeamShared::TeamShared(int size, const TeamOptions& given)
-    : fabric(size), options(given), plans_given(static_cast<bool>(given.plans)),
-      deadline_ns(deadline_of(given)), oversubscribed(size > usable_cpus().count()),
-      wishes(static_cast<std::size_t>(size)), made(static_cast<std::size_t>(size)),
-      taken_(static_cast<std::size_t>(size), false) {
+TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
+                       const TeamOptions& given)
+    : memory(std::move(where)), fabric(arena, size),
+      record(fabric.arena().find_or_make<team::TeamRecord>(
+          {static_cast<std::uint32_t>(team::Kind::record)})),
+      options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
+      oversubscribed(size > usable_cpus().count()), taken_(static_cast<std::size_t>(size), false) {
     if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
         throw Error(Errc::invalid_argument, "TeamOptions::cpus names " +
                                                 std::to_string(options.cpus.size()) +
                                                 " CPUs for a team of " + std::to_string(size) +
                                                 "; give one a rank or none");
     }
-    if (oversubscribed) {
+    if (oversubscribed && memory->reach() == Reach::process) { // Else it would not see all ranks.
         crowd.emplace(static_cast<std::size_t>(size), configured_cpus());
     }
     if (!options.plans) {
         options.plans = team::default_plans(options, size);
     }
+}
+
+TeamShared::~TeamShared() {
+    fabric.arena().drop();
 }
 
 const team::SharedPlan& TeamShared::plan(const team::PlanKey& key) {
@@ -103,7 +118,8 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
         }
         check_plan(plan, key.ordered);
         auto made_plan = std::make_unique<team::SharedPlan>();
-        made_plan->publications = team::make_publications<team::Env>(plan);
+        made_plan->number = key.number();
+        made_plan->readers = team::publication_readers(plan);
         made_plan->plan = std::move(plan);
         slot = std::move(made_plan);
     }
@@ -111,20 +127,22 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
 }
 
 team::Failure TeamShared::fail(const team::Failure& failure) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) {
-        failure_ = failure;
-        broken.store(1, std::memory_order_relaxed);
-        for (Rank rank = 0; rank < fabric.size(); ++rank) {
-            fabric.state(rank).spot.wake_if_parked();
+    {
+        const std::lock_guard lock(*memory);
+        if (record.failure == 0) {
+            record.failure = team::write_failure(fabric.arena(), failure);
+            record.broken.store(1, std::memory_order_relaxed);
         }
     }
-    return *failure_;
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        fabric.state(rank).spot.wake_if_parked();
+    }
+    return this->failure();
 }
 
 team::Failure TeamShared::failure() const {
-    const std::lock_guard lock(mutex_);
-    return failure_.value_or(team::Failure{});
+    const std::lock_guard lock(*memory);
+    return record.failure == 0 ? team::Failure{} : team::read_failure(*memory, record.failure);
 }
 
 void TeamShared::wait_for_copies() {
@@ -143,6 +161,29 @@ std::vector<int> TeamShared::missing(std::uint64_t operation) {
         }
     }
     return ranks;
+}
+
+std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Rank>& ranks) {
+    const std::lock_guard lock(mutex_);
+    auto& known = parts_[arena];
+    auto found = known.lock();
+    if (!found) {
+        TeamOptions its = options;
+        if (!plans_given) {
+            its.plans = nullptr; // The default depends on the members' CPUs.
+        }
+        if (!options.cpus.empty()) {
+            its.cpus.clear();
+            for (const Rank rank : ranks) {
+                its.cpus.push_back(options.cpus[static_cast<std::size_t>(rank)]);
+            }
+        }
+        found = std::make_shared<TeamShared>(memory, Arena(*memory, arena),
+                                             static_cast<int>(ranks.size()), its);
+        known = found;
+    }
+    std::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });
+    return found;
 }
 
 void TeamShared::take(Rank rank) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a thread team share beside the fabric: options, plans, the first failure.
+// What the ranks of a team that are in one process share: the fabric, options, plans. What also
+// other processes see, such as the first failure, lies in the fabric's arena.
 #pragma once
 
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "team/fabric.hpp"
+#include "team/failure.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -13,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,23 +31,27 @@ struct PlanKey {
     bool ordered = false;
 
     auto operator<=>(const PlanKey&) const = default;
+    /// Different for different keys, the same in every process.
+    [[nodiscard]] std::uint64_t number() const noexcept;
 };
 
 /// Payloads that a meeting via exchange carries are one class, those up to a line another; larger
 /// ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
-/// A plan and its publications; lives as long as the team.
+/// A plan and who reads its publications; lives as long as the team.
 struct SharedPlan {
     Plan plan;
-    Publications<Env> publications;
+    std::uint64_t number = 0;
+    Readers readers;
 };
 
-/// Why the team is broken.
-struct Failure {
-    Errc code = Errc::team_broken;
-    std::string text;
-    std::vector<int> ranks;
+/// What the whole team knows about itself; in the arena.
+struct TeamRecord {
+    /// Not 0: an operation has failed and all others will.
+    alignas(line_pair_bytes) Env::Atomic<std::uint32_t> broken;
+    /// Of a FailureText, set once under the lock before `broken`.
+    alignas(line_pair_bytes) Offset failure = 0;
 };
 
 /// The default plans; defined by the layer that knows the planner and this machine's model.
@@ -56,9 +61,13 @@ struct Failure {
 
 namespace corymb::detail {
 
-/// Shared by all ranks of one team; thread-safe.
+/// Shared by all ranks of one team in this process; thread-safe.
 struct TeamShared {
-    TeamShared(int size, const TeamOptions& options);
+    TeamShared(std::shared_ptr<Memory> memory, const Arena& arena, int size,
+               const TeamOptions& options);
+    ~TeamShared();
+    TeamShared(const TeamShared&) = delete;
+    TeamShared& operator=(const TeamShared&) = delete;
 
     /// The plan for a key, made on first use. Throws what the plan source or check_plan throws.
     const team::SharedPlan& plan(const team::PlanKey& key);
@@ -73,31 +82,28 @@ struct TeamShared {
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
 
+    /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
+    /// of this process while one of them has it.
+    std::shared_ptr<TeamShared> part(Offset arena, const std::vector<Rank>& ranks);
+
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
     void take(Rank rank);
 
+    std::shared_ptr<Memory> memory;
     team::Fabric<team::Env> fabric;
-    alignas(line_pair_bytes) team::Env::Atomic<std::uint32_t> broken;
-    alignas(line_pair_bytes) TeamOptions options;
+    team::TeamRecord& record;
+    TeamOptions options;
     bool plans_given; ///< The plan source is the user's, not the default.
     std::int64_t deadline_ns;
     bool oversubscribed;
     std::optional<channel::Crowd> crowd; ///< Only when oversubscribed.
 
-    // Scratch space of `split`: what every rank wants, and the teams that its leaders made.
-    struct Wish {
-        int color = -1;
-        int key = 0;
-    };
-    std::vector<Wish> wishes;
-    std::vector<std::shared_ptr<TeamShared>> made;
-
 private:
     mutable std::mutex mutex_;
     std::mutex plan_mutex_;
     std::map<team::PlanKey, std::unique_ptr<team::SharedPlan>> plans_;
-    std::optional<team::Failure> failure_;
     std::vector<bool> taken_;
+    std::map<Offset, std::weak_ptr<TeamShared>> parts_;
 };
 
 } // namespace corymb::detail

@@ -3,6 +3,7 @@
 // the place in the source as a defaulted parameter, for the printed interleaving.
 #pragma once
 
+#include "base/reach.hpp"
 #include "explorer/explorer.hpp"
 
 #include <bit>
@@ -102,7 +103,8 @@ struct ExplorerEnv {
     static void light_fence(Where where = Where::current()) noexcept {
         Explorer::current().light_fence(where);
     }
-    static void heavy_fence(Where where = Where::current()) noexcept {
+    static void heavy_fence(Reach /*reach*/ = Reach::process,
+                            Where where = Where::current()) noexcept {
         Explorer::current().heavy_fence(where);
     }
     static void fence(std::memory_order order, Where where = Where::current()) noexcept {
@@ -110,10 +112,12 @@ struct ExplorerEnv {
     }
 
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::int64_t /*timeout_ns*/, Where where = Where::current()) noexcept {
+                           std::int64_t /*timeout_ns*/, Reach /*reach*/ = Reach::process,
+                           Where where = Where::current()) noexcept {
         Explorer::current().futex_wait(word.location(), expected, where);
     }
     static void futex_wake(const Atomic<std::uint32_t>& word, int count,
+                           Reach /*reach*/ = Reach::process,
                            Where where = Where::current()) noexcept {
         Explorer::current().futex_wake(word.location(), count, where);
     }

@@ -3,6 +3,8 @@
 // ends of a pair are seq_cst fences here, as where the kernel has no membarrier.
 #pragma once
 
+#include "base/reach.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -104,16 +106,17 @@ struct LoomEnv {
             loom_fence();
         }
     }
-    static void heavy_fence() {
+    static void heavy_fence(Reach /*reach*/ = Reach::process) {
         if (loom_fault != LoomFault::no_heavy_fence) {
             loom_fence();
         }
     }
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::int64_t /*timeout_ns*/) {
+                           std::int64_t /*timeout_ns*/, Reach /*reach*/ = Reach::process) {
         loom_futex_wait(word.word(), expected);
     }
-    static void futex_wake(const Atomic<std::uint32_t>& word, int /*count*/) {
+    static void futex_wake(const Atomic<std::uint32_t>& word, int /*count*/,
+                           Reach /*reach*/ = Reach::process) {
         loom_futex_wake(word.word());
     }
 };

@@ -99,7 +99,7 @@ struct RequestAndAnswer {
 };
 
 struct Publications {
-    channel::PublicationRing<LoomEnv, 8, 2> ring{1};
+    channel::OwnedPublicationRing<LoomEnv, 8, 2> ring{1};
 
     void run(int thread) {
         LoomWaiter waiter;

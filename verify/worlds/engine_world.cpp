@@ -53,8 +53,8 @@ template <class Waiter>
 class EngineInstance final : public Instance {
 public:
     EngineInstance(const Plan& plan, std::uint64_t operations)
-        : plan_(plan), operations_(operations), fabric_(plan.size()),
-          publications_(corymb::team::make_publications<ExplorerEnv>(plan)) {
+        : plan_(plan), operations_(operations), fabric_(corymb::Arena(memory_), plan.size()),
+          readers_(corymb::team::publication_readers(plan)) {
         for (Rank rank = 0; rank < plan.size(); ++rank) {
             ranks_.emplace_back(*this, rank);
         }
@@ -76,7 +76,7 @@ private:
             : rank(static_cast<std::size_t>(own)),
               waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter),
               program(corymb::team::Compiler<ExplorerEnv>(world.fabric_, own, peers)
-                          .compile(world.plan_, world.publications_)),
+                          .compile(world.plan_, 0, world.readers_)),
               input(world.plan_.block_count), output(world.plan_.block_count),
               scratch(world.plan_.scratch_blocks), letters(world.operations_) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
@@ -148,8 +148,9 @@ private:
 
     const Plan& plan_;
     std::uint64_t operations_;
+    corymb::HeapMemory memory_;
     corymb::team::Fabric<ExplorerEnv> fabric_;
-    corymb::team::Publications<ExplorerEnv> publications_;
+    corymb::team::Readers readers_;
     std::deque<Member> ranks_;
 };
 

@@ -29,10 +29,10 @@ enum class Finish : std::uint8_t { in_order, crosswise };
 /// What one rank does on one lane: barriers with letters, or broadcasts of one block.
 struct Work {
     Work(corymb::team::Fabric<ExplorerEnv>& fabric, const Plan& of, Rank own,
-         corymb::team::Publications<ExplorerEnv>& publications, std::uint64_t operations)
+         const corymb::team::Readers& readers, std::uint64_t number, std::uint64_t operations)
         : plan(&of), rank(own),
           program(
-              corymb::team::Compiler<ExplorerEnv>(fabric, own, peers).compile(of, publications)),
+              corymb::team::Compiler<ExplorerEnv>(fabric, own, peers).compile(of, number, readers)),
           letters(operations) {
         operands.output = reinterpret_cast<std::byte*>(&value);
         operands.block_bytes = operands.element_bytes = sizeof value;
@@ -70,10 +70,10 @@ public:
                   Bug bug)
         : operations_(operations), finish_(finish), fabrics_(plans[0].size()) {
         for (std::size_t lane = 0; lane < plans.size(); ++lane) {
-            publications_[lane] = corymb::team::make_publications<ExplorerEnv>(plans[lane]);
+            readers_[lane] = corymb::team::publication_readers(plans[lane]);
             auto& fabric = fabrics_.of[bug == Bug::same_lane ? 0 : lane];
             for (Rank rank = 0; rank < plans[lane].size(); ++rank) {
-                work_[lane].emplace_back(fabric, plans[lane], rank, publications_[lane],
+                work_[lane].emplace_back(fabric, plans[lane], rank, readers_[lane], lane,
                                          operations);
             }
         }
@@ -121,11 +121,14 @@ private:
     std::uint64_t operations_;
     Finish finish_;
     struct Fabrics {
-        explicit Fabrics(int size) : of{Fabric(size), Fabric(size)} {}
+        explicit Fabrics(int size)
+            : arena(memory), of{Fabric(arena, size, 0), Fabric(arena, size, 1)} {}
+        corymb::HeapMemory memory;
+        corymb::Arena arena;
         std::array<Fabric, 2> of;
     } fabrics_;
     ExplorerEnv::Atomic<std::uint32_t> broken_;
-    std::array<corymb::team::Publications<ExplorerEnv>, 2> publications_;
+    std::array<corymb::team::Readers, 2> readers_;
     std::array<std::deque<Work>, 2> work_;
 };
 

@@ -15,10 +15,10 @@ enum class Bug : std::uint8_t { none, releases_before_use, forgets_a_reader };
 template <int Readers, std::size_t Slots, std::uint64_t Messages, Bug bug = Bug::none>
 struct Publications {
     static constexpr int threads = 1 + Readers;
-    corymb::channel::PublicationRing<ExplorerEnv, 8, Slots> ring{
+    corymb::channel::OwnedPublicationRing<ExplorerEnv, 8, Slots> ring{
         Readers - (bug == Bug::forgets_a_reader ? 1 : 0)};
     // Takes what the forgotten reader releases.
-    corymb::channel::PublicationRing<ExplorerEnv, 8, Slots> elsewhere{Readers};
+    corymb::channel::OwnedPublicationRing<ExplorerEnv, 8, Slots> elsewhere{Readers};
 
     Publications() { Explorer::current().name(&ring, sizeof ring, "ring"); }
 

@@ -23,7 +23,7 @@ constexpr double gap_ns = 10'000;  ///< A longer round was interrupted.
 constexpr double settle_ns = 2000; ///< Longer than any transfer: for events out of the way.
 
 using ExchangeLine = channel::ExchangeLine<channel::StandardEnv, 8>;
-using LinePublication = channel::PublicationRing<channel::StandardEnv, 56, 8>;
+using LinePublication = channel::OwnedPublicationRing<channel::StandardEnv, 56, 8>;
 
 double uninterrupted(std::vector<double> values) {
     std::erase_if(values, [](double value) { return value > gap_ns; });

@@ -110,7 +110,7 @@ TEST(SlotRingTest, StreamsInOrderBetweenThreads) {
 }
 
 TEST(PublicationRingTest, TheSlowestReaderHoldsThePublisher) {
-    PublicationRing<StandardEnv, 56, 4> ring(2);
+    OwnedPublicationRing<StandardEnv, 56, 4> ring(2);
     Impatient now;
     std::uint64_t published = 0, fast = 0, slow = 0;
     const int value = 5;

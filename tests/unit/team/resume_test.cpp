@@ -27,7 +27,8 @@ using Waiter = team::LookOnce<Env>;
 class Turns {
 public:
     Turns(const Plan& plan, std::size_t block_bytes, unsigned seed)
-        : fabric_(plan.size()), publications_(team::make_publications<Env>(plan)), random_(seed) {
+        : fabric_(Arena(memory_), plan.size()), readers_(team::publication_readers(plan)),
+          random_(seed) {
         for (Rank rank = 0; rank < plan.size(); ++rank) {
             ranks_.emplace_back(*this, plan, rank, block_bytes);
         }
@@ -66,7 +67,7 @@ private:
             : plan(&of), rank(own), waiter(turns.fabric_.state(own).gate, turns.broken_),
               engine(waiter),
               program(
-                  team::Compiler<Env>(turns.fabric_, own, peers).compile(of, turns.publications_)),
+                  team::Compiler<Env>(turns.fabric_, own, peers).compile(of, 0, turns.readers_)),
               input(of.block_count * block_bytes / sizeof(std::uint64_t)), output(input.size()),
               scratch(of.scratch_blocks * block_bytes / sizeof(std::uint64_t)) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
@@ -128,9 +129,10 @@ private:
         int wrong = 0;
     };
 
+    HeapMemory memory_;
     team::Fabric<Env> fabric_;
     Env::Atomic<std::uint32_t> broken_;
-    team::Publications<Env> publications_;
+    team::Readers readers_;
     std::deque<Player> ranks_;
     std::mt19937 random_;
 };

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// An arena is a list of chunks. Objects are cut from the front of a chunk, table entries from its
+// end, so that entries never share a cache line with an object. The first chunk begins with the
+// root. Every change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
+#include "base/arena.hpp"
+
+#include "base/commit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace corymb {
+
+struct Arena::Chunk {
+    Offset self;
+    Offset next;
+    std::uint64_t bytes;
+    std::uint64_t front; ///< First free byte, from the chunk's begin.
+    std::uint64_t back;  ///< End of the free bytes.
+};
+
+struct Arena::Root {
+    Offset newest;       ///< Chunk.
+    std::uint64_t bytes; ///< Of all chunks.
+    std::array<Offset, 64> buckets;
+};
+
+struct Arena::Entry {
+    Offset next;
+    ArenaKey key;
+    Offset object;
+};
+
+namespace {
+
+constexpr std::size_t first_chunk_bytes = 4096;
+constexpr std::size_t large_chunk_bytes = std::size_t{64} << 10;
+constexpr std::size_t large_object_bytes = first_chunk_bytes / 2;
+
+constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+std::size_t bucket_of(const ArenaKey& key, std::size_t buckets) noexcept {
+    std::uint64_t mixed = key.id;
+    for (const auto part :
+         {static_cast<std::uint64_t>(key.kind), std::uint64_t{key.lane},
+          static_cast<std::uint64_t>(key.from), static_cast<std::uint64_t>(key.to)}) {
+        mixed = (mixed ^ part) * 0x9e3779b97f4a7c15u;
+        mixed ^= mixed >> 29;
+    }
+    return mixed % buckets;
+}
+
+} // namespace
+
+Arena::Arena(Memory& memory) : memory_(&memory), root_(0) {
+    const std::lock_guard lock(memory);
+    const Offset first = memory.take(first_chunk_bytes);
+    constexpr std::uint64_t root_at = rounded_up(sizeof(Chunk), object_alignment);
+    auto& start = *new (memory.at(first)) Chunk{};
+    start.self = first;
+    start.bytes = start.back = first_chunk_bytes;
+    start.front = rounded_up(root_at + sizeof(Root), object_alignment);
+    auto& root = *new (memory.at(first + root_at)) Root{};
+    root.newest = first;
+    root.bytes = first_chunk_bytes;
+    root_ = first + root_at;
+}
+
+Arena::Root& Arena::header() const noexcept {
+    return *std::launder(reinterpret_cast<Root*>(memory_->at(root_)));
+}
+
+Arena::Chunk& Arena::chunk(Offset offset) const noexcept {
+    return *std::launder(reinterpret_cast<Chunk*>(memory_->at(offset)));
+}
+
+std::byte* Arena::find(const ArenaKey& key) const noexcept {
+    const Root& root = header();
+    Offset at = root.buckets[bucket_of(key, root.buckets.size())];
+    while (at != 0) {
+        const Entry& entry = *std::launder(reinterpret_cast<Entry*>(memory_->at(at)));
+        if (entry.key == key) {
+            return memory_->at(entry.object);
+        }
+        at = entry.next;
+    }
+    return nullptr;
+}
+
+Arena::Chunk& Arena::new_chunk(std::size_t bytes, Offset next) {
+    constexpr std::uint64_t head = rounded_up(sizeof(Chunk), object_alignment);
+    const std::size_t whole = rounded_up(head + bytes, first_chunk_bytes);
+    const Offset made = memory_->take(whole);
+    auto& start = *new (memory_->at(made)) Chunk{};
+    start.self = made;
+    start.bytes = start.back = whole;
+    start.front = head;
+    start.next = next;
+    header().bytes += whole;
+    return start;
+}
+
+Arena::Chunk& Arena::chunk_with_room(std::size_t bytes) {
+    Root& root = header();
+    Chunk& newest = chunk(root.newest);
+    if (newest.front + bytes <= newest.back) {
+        return newest;
+    }
+    if (bytes >= large_object_bytes) { // Alone; what is left of the newest stays in use.
+        Chunk& made = new_chunk(bytes, newest.next);
+        commit(newest.next, made.self);
+        return made;
+    }
+    // Small teams stay small, large ones take few chunks.
+    Chunk& made =
+        new_chunk(std::clamp<std::size_t>(root.bytes, first_chunk_bytes / 2, large_chunk_bytes / 2),
+                  root.newest);
+    commit(root.newest, made.self);
+    return made;
+}
+
+Offset Arena::allocate(std::size_t bytes) {
+    const std::uint64_t length = rounded_up(bytes, object_alignment);
+    Chunk& from = chunk_with_room(length);
+    const Offset object = from.self + from.front;
+    commit(from.front, from.front + length);
+    return object;
+}
+
+void Arena::publish(const ArenaKey& key, Offset object) {
+    constexpr std::uint64_t length = rounded_up(sizeof(Entry), alignof(std::uint64_t));
+    Chunk& from = chunk_with_room(length);
+    commit(from.back, from.back - length);
+    const Offset place = from.self + from.back;
+    Root& root = header();
+    Offset& bucket = root.buckets[bucket_of(key, root.buckets.size())];
+    new (memory_->at(place)) Entry{bucket, key, object};
+    commit(bucket, place);
+}
+
+std::size_t Arena::bytes() const {
+    const std::lock_guard lock(*memory_);
+    return header().bytes;
+}
+
+void Arena::drop() noexcept {
+    const std::lock_guard lock(*memory_);
+    drop_locked();
+}
+
+void Arena::drop_locked() noexcept {
+    Offset at = header().newest;
+    root_ = 0;
+    while (at != 0) {
+        const Offset next = chunk(at).next;
+        memory_->give_back(at, chunk(at).bytes);
+        at = next;
+    }
+}
+
+} // namespace corymb

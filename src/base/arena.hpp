@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared objects of one team: found by key, made by whoever looks first, given back all at
+// once. Objects stay where they are until then, so their addresses can be kept. No object may hold
+// an address: processes map the memory at different places.
+#pragma once
+
+#include "base/cache_line.hpp"
+#include "base/memory.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace corymb {
+
+/// What an object is and whom it connects. The meaning of the fields is the user's.
+struct ArenaKey {
+    std::uint32_t kind = 0;
+    std::uint32_t lane = 0;
+    std::int32_t from = -1;
+    std::int32_t to = -1;
+    std::uint64_t id = 0;
+
+    bool operator==(const ArenaKey&) const = default;
+};
+
+/// A handle: copies name the same arena. Does not own the memory; the last user calls `drop`.
+class Arena {
+public:
+    /// A new one.
+    explicit Arena(Memory& memory);
+    /// The one whose `root` another handle, perhaps in another process, has told.
+    Arena(Memory& memory, Offset root) noexcept : memory_(&memory), root_(root) {}
+
+    [[nodiscard]] Offset root() const noexcept { return root_; }
+    [[nodiscard]] Memory& memory() const noexcept { return *memory_; }
+
+    /// The object of a key, made out of `arguments` when there is none; without arguments its
+    /// members start as their default initialisers say, the rest as zeros. Takes the lock. Throws
+    /// what `Memory::take` throws.
+    template <class T, class... Arguments>
+    T& find_or_make(const ArenaKey& key, Arguments&&... arguments) {
+        return *find_or_make_sized<T>(key, sizeof(T), [&](void* place) {
+            if constexpr (sizeof...(Arguments) == 0) {
+                new (place) T; // Not T(): payload stays untouched, and so without pages.
+            } else {
+                new (place) T(std::forward<Arguments>(arguments)...);
+            }
+        });
+    }
+
+    /// As above for a T that is followed by more, `bytes` in all; `make(place)` constructs it.
+    template <class T, class Make>
+    T* find_or_make_sized(const ArenaKey& key, std::size_t bytes, const Make& make) {
+        static_assert(std::is_trivially_destructible_v<T>, "an arena is dropped without a look");
+        static_assert(alignof(T) <= object_alignment);
+        const std::lock_guard lock(*memory_);
+        std::byte* place = find(key);
+        if (place == nullptr) {
+            const Offset object = allocate(bytes);
+            place = memory_->at(object);
+            make(place);
+            publish(key, object);
+        }
+        return std::launder(reinterpret_cast<T*>(place));
+    }
+
+    /// With the lock held: the object of a key, or null.
+    [[nodiscard]] std::byte* find(const ArenaKey& key) const noexcept;
+    /// With the lock held: memory without a key, zeros. Throws what `Memory::take` throws.
+    [[nodiscard]] Offset allocate(std::size_t bytes);
+
+    /// Bytes taken from the memory so far, by all ranks.
+    [[nodiscard]] std::size_t bytes() const;
+
+    /// Gives everything back. Nobody may use the arena any more, nor any object in it.
+    void drop() noexcept;
+    /// The same with the lock held.
+    void drop_locked() noexcept;
+
+    static constexpr std::size_t object_alignment = line_pair_bytes;
+
+private:
+    struct Root;
+    struct Chunk;
+    struct Entry;
+
+    [[nodiscard]] Root& header() const noexcept;
+    [[nodiscard]] Chunk& chunk(Offset offset) const noexcept;
+    [[nodiscard]] Chunk& chunk_with_room(std::size_t bytes);
+    [[nodiscard]] Chunk& new_chunk(std::size_t bytes, Offset next);
+    void publish(const ArenaKey& key, Offset object);
+
+    Memory* memory_;
+    Offset root_;
+};
+
+} // namespace corymb

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One store that makes a change valid, after all the stores that prepared it. A process that is
+// killed between any two instructions leaves a structure whose changes end in a commit as it was
+// before or after the change, never between. Readers hold the structure's lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb {
+
+inline void commit(std::uint64_t& word, std::uint64_t value) noexcept {
+    std::atomic_ref<std::uint64_t>(word).store(value, std::memory_order_release);
+}
+
+} // namespace corymb

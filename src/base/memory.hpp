@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where arenas get their blocks: the heap of this process, or memory that several processes share
+// (shared_memory.hpp). Blocks are named by offsets, because processes map them at different
+// addresses.
+#pragma once
+
+#include "base/reach.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace corymb {
+
+/// Names a byte of a Memory; 0 names nothing.
+using Offset = std::uint64_t;
+
+class Memory {
+public:
+    Memory() = default;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    virtual ~Memory() = default;
+
+    [[nodiscard]] virtual Reach reach() const noexcept = 0;
+    [[nodiscard]] virtual std::byte* at(Offset offset) const noexcept = 0;
+
+    // The lock of all arenas in this memory; taken only when something is made, found or dropped.
+    virtual void lock() = 0;
+    virtual void unlock() noexcept = 0;
+
+    /// With the lock held: a block of zeros, aligned to 4096 bytes. Throws Error (io) when there is
+    /// no more.
+    [[nodiscard]] virtual Offset take(std::size_t bytes) = 0;
+    /// With the lock held: a block of `take`, with the same length.
+    virtual void give_back(Offset block, std::size_t bytes) noexcept = 0;
+};
+
+/// The heap of this process; an offset is an address. What was not given back is freed at the end.
+class HeapMemory final : public Memory {
+public:
+    ~HeapMemory() override;
+    [[nodiscard]] Reach reach() const noexcept override { return Reach::process; }
+    [[nodiscard]] std::byte* at(Offset offset) const noexcept override;
+    void lock() override { mutex_.lock(); }
+    void unlock() noexcept override { mutex_.unlock(); }
+    [[nodiscard]] Offset take(std::size_t bytes) override;
+    void give_back(Offset block, std::size_t bytes) noexcept override;
+
+private:
+    std::mutex mutex_;
+    std::unordered_map<Offset, std::size_t> blocks_;
+};
+
+} // namespace corymb

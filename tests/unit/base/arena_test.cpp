@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arenas: objects found by key, apart from each other, given back all at once.
+#include "base/arena.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+struct alignas(line_pair_bytes) Line {
+    std::uint64_t value = 7;
+};
+struct Large {
+    std::byte bytes[100'000];
+};
+
+ArenaKey key(std::uint32_t kind, std::int32_t from = 0, std::uint64_t id = 0) {
+    return {kind, 0, from, 0, id};
+}
+
+/// Counts what is out.
+class CountingMemory final : public Memory {
+public:
+    Reach reach() const noexcept override { return Reach::process; }
+    std::byte* at(Offset offset) const noexcept override { return heap_.at(offset); }
+    void lock() override { heap_.lock(); }
+    void unlock() noexcept override { heap_.unlock(); }
+    Offset take(std::size_t bytes) override {
+        out += bytes;
+        return heap_.take(bytes);
+    }
+    void give_back(Offset block, std::size_t bytes) noexcept override {
+        out -= bytes;
+        heap_.give_back(block, bytes);
+    }
+    std::size_t out = 0;
+
+private:
+    HeapMemory heap_;
+};
+
+TEST(ArenaTest, AKeyNamesOneObject) {
+    HeapMemory memory;
+    Arena arena(memory);
+    auto& line = arena.find_or_make<Line>(key(1));
+    EXPECT_EQ(line.value, 7u);
+    line.value = 9;
+    Arena other(memory, arena.root());
+    EXPECT_EQ(&other.find_or_make<Line>(key(1)), &line);
+    EXPECT_EQ(other.find_or_make<Line>(key(1)).value, 9u);
+    EXPECT_NE(&arena.find_or_make<Line>(key(2)), &line);
+    EXPECT_NE(&arena.find_or_make<Line>(key(1, 5)), &line);
+    EXPECT_NE(&arena.find_or_make<Line>(key(1, 0, 1)), &line);
+}
+
+TEST(ArenaTest, ObjectsAreApartAlignedAndZero) {
+    HeapMemory memory;
+    Arena arena(memory);
+    std::set<std::uintptr_t> begins;
+    for (std::int32_t i = 0; i < 3000; ++i) {
+        auto& line = arena.find_or_make<Line>(key(1, i));
+        EXPECT_EQ(line.value, 7u);
+        line.value = static_cast<std::uint64_t>(i);
+        begins.insert(reinterpret_cast<std::uintptr_t>(&line));
+        if (i % 1000 == 0) {
+            const auto& large = arena.find_or_make<Large>(key(2, i));
+            EXPECT_EQ(large.bytes[99'999], std::byte{0});
+            begins.insert(reinterpret_cast<std::uintptr_t>(&large));
+        }
+    }
+    EXPECT_EQ(begins.size(), 3003u);
+    std::uintptr_t before = 0;
+    for (const std::uintptr_t begin : begins) {
+        EXPECT_EQ(begin % line_pair_bytes, 0u);
+        EXPECT_GE(begin, before + sizeof(Line));
+        before = begin;
+    }
+    for (std::int32_t i = 0; i < 3000; ++i) {
+        EXPECT_EQ(arena.find_or_make<Line>(key(1, i)).value, static_cast<std::uint64_t>(i));
+    }
+    EXPECT_LT(arena.bytes(), 3000 * sizeof(Line) * 2 + 3 * 110'000u);
+}
+
+TEST(ArenaTest, DroppingGivesEverythingBack) {
+    CountingMemory memory;
+    Arena kept(memory);
+    const std::size_t before = memory.out;
+    Arena arena(memory);
+    for (std::int32_t i = 0; i < 100; ++i) {
+        arena.find_or_make<Line>(key(1, i));
+        arena.find_or_make<Large>(key(2, i / 10));
+    }
+    EXPECT_EQ(memory.out, before + arena.bytes());
+    arena.drop();
+    EXPECT_EQ(memory.out, before);
+}
+
+TEST(ArenaTest, ThreadsFindTheSameObject) {
+    HeapMemory memory;
+    Arena arena(memory);
+    std::vector<std::vector<Line*>> seen(4);
+    {
+        std::vector<std::jthread> threads;
+        for (auto& mine : seen) {
+            threads.emplace_back([&memory, &mine, root = arena.root()] {
+                Arena handle(memory, root);
+                for (std::int32_t i = 0; i < 500; ++i) {
+                    mine.push_back(&handle.find_or_make<Line>(key(1, i)));
+                }
+            });
+        }
+    }
+    for (const auto& other : seen) {
+        EXPECT_EQ(other, seen[0]);
+    }
+}
+
+} // namespace
+} // namespace corymb
