@@ -9,6 +9,7 @@
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/planner.hpp>
+#include <corymb/request.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/team.hpp>
 #include <corymb/usable_cpus.hpp>

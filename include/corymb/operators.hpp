@@ -19,9 +19,9 @@
 namespace corymb {
 
 /// The smaller element. Beside it: std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>,
-/// std::bit_xor<>, std::logical_and<>, std::logical_or<>, or any function object without state that
-/// is associative. Floating point: a NaN wins over every number, and -0 is smaller than +0, so that
-/// the result does not depend on the order.
+/// std::bit_xor<>, std::logical_and<>, std::logical_or<>, or any function object that is
+/// associative; it may have state. Floating point: a NaN wins over every number, and -0 is smaller
+/// than +0, so that the result does not depend on the order.
 struct minimum {
     template <class T>
     constexpr T operator()(const T& a, const T& b) const {
@@ -249,6 +249,10 @@ void combine_each(const void* left, const void* right, void* out, std::size_t co
     }
 }
 
+/// Operators without state are made where they are needed; others travel by address.
+template <class Op>
+inline constexpr bool is_stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
+
 } // namespace detail
 
 /// The `Reduction` of a stateless operator on a trivially copyable type. Standard operators on
@@ -268,6 +272,27 @@ template <class T, class Op>
                 sizeof(T), true, nullptr, detail::reduction_identity(type, code)};
     } else {
         return {detail::combine_each<T, Op>, sizeof(T), is_commutative<Op>};
+    }
+}
+
+/// The `Reduction` of any operator on a trivially copyable type. One with state is called through
+/// `op`, which must outlive the reduction, by one thread at a time.
+template <class T, class Op>
+[[nodiscard]] constexpr Reduction reduction_of(const Op& op) noexcept {
+    static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes");
+    if constexpr (detail::is_stateless<Op>) {
+        return reduction_of<T, Op>();
+    } else {
+        return {
+            [](const void* left, const void* right, void* out, std::size_t count, void* context) {
+                const Op& with = *static_cast<const Op*>(context);
+                for (std::size_t i = 0; i < count; ++i) {
+                    const auto result =
+                        with(detail::load_element<T>(left, i), detail::load_element<T>(right, i));
+                    detail::store_element(out, i, static_cast<T>(result));
+                }
+            },
+            sizeof(T), is_commutative<Op>, const_cast<Op*>(&op)};
     }
 }
 

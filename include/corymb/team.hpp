@@ -6,6 +6,7 @@
 #include <corymb/export.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/request.hpp>
 #include <corymb/wait_policy.hpp>
 
 #include <chrono>
@@ -21,6 +22,16 @@ namespace corymb {
 namespace detail {
 struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
+
+/// A collective as its caller wants it, without types.
+struct Wish {
+    Collective op = Collective::barrier;
+    Rank root = 0;
+    const void* input = nullptr;
+    void* output = nullptr;
+    std::size_t count = 0; ///< Elements of one part.
+    Reduction reduction{}; ///< Without an operator where data is only moved.
+};
 } // namespace detail
 
 /// Gives the plan for an operation of `size` ranks; must be deterministic and thread-safe. It is
@@ -82,6 +93,120 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] T allreduce(T value, Op op = {});
 
+    // Every rank has a part. Each has a nonblocking and a persistent form, see below.
+
+    /// Rank r's `input` becomes part r of the root's `output`, which has size() times as many
+    /// elements; the root's own input may lie there already. Elsewhere `output` may be empty.
+    template <class T>
+    void gather(std::span<const T> input, std::span<T> output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request igather(std::span<const T> input, std::span<T> output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request gather_init(std::span<const T> input, std::span<T> output, Rank root = 0);
+
+    /// Part r of the root's `input`, which has size() times as many elements, becomes rank r's
+    /// `output`; the root's own output may lie there. Elsewhere `input` may be empty.
+    template <class T>
+    void scatter(std::span<const T> input, std::span<T> output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request iscatter(std::span<const T> input, std::span<T> output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request scatter_init(std::span<const T> input, std::span<T> output,
+                                       Rank root = 0);
+
+    /// As `gather`, with the result on every rank.
+    template <class T>
+    void allgather(std::span<const T> input, std::span<T> output);
+    template <class T>
+    [[nodiscard]] Request iallgather(std::span<const T> input, std::span<T> output);
+    template <class T>
+    [[nodiscard]] Request allgather_init(std::span<const T> input, std::span<T> output);
+
+    /// Part q of rank p's `input` becomes part p of rank q's `output`. Both have the same number of
+    /// elements, a multiple of size(), and are apart.
+    template <class T>
+    void alltoall(std::span<const T> input, std::span<T> output);
+    template <class T>
+    [[nodiscard]] Request ialltoall(std::span<const T> input, std::span<T> output);
+    template <class T>
+    [[nodiscard]] Request alltoall_init(std::span<const T> input, std::span<T> output);
+
+    /// Part r of all ranks' `input`, combined element by element, becomes rank r's `output`. The
+    /// input has size() times as many elements; the output may lie in its part r.
+    template <class T, class Op = std::plus<>>
+    void reduce_scatter(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatter(std::span<const T> input, std::span<T> output,
+                                          Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatter_init(std::span<const T> input, std::span<T> output,
+                                              Op op = {});
+
+    /// Rank r's `output` has the inputs of the ranks 0 to r combined; it may be the input's
+    /// memory.
+    template <class T, class Op = std::plus<>>
+    void scan(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(std::span<const T> input, std::span<T> output, Op op = {});
+
+    /// As `scan`, of the ranks 0 to r - 1; that of rank 0 is left as it is.
+    template <class T, class Op = std::plus<>>
+    void exscan(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {});
+
+    // Nonblocking forms. They return at once; docs/requests.md says what a Request promises. All
+    // ranks start the same collectives in the same order, which counts nonblocking and persistent
+    // ones only: blocking ones may come in between anywhere. An operator with state is copied.
+    [[nodiscard]] Request ibarrier();
+    template <class T>
+    [[nodiscard]] Request ibroadcast(std::span<T> data, Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(std::span<const T> input, std::span<T> output, Op op = {},
+                                  Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output, Op op = {});
+
+    // Persistent forms: a request on the same buffers that can be started many times. All ranks
+    // make them in the same order; they need not start them in the same order.
+    [[nodiscard]] Request barrier_init();
+    template <class T>
+    [[nodiscard]] Request broadcast_init(std::span<T> data, Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(std::span<const T> input, std::span<T> output, Op op = {},
+                                      Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(std::span<const T> input, std::span<T> output, Op op = {});
+
+    // Messages between two ranks. The k-th message from p to q goes to the k-th receive of q from p
+    // and both name the same number of bytes. A send may wait for its receive.
+    template <class T>
+    void send(std::span<const T> data, Rank to);
+    template <class T>
+    void recv(std::span<T> data, Rank from);
+    /// Both at once, with any two ranks.
+    template <class T>
+    void sendrecv(std::span<const T> out, Rank to, std::span<T> in, Rank from);
+    template <class T>
+    [[nodiscard]] Request isend(std::span<const T> data, Rank to);
+    template <class T>
+    [[nodiscard]] Request irecv(std::span<T> data, Rank from);
+    template <class T>
+    [[nodiscard]] Request send_init(std::span<const T> data, Rank to);
+    template <class T>
+    [[nodiscard]] Request recv_init(std::span<T> data, Rank from);
+
+    /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
+    /// operations are done. Bounded but for what the coroutines do. Returns how many operations are
+    /// still under way.
+    std::size_t progress();
+    /// The same until no operation is under way. Throws when one fails.
+    void complete_all();
+
     /// Collective: ranks with equal `color` form a new team, ordered by (key, old rank). A negative
     /// color gives an empty handle (`size()` 0).
     [[nodiscard]] Team split(int color, int key = 0);
@@ -92,9 +217,25 @@ public:
 private:
     friend class ThreadTeam;
     explicit Team(std::shared_ptr<detail::TeamShared> shared, Rank rank);
-    void run_broadcast(void* data, std::size_t bytes, Rank root);
-    void run_reduction(Collective op, const void* input, void* output, std::size_t count,
-                       const Reduction& reduction, Rank root);
+    [[nodiscard]] detail::Member& member() const;
+    enum class Mode : std::uint8_t { nonblocking, persistent };
+    void run(const detail::Wish& wish);
+    /// `keep` lives as long as the operation: the state of an operator.
+    Request start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep = nullptr);
+    Request start_send(Mode mode, const void* data, std::size_t bytes, Rank to);
+    Request start_recv(Mode mode, void* data, std::size_t bytes, Rank from);
+    template <class T, class Op>
+    Request start_kept(Mode mode, Collective op, std::span<const T> input, std::span<T> output,
+                       const Op& with, Rank root);
+    template <class T, class Op>
+    [[nodiscard]] detail::Wish reduction_wish(Collective op, std::span<const T> input,
+                                              std::span<T> output, const Op& with, Rank root) const;
+    template <class T>
+    [[nodiscard]] detail::Wish parts_wish(Collective op, std::span<const T> input,
+                                          std::span<T> output, Rank root) const;
+    template <class T, class Op>
+    [[nodiscard]] detail::Wish parts_wish(Collective op, std::span<const T> input,
+                                          std::span<T> output, const Op& with) const;
 
     std::unique_ptr<detail::Member, void (*)(detail::Member*)> member_{nullptr, nullptr};
 };
@@ -123,4 +264,6 @@ CORYMB_EXPORT void threads(int count, const std::function<void(Team&)>& fn,
 
 } // namespace corymb
 
+#include <corymb/detail/parts_inline.hpp>
+#include <corymb/detail/request_inline.hpp>
 #include <corymb/detail/team_inline.hpp>

@@ -11,6 +11,19 @@ void WaitLadder::note_cpu() noexcept {
     seat_->begin(::sched_getcpu());
 }
 
+bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
+    if (background == nullptr) {
+        return climb(look);
+    }
+    // The rank sleeps on one spot for all that it waits for: after each announcement it looks at
+    // everything.
+    auto look_around = [&]() noexcept {
+        static_cast<void>((*background)());
+        return look();
+    };
+    return climb(Look(look_around));
+}
+
 bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
     auto stop_condition = [&]() noexcept {

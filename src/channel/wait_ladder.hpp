@@ -9,7 +9,8 @@
 // Protocol:
 //   1. look at the word a few times with a pause between; 2. wait awake within the budgets of
 //   Patience;
-//   3. park. On 2 and 3 the team's broken flag and the deadline are checked between looks.
+//   3. park. On 2 and 3 the rank's other operations go on between looks (set_background), and the
+//   team's broken flag and the deadline are checked between looks.
 //
 // Order: none of its own; the caller names the order of its word. The broken flag is relaxed: it
 // carries no data, its reader takes the team's mutex for the details.
@@ -60,7 +61,7 @@ public:
             note_cpu();
         }
     }
-    /// The waits that follow are for this rank of the team.
+    /// The waits that follow are for this rank of the team; -1: for any.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: the team is
@@ -80,8 +81,27 @@ public:
             seen = word.load(order);
             return satisfied(seen);
         };
-        return climb(Look(look));
+        return climb(Look(look), background_);
     }
+
+    /// Waits until `done()`, which looks at whatever it likes; everybody who changes that must wake
+    /// this rank. False as above.
+    template <class Done>
+    [[nodiscard]] bool until(Done& done) {
+        begin_operation();
+        expect(-1);
+        const int looks = patience_.quick_looks();
+        for (int i = 0; i < looks; ++i) {
+            if (done()) [[likely]] {
+                return true;
+            }
+            cpu_pause();
+        }
+        return climb(Look(done), nullptr);
+    }
+
+    /// Work to do beside every longer wait in `await`; null: none. Its result does not count.
+    void set_background(const Look* work) noexcept { background_ = work; }
 
     /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
     [[nodiscard]] bool begin_copy() noexcept { return gate_->enter(*broken_); }
@@ -90,11 +110,13 @@ public:
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
 private:
+    bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look) noexcept;
     void note_cpu() noexcept;
 
     Patience patience_;
     bool timed_out_ = false;
+    const Look* background_ = nullptr;
     std::int64_t deadline_ns_;
     Spot* spot_;
     Gate* gate_;

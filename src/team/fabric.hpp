@@ -34,7 +34,12 @@ enum class Kind : std::uint32_t {
     cells,
     exchange,
     publication,
+    lane_state,
+    own_lanes,
 };
+
+/// Number of a set of edges; 0 is that of blocking operations.
+using LaneId = std::uint32_t;
 
 // Twice the slots that plans may rely on: lines give credit every line_slots messages, and a block
 // of cell_bytes may need two cells when its length is rounded up to whole elements.
@@ -61,6 +66,13 @@ struct RankState {
 
     channel::ParkingSpot<Env> spot;
     channel::CopyGate<Env> gate;
+};
+
+/// What one rank says to everybody about one lane but the first.
+template <class Env>
+struct LaneState {
+    /// Operations that came to be under way; written by the rank, read after a timeout.
+    alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
 };
 
 /// What one rank publishes to others in one plan. Its reader lines follow it.
@@ -99,14 +111,14 @@ inline Readers publication_readers(const Plan& plan) {
 template <class Env>
 class Fabric {
 public:
-    Fabric(const Arena& arena, int size, std::uint32_t lane = 0)
+    Fabric(const Arena& arena, int size, LaneId lane = 0)
         : arena_(arena), size_(size), lane_(lane), states_(make_states()) {}
 
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Arena& arena() noexcept { return arena_; }
     [[nodiscard]] RankState<Env>& state(Rank rank) noexcept { return states_[rank]; }
 
-    // The five below may be called by any rank at any time; they allocate on first use.
+    // The six below may be called by any rank at any time; they allocate on first use.
     channel::SignalLine<Env>& signal(Rank from, Rank to) {
         return arena_.find_or_make<channel::SignalLine<Env>>(key(Kind::signal, from, to));
     }
@@ -120,6 +132,9 @@ public:
     ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
         const auto [low, high] = std::minmax(one, other);
         return arena_.find_or_make<ExchangeLine<Env>>(key(Kind::exchange, low, high));
+    }
+    LaneState<Env>& lane_state(Rank rank) {
+        return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
     }
     /// `plan` numbers the plan within the team.
     Publication<Env>& publication(std::uint64_t plan, Rank publisher, std::size_t readers) {
@@ -157,7 +172,7 @@ private:
 
     Arena arena_;
     int size_;
-    std::uint32_t lane_;
+    LaneId lane_;
     RankState<Env>* states_;
 };
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "channel/wait_ladder.hpp"
-#include "team/compile.hpp"
 #include "team/engine.hpp"
+#include "team/lane.hpp"
+#include "team/pending.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/team.hpp>
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -22,6 +22,8 @@ struct Member {
     void run(const team::PlanKey& key, team::Operands operands);
     /// The barrier's own, shorter way to the engine.
     void barrier();
+    /// Nonblocking and persistent operations, and messages between two ranks.
+    Pending& pending();
 
     std::shared_ptr<TeamShared> shared;
     Rank rank;
@@ -30,18 +32,15 @@ private:
     using Program = team::Program<team::Env>;
 
     void execute(Program& program, const team::Operands& operands, const team::PlanKey& key);
-    Program& program_for(const team::PlanKey& key);
-    [[noreturn]] void fail(const team::PlanKey& key, const Program& program, std::size_t step);
+    [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
 
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
     Program* barrier_ = nullptr;
-    team::PlanKey last_key_; ///< Of `last_`: repeated calls find their program at once.
-    Program* last_ = nullptr;
-    team::Compiler<team::Env>::Peers peers_;
-    std::map<team::PlanKey, std::unique_ptr<Program>> programs_;
+    LaneEnd lane_;
     std::vector<std::byte> scratch_;
+    std::unique_ptr<Pending> pending_; ///< Made when first needed.
 };
 
 } // namespace corymb::detail

@@ -127,4 +127,20 @@ struct Operands {
     void* context = nullptr; ///< Of the operator.
 };
 
+/// Cuts the payload into the program's blocks of whole elements.
+template <class Env>
+void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
+    const std::size_t blocks = program.block_count == 0 ? 1 : program.block_count;
+    const std::size_t elements = operands.bytes / operands.element_bytes;
+    operands.block_bytes = (elements + blocks - 1) / blocks * operands.element_bytes;
+}
+
+/// Scratch holds whole parts, each as long as the caller's.
+template <class Env>
+[[nodiscard]] std::size_t scratch_bytes(const Operands& operands,
+                                        const Program<Env>& program) noexcept {
+    const std::size_t blocks = program.block_count == 0 ? 1 : program.block_count;
+    return (program.scratch_blocks + blocks - 1) / blocks * operands.bytes;
+}
+
 } // namespace corymb::team

@@ -145,6 +145,17 @@ team::Failure TeamShared::failure() const {
     return record.failure == 0 ? team::Failure{} : team::read_failure(*memory, record.failure);
 }
 
+void TeamShared::throw_failure() const {
+    const team::Failure known = failure();
+    throw Error(known.code, known.text, known.ranks);
+}
+
+void TeamShared::throw_broken() const {
+    const team::Failure known = failure();
+    throw Error(Errc::team_broken, "the team is broken: " + known.text + "; make a new team",
+                known.ranks);
+}
+
 void TeamShared::wait_for_copies() {
     channel::CopyGate<team::Env>::drain_begin();
     Yielder waiter;

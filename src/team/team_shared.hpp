@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -54,6 +55,23 @@ struct TeamRecord {
     alignas(line_pair_bytes) Offset failure = 0;
 };
 
+// Lanes by use: blocking operations have lane 0. Nonblocking collective number s has lane
+// 1 + s mod collective_lanes, so many can overlap. Messages between two ranks have one, and every
+// persistent collective has its own.
+inline constexpr LaneId collective_lanes = 8;
+inline constexpr LaneId pair_lane = collective_lanes + 1;
+inline constexpr LaneId first_own_lane = pair_lane + 1;
+inline constexpr LaneId own_lanes_max = 512;
+
+/// Who uses the lanes of persistent collectives; in the arena, guarded by its memory's lock.
+struct OwnLanes {
+    struct Entry {
+        std::uint64_t number = 0;   ///< Of the collective; 0: free.
+        std::uint32_t returned = 0; ///< Ranks that have given it back.
+    };
+    Entry entry[own_lanes_max];
+};
+
 /// The default plans; defined by the layer that knows the planner and this machine's model.
 [[nodiscard]] PlanSource default_plans(const TeamOptions& options, int size);
 
@@ -73,10 +91,31 @@ struct TeamShared {
     const team::SharedPlan& plan(const team::PlanKey& key);
     team::SharedPlan& plan_for_compile(const team::PlanKey& key);
 
+    /// A handle on the edges of a lane.
+    [[nodiscard]] team::Fabric<team::Env> lane(team::LaneId id) {
+        return {fabric.arena(), fabric.size(), id};
+    }
+    /// The lane of persistent collective number `number`, from 1: the same for all ranks, and
+    /// nobody else's until each of them has given it back. Throws Errc::unsupported when too many
+    /// are in use.
+    [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
+    void give_back_own_lane(team::LaneId id) noexcept;
+
     /// Records the first failure, wakes everybody, and returns the failure that counts.
     team::Failure fail(const team::Failure& failure);
     /// The recorded failure; only after `broken` was seen.
     [[nodiscard]] team::Failure failure() const;
+    [[nodiscard]] bool is_broken() const noexcept {
+        return record.broken.load(std::memory_order_relaxed) != 0;
+    }
+    /// What an operation throws that failed, or that begins on a broken team.
+    [[noreturn]] void throw_failure() const;
+    [[noreturn]] void throw_broken() const;
+    void throw_if_broken() const {
+        if (is_broken()) [[unlikely]] {
+            throw_broken();
+        }
+    }
     /// Waits until nobody copies out of another rank's memory; only after `broken` was seen.
     void wait_for_copies();
     /// Ranks that have not begun operation number `operation`.

@@ -6,45 +6,55 @@
 
 namespace corymb {
 
+namespace detail {
+
+template <class T>
+Wish broadcast_wish(std::span<T> data, Rank root) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
+    Wish wish{Collective::broadcast, root, nullptr, data.data(), data.size(), {}};
+    wish.reduction.element_bytes = sizeof(T);
+    return wish;
+}
+
+} // namespace detail
+
 template <class T>
 void Team::broadcast(std::span<T> data, Rank root) {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
-    run_broadcast(data.data(), data.size_bytes(), root);
+    run(detail::broadcast_wish(data, root));
 }
 
 template <class T>
 T Team::broadcast(T value, Rank root) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    run_broadcast(&value, sizeof(T), root);
+    run(detail::broadcast_wish(std::span<T>(&value, 1), root));
     return value;
 }
 
 template <class T, class Op>
-void Team::reduce(std::span<const T> input, std::span<T> output, Op /*op*/, Rank root) {
-    if (rank() == root && output.size() != input.size()) {
+detail::Wish Team::reduction_wish(Collective op, std::span<const T> input, std::span<T> output,
+                                  const Op& with, Rank root) const {
+    if ((op == Collective::allreduce || rank() == root) && output.size() != input.size()) {
         throw Error(Errc::invalid_argument,
-                    "reduce: the root's output has " + std::to_string(output.size()) +
-                        " elements, its input " + std::to_string(input.size()));
+                    std::string(to_string(op)) + ": the output has " +
+                        std::to_string(output.size()) + " elements, the input " +
+                        std::to_string(input.size()) + "; they must be as many");
     }
-    run_reduction(Collective::reduce, input.data(), output.data(), input.size(),
-                  reduction_of<T, Op>(), root);
+    return {op, root, input.data(), output.data(), input.size(), reduction_of<T>(with)};
 }
 
 template <class T, class Op>
-void Team::allreduce(std::span<const T> input, std::span<T> output, Op /*op*/) {
-    if (output.size() != input.size()) {
-        throw Error(Errc::invalid_argument, "allreduce: output has " +
-                                                std::to_string(output.size()) +
-                                                " elements, input " + std::to_string(input.size()));
-    }
-    run_reduction(Collective::allreduce, input.data(), output.data(), input.size(),
-                  reduction_of<T, Op>(), 0);
+void Team::reduce(std::span<const T> input, std::span<T> output, Op op, Rank root) {
+    run(reduction_wish(Collective::reduce, input, output, op, root));
 }
 
 template <class T, class Op>
-T Team::allreduce(T value, Op /*op*/) {
+void Team::allreduce(std::span<const T> input, std::span<T> output, Op op) {
+    run(reduction_wish(Collective::allreduce, input, output, op, 0));
+}
+
+template <class T, class Op>
+T Team::allreduce(T value, Op op) {
     T result;
-    run_reduction(Collective::allreduce, &value, &result, 1, reduction_of<T, Op>(), 0);
+    run({Collective::allreduce, 0, &value, &result, 1, reduction_of<T>(op)});
     return result;
 }
 

@@ -71,9 +71,9 @@ PartName part_of(const Plan& plan, Rank rank, Buffer buffer, Rank part) {
 
 struct Player {
     Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
-           team::Publications<Env>& publications, const Waiter::Flag& broken)
+           const team::Readers& readers, const Waiter::Flag& broken)
         : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
-          program(team::Compiler<Env>(fabric, own, peers).compile(of, publications)) {
+          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers)) {
         const std::size_t longest = 37;
         operands.bytes = longest * sizeof(Word);
         operands.element_bytes = sizeof(Word);
@@ -149,12 +149,13 @@ struct Player {
 
 /// "" when every rank ends with the right result.
 std::string run(const Plan& plan, LengthOf length, unsigned seed) {
-    team::Fabric<Env> fabric(plan.size());
-    auto publications = team::make_publications<Env>(plan);
+    HeapMemory memory;
+    team::Fabric<Env> fabric(Arena(memory), plan.size());
+    const auto readers = team::publication_readers(plan);
     Waiter::Flag broken{};
     std::deque<Player> players;
     for (Rank rank = 0; rank < plan.size(); ++rank) {
-        players.emplace_back(plan, rank, length, fabric, publications, broken);
+        players.emplace_back(plan, rank, length, fabric, readers, broken);
     }
     std::mt19937 random(seed);
     const auto is_done = [](const Player& player) {

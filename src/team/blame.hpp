@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says who is to blame when an operation has waited too long.
+#pragma once
+
+#include "team/operation.hpp"
+#include "team/team_shared.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace corymb::detail {
+
+/// Where a rank stood when its patience ended.
+struct Standstill {
+    Rank rank;
+    team::PlanKey key;
+    std::uint64_t operation; ///< Its number on its lane, from 1.
+    std::size_t step;
+    std::vector<int> missing; ///< Ranks that have not begun it.
+};
+
+[[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
+/// Of the first operation of a queue.
+[[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
+                                             const Operation& operation);
+[[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
+                                       const Operation& operation);
+
+} // namespace corymb::detail

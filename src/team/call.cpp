@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/call.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace corymb::detail {
+
+namespace {
+
+// Above this a message between two ranks is copied once, out of the sender's memory; below it the
+// sender does not wait for the receiver.
+constexpr std::size_t pull_from_bytes = 65'536;
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(Errc::invalid_argument, text);
+}
+
+void check_pointer(const void* data, std::size_t bytes, const char* what) {
+    if (data == nullptr && bytes != 0) {
+        refuse(std::string(what) + " is null but has " + std::to_string(bytes) + " bytes");
+    }
+}
+
+/// How many parts of a collective this rank reads and writes; 0: the buffer is not used here.
+struct Parts {
+    std::size_t in;
+    std::size_t out;
+};
+
+Parts parts_of(Collective op, bool is_root, std::size_t ranks) {
+    switch (op) {
+    case Collective::barrier: return {0, 0};
+    case Collective::broadcast: return {0, 1};
+    case Collective::reduce: return {1, is_root ? std::size_t{1} : 0};
+    case Collective::gather: return {1, is_root ? ranks : 0};
+    case Collective::scatter: return {is_root ? ranks : 0, 1};
+    case Collective::allgather: return {1, ranks};
+    case Collective::alltoall: return {ranks, ranks};
+    case Collective::reduce_scatter: return {ranks, 1};
+    case Collective::allreduce:
+    case Collective::scan:
+    case Collective::exscan: break;
+    }
+    return {1, 1};
+}
+
+/// Input and output may be apart, or lie where a plan may take them for the same (plan.hpp).
+void check_overlap(const Wish& wish, const Parts& parts, std::size_t bytes, Rank rank) {
+    const auto in = reinterpret_cast<std::uintptr_t>(wish.input);
+    const auto out = reinterpret_cast<std::uintptr_t>(wish.output);
+    const std::size_t in_bytes = parts.in * bytes;
+    const std::size_t out_bytes = parts.out * bytes;
+    if (in_bytes == 0 || out_bytes == 0 || in >= out + out_bytes || out >= in + in_bytes) {
+        return;
+    }
+    const std::size_t place = static_cast<std::size_t>(rank) * bytes;
+    const bool in_place = wish.op != Collective::alltoall && (parts.in == parts.out ? in == out
+                                                              : parts.out > 1 ? in == out + place
+                                                                              : out == in + place);
+    if (!in_place) {
+        refuse(std::string(to_string(wish.op)) +
+               ": input and output overlap; they must be apart, or in place where the operation "
+               "allows it");
+    }
+}
+
+bool combines(Collective op) {
+    return op == Collective::reduce || op == Collective::allreduce ||
+           op == Collective::reduce_scatter || op == Collective::scan || op == Collective::exscan;
+}
+
+} // namespace
+
+void check_rank(Rank rank, int size, const char* what) {
+    if (rank < 0 || rank >= size) {
+        refuse(std::string(what) + " " + std::to_string(rank) +
+               " is out of range; the team has ranks 0 to " + std::to_string(size - 1));
+    }
+}
+
+Call collective_call(const Member& member, const Wish& wish) {
+    const int size = member.shared->fabric.size();
+    check_rank(wish.root, size, "root");
+    const bool with_operator = combines(wish.op);
+    const std::size_t element = wish.reduction.element_bytes;
+    const auto ranks = static_cast<std::size_t>(size);
+    if (with_operator && element > cell_bytes) {
+        refuse("an element of a reduction may have at most " + std::to_string(cell_bytes) +
+               " bytes");
+    }
+    if (wish.count > std::numeric_limits<std::ptrdiff_t>::max() / element / ranks) {
+        refuse(std::to_string(wish.count) + " elements of " + std::to_string(element) +
+               " bytes for each of " + std::to_string(size) +
+               " ranks do not fit into the address space");
+    }
+    const std::size_t bytes = wish.count * element;
+    const Parts parts = parts_of(wish.op, member.rank == wish.root, ranks);
+    check_pointer(wish.input, parts.in * bytes, "the input");
+    check_pointer(wish.output, parts.out * bytes, "the output");
+    check_overlap(wish, parts, bytes, member.rank);
+    Call call;
+    call.key = {wish.op, wish.root, team::size_class(bytes),
+                with_operator && !wish.reduction.commutative};
+    call.operands.input = static_cast<const std::byte*>(wish.input);
+    call.operands.output = static_cast<std::byte*>(wish.output);
+    call.operands.bytes = bytes;
+    if (with_operator) {
+        call.operands.element_bytes = element;
+        call.operands.combine = wish.reduction.combine;
+        call.operands.context = wish.reduction.context;
+    } else {
+        // Whole lines are not shared between blocks; a payload within one line is one block.
+        call.operands.element_bytes =
+            bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
+    }
+    return call;
+}
+
+PairCall pair_call(const Member& member, team::Direction direction, void* data, std::size_t bytes,
+                   Rank peer) {
+    check_rank(peer, member.shared->fabric.size(), "peer");
+    check_pointer(data, bytes, "the data of a message");
+    PairCall call;
+    call.key = {peer, direction, Mechanism::cells};
+    if (bytes <= line_payload_bytes) {
+        call.key.via = Mechanism::line;
+    } else if (bytes >= pull_from_bytes) {
+        call.key.via = Mechanism::pull;
+    }
+    call.operands.input = static_cast<const std::byte*>(data);
+    call.operands.output = static_cast<std::byte*>(data);
+    call.operands.bytes = bytes;
+    return call;
+}
+
+} // namespace corymb::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller of Team wants, checked and put into the engine's terms. The same for the blocking,
+// nonblocking and persistent form of an operation.
+#pragma once
+
+#include "team/member.hpp"
+
+#include <corymb/operators.hpp>
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+
+namespace corymb::detail {
+
+struct Call {
+    team::PlanKey key;
+    team::Operands operands;
+};
+
+/// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
+void check_rank(Rank rank, int size, const char* what);
+
+/// Throws Errc::invalid_argument for arguments that break the contract of Team.
+[[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
+/// Whether the collective has nothing to move.
+[[nodiscard]] inline bool is_empty(const Call& call) noexcept {
+    return call.operands.bytes == 0 && call.key.op != Collective::barrier;
+}
+
+/// One message; `data` is only read by a send.
+struct PairCall {
+    team::PairKey key;
+    team::Operands operands;
+};
+/// Throws as above.
+[[nodiscard]] PairCall pair_call(const Member& member, team::Direction direction, void* data,
+                                 std::size_t bytes, Rank peer);
+
+} // namespace corymb::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Request stands for: one operation of one rank, and its place in the queue of a lane.
+#pragma once
+
+#include "team/activation.hpp"
+#include "team/lane.hpp"
+
+#include <corymb/team.hpp>
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace corymb::detail {
+
+class Pending;
+struct Operation;
+
+/// Operations of one rank that must happen one after the other. Only the first one is under way.
+struct Queue {
+    Queue(LaneEnd& of, team::LaneState<team::Env>* told) noexcept : lane(&of), state(told) {}
+
+    LaneEnd* lane;
+    team::LaneState<team::Env>* state; ///< Where collectives say that they have begun, or null.
+    Operation* first = nullptr;
+    Operation* last = nullptr;
+    bool is_listed = false;         ///< In Pending's list of queues that are not empty.
+    std::uint64_t begun = 0;        ///< Operations that came to be the first.
+    std::vector<std::byte> scratch; ///< Of the operation under way.
+};
+
+struct Operation {
+    enum class State : std::uint8_t { idle, pending, done, failed };
+
+    Pending* pending = nullptr; ///< Null when the team handle is gone; then the request owns this.
+    Queue* queue = nullptr;
+    Operation* next = nullptr; ///< In its queue, or among the spare ones.
+    team::Activation<team::Env> activation;
+    team::Operands operands;
+    std::size_t scratch_bytes = 0;
+    std::vector<std::byte> own_scratch; ///< When that of the queue is too small and in use.
+    team::PlanKey key;
+    team::PairKey pair; ///< For a message between two ranks: peer and direction; else peer is -1.
+    std::shared_ptr<const void> keep;  ///< What the operation needs beside the caller's buffers.
+    bool has_own_lane = false;         ///< Persistent collectives.
+    std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
+    State state = State::idle;
+    bool is_persistent = false;
+    std::size_t index = 0; ///< Among all operations that a request holds.
+};
+
+} // namespace corymb::detail

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/pending.hpp"
+
+#include "team/blame.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace corymb::detail {
+
+using State = Operation::State;
+
+Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
+    : shared_(&shared), rank_(rank), ladder_(&ladder),
+      looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_),
+      pair_end_(shared, rank, team::pair_lane) {}
+
+Pending::~Pending() {
+    while (pending_count_ > 0) {
+        drain(first_pending());
+    }
+    for (auto& operation : operations_) {
+        if (operation->has_own_lane) {
+            shared_->give_back_own_lane(operation->queue->lane->id());
+        }
+        operation->pending = nullptr; // Its request owns it from here on.
+        static_cast<void>(operation.release());
+    }
+}
+
+// Making
+// -------------------------------------------------------------------------------------------------
+
+Operation& Pending::take_spare() {
+    if (spare_.empty()) {
+        spare_.push_back(std::make_unique<Operation>());
+    }
+    operations_.reserve(operations_.size() + 1);
+    spare_.reserve(operations_.size() + spare_.size()); // So that `forget` cannot fail.
+    resumable_.reserve(operations_.size() + 1);
+    operations_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    Operation& operation = *operations_.back();
+    operation.pending = this;
+    operation.index = operations_.size() - 1;
+    return operation;
+}
+
+void Pending::prepare(Operation& operation, const team::Operands& operands) {
+    const auto& program = *operation.activation.program;
+    operation.operands = operands;
+    set_block_bytes(operation.operands, program);
+    operation.scratch_bytes = scratch_bytes(operation.operands, program);
+    operation.activation.operands = &operation.operands;
+}
+
+Pending::Collectives& Pending::collectives(team::LaneId id) {
+    return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
+}
+
+Operation& Pending::make(const team::PlanKey& key, const team::Operands& operands, bool own_lane,
+                         std::shared_ptr<const void> keep) {
+    Operation& operation = take_spare();
+    Collectives* lane = nullptr;
+    if (own_lane) {
+        lane = &collectives(shared_->take_own_lane(++own_made_));
+    } else {
+        const auto turn = static_cast<team::LaneId>(started_++ % team::collective_lanes);
+        auto& known = nonblocking_[turn];
+        if (known == nullptr) {
+            known = &collectives(1 + turn);
+        }
+        lane = known;
+    }
+    operation.has_own_lane = operation.is_persistent = own_lane;
+    operation.queue = &lane->queue;
+    operation.key = key;
+    operation.keep = std::move(keep);
+    try {
+        operation.activation.program = &lane->end.program_for(key);
+    } catch (...) {
+        forget(operation);
+        throw;
+    }
+    prepare(operation, operands);
+    return operation;
+}
+
+Operation& Pending::make_nothing(bool persistent) {
+    Operation& operation = take_spare();
+    operation.is_persistent = persistent;
+    return operation;
+}
+
+Operation& Pending::make_pair(const team::PairKey& key, const team::Operands& operands,
+                              bool persistent) {
+    Queue& queue = pairs_.try_emplace({key.peer, key.direction}, pair_end_, nullptr).first->second;
+    auto& program = pair_end_.pair_program(key);
+    Operation& operation = take_spare();
+    operation.queue = &queue;
+    operation.pair = key;
+    operation.is_persistent = persistent;
+    operation.activation.program = &program;
+    prepare(operation, operands);
+    return operation;
+}
+
+// Going on
+// -------------------------------------------------------------------------------------------------
+
+void Pending::start(Operation& operation) {
+    shared_->throw_if_broken();
+    if (operation.queue == nullptr) {
+        operation.state = State::done; // There is nothing to do.
+        return;
+    }
+    Queue& queue = *operation.queue;
+    busy_.reserve(busy_.size() + 1);
+    operation.activation.step = operation.activation.offset = 0;
+    operation.state = State::pending;
+    operation.next = nullptr;
+    ++pending_count_;
+    if (queue.first != nullptr) {
+        if (operation.scratch_bytes > queue.scratch.size()) {
+            operation.own_scratch.resize(operation.scratch_bytes);
+        }
+        queue.last->next = &operation;
+        queue.last = &operation;
+        return;
+    }
+    if (operation.scratch_bytes > queue.scratch.size()) {
+        queue.scratch.resize(operation.scratch_bytes);
+    }
+    queue.first = queue.last = &operation;
+    if (!queue.is_listed) {
+        queue.is_listed = true;
+        busy_.push_back(&queue);
+        ladder_->set_background(&background_);
+    }
+    begin(queue);
+    std::size_t steps = steps_of_a_look;
+    advance(queue, steps);
+}
+
+/// The first operation of the queue gets its scratch and says that it has begun.
+void Pending::begin(Queue& queue) {
+    Operation& operation = *queue.first;
+    operation.operands.scratch =
+        operation.own_scratch.empty() ? queue.scratch.data() : operation.own_scratch.data();
+    ++queue.begun;
+    if (queue.state != nullptr) {
+        queue.state->started.store(queue.begun, std::memory_order_relaxed);
+    }
+}
+
+void Pending::advance(Queue& queue, std::size_t& steps_left) {
+    while (queue.first != nullptr && steps_left > 0) {
+        Operation& operation = *queue.first;
+        const std::size_t before = operation.activation.step;
+        const bool done = engine_.run(operation.activation, steps_left);
+        steps_left -= std::min(steps_left, operation.activation.step - before + 1);
+        if (!done) {
+            return;
+        }
+        queue.first = operation.next;
+        finish(operation, State::done);
+        if (queue.first != nullptr) {
+            begin(queue);
+        }
+    }
+}
+
+void Pending::finish(Operation& operation, State state) {
+    operation.state = state;
+    operation.next = nullptr;
+    operation.own_scratch.clear();
+    --pending_count_;
+    if (operation.coroutine) {
+        resumable_.push_back(&operation);
+    }
+}
+
+void Pending::advance_all(std::size_t steps_left) noexcept {
+    // From where the last call stopped, so that a busy queue does not starve the others.
+    for (std::size_t looks = busy_.size(); looks > 0; --looks) {
+        turn_ = turn_ < busy_.size() ? turn_ : 0;
+        advance(*busy_[turn_], steps_left);
+        if (busy_[turn_]->first == nullptr) {
+            busy_[turn_]->is_listed = false;
+            busy_[turn_] = busy_.back();
+            busy_.pop_back();
+        } else if (steps_left > 0) {
+            ++turn_;
+        } else {
+            return;
+        }
+    }
+    if (busy_.empty()) {
+        ladder_->set_background(nullptr);
+    }
+}
+
+bool Pending::look(Operation& operation, std::size_t steps_max) noexcept {
+    if (operation.state == State::pending) {
+        advance_all(steps_max);
+    }
+    return operation.state != State::pending;
+}
+
+// Completing
+// -------------------------------------------------------------------------------------------------
+
+Operation& Pending::first_pending() const noexcept {
+    const auto queue = std::find_if(busy_.begin(), busy_.end(),
+                                    [](const Queue* of) { return of->first != nullptr; });
+    return *(*queue)->first;
+}
+
+void Pending::consume(Operation& operation) {
+    const State state = std::exchange(operation.state, State::idle);
+    if (state == State::failed) {
+        shared_->throw_failure();
+    }
+}
+
+bool Pending::look_once(Operation& operation) {
+    return look(operation, steps_of_a_look);
+}
+
+bool Pending::test(Operation& operation) {
+    if (!look(operation, steps_of_a_look)) {
+        if (shared_->is_broken()) {
+            fail(operation, false);
+        }
+        return false;
+    }
+    consume(operation);
+    return true;
+}
+
+void Pending::wait_until_over(Operation& operation) {
+    auto done = [&]() noexcept {
+        return look(operation, all_steps);
+    };
+    if (!ladder_->until(done)) {
+        fail(operation, ladder_->timed_out());
+    }
+}
+
+void Pending::wait(Operation& operation) {
+    wait_until_over(operation);
+    consume(operation);
+}
+
+std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
+    std::size_t found = 0;
+    auto look_through = [&]() noexcept {
+        found = 0;
+        while (found < operations.size() && operations[found]->state == State::pending) {
+            ++found;
+        }
+        return found < operations.size();
+    };
+    auto done = [&]() noexcept {
+        if (look_through()) {
+            return true;
+        }
+        advance_all(all_steps);
+        return look_through();
+    };
+    if (!ladder_->until(done)) {
+        fail(*operations.front(), ladder_->timed_out());
+    }
+    return found;
+}
+
+void Pending::drain(Operation& operation) noexcept {
+    if (operation.state != State::pending) {
+        return;
+    }
+    if (std::uncaught_exceptions() > 0) {
+        shared_->fail({Errc::team_broken,
+                       "rank " + std::to_string(rank_) +
+                           " left with an exception while an operation was under way",
+                       {rank_}});
+        shared_->wait_for_copies();
+        abandon_all();
+        return;
+    }
+    try {
+        wait_until_over(operation);
+    } catch (const Error&) {
+        // The team is broken: everybody has been told or will be.
+    }
+}
+
+void Pending::forget(Operation& operation) noexcept {
+    std::erase(resumable_, &operation);
+    auto& slot = operations_[operation.index];
+    std::unique_ptr<Operation> mine = std::move(slot);
+    if (&slot != &operations_.back()) {
+        slot = std::move(operations_.back());
+        slot->index = operation.index;
+    }
+    operations_.pop_back();
+    if (mine->has_own_lane) {
+        shared_->give_back_own_lane(mine->queue->lane->id());
+    }
+    *mine = Operation{};
+    spare_.push_back(std::move(mine));
+}
+
+void Pending::fail(const Operation& operation, bool timed_out) {
+    if (timed_out) {
+        const Queue& queue = *operation.queue;
+        const Operation& blamed = queue.first != nullptr ? *queue.first : operation;
+        shared_->fail(blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed)
+                                           : blame_pair(*shared_, rank_, blamed));
+    }
+    shared_->wait_for_copies(); // The caller may free its buffers now.
+    abandon_all();
+    shared_->throw_failure();
+}
+
+void Pending::abandon_all() noexcept {
+    for (Queue* queue : busy_) {
+        while (queue->first != nullptr) {
+            Operation& operation = *queue->first;
+            queue->first = operation.next;
+            finish(operation, State::failed);
+        }
+        queue->is_listed = false;
+    }
+    busy_.clear();
+    ladder_->set_background(nullptr);
+}
+
+// Coroutines
+// -------------------------------------------------------------------------------------------------
+
+void Pending::resume_coroutines() {
+    while (!resumable_.empty()) {
+        Operation& operation = *resumable_.front();
+        resumable_.erase(resumable_.begin());
+        std::exchange(operation.coroutine, {}).resume();
+    }
+}
+
+std::size_t Pending::progress() {
+    advance_all(steps_of_a_look);
+    if (pending_count_ > 0 && shared_->is_broken()) {
+        shared_->wait_for_copies();
+        abandon_all();
+    }
+    resume_coroutines();
+    return pending_count_;
+}
+
+void Pending::complete_all() {
+    while (progress() > 0) {
+        auto done = [&]() noexcept {
+            const std::size_t before = pending_count_;
+            advance_all(all_steps);
+            return pending_count_ < before;
+        };
+        if (!ladder_->until(done)) {
+            try {
+                fail(first_pending(), ladder_->timed_out());
+            } catch (const Error&) {
+                resume_coroutines(); // They are told first.
+                throw;
+            }
+        }
+    }
+}
+
+} // namespace corymb::detail

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of one rank that are under way beside the one that it is in: queues on lanes, and
+// one engine that looks at each but never waits.
+#pragma once
+
+#include "channel/wait_ladder.hpp"
+#include "team/engine.hpp"
+#include "team/look_once.hpp"
+#include "team/operation.hpp"
+#include "team/team_shared.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+class Pending {
+public:
+    Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder);
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+    /// Completes what is under way as ~Request does; requests that are left keep their outcome.
+    ~Pending();
+
+    /// A collective, not started; with `own_lane` it can be started many times. Throws what
+    /// planning throws.
+    Operation& make(const team::PlanKey& key, const team::Operands& operands, bool own_lane,
+                    std::shared_ptr<const void> keep);
+    /// One that has no bytes to move.
+    Operation& make_nothing(bool persistent);
+    /// A message from or to a peer.
+    Operation& make_pair(const team::PairKey& key, const team::Operands& operands, bool persistent);
+
+    /// Queues it and does what can be done at once. Throws when the team is broken.
+    void start(Operation& operation);
+    /// Bounded; whether it is over, with whatever outcome.
+    bool look_once(Operation& operation);
+    /// Bounded; true when it is done, which consumes the operation. Throws when it has failed.
+    bool test(Operation& operation);
+    void wait(Operation& operation);
+    /// Waits until one of several is over; returns its index.
+    std::size_t wait_any(const std::vector<Operation*>& operations);
+    /// Waits for it without a word, or breaks the team while an exception is on its way.
+    void drain(Operation& operation) noexcept;
+    /// Takes back an operation that is not pending.
+    void forget(Operation& operation) noexcept;
+
+    /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
+    /// are done. Returns how many operations are under way or have a coroutine to be resumed.
+    std::size_t progress();
+    void complete_all();
+
+private:
+    using Looking = team::LookOnce<team::Env>;
+    using Engine = team::Engine<team::Env, Looking>;
+
+    /// Steps that one bounded call does at most.
+    static constexpr std::size_t steps_of_a_look = 256;
+    static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
+
+    void prepare(Operation& operation, const team::Operands& operands);
+    Operation& take_spare();
+    void begin(Queue& queue);
+    void advance(Queue& queue, std::size_t& steps_left);
+    void advance_all(std::size_t steps_left) noexcept;
+    void finish(Operation& operation, Operation::State state);
+    /// Whether `operation` is no longer pending, after a look at everything.
+    bool look(Operation& operation, std::size_t steps_max) noexcept;
+    void consume(Operation& operation);
+    [[nodiscard]] Operation& first_pending() const noexcept; ///< There is one.
+    [[noreturn]] void fail(const Operation& blamed, bool timed_out);
+    void abandon_all() noexcept;
+    void resume_coroutines();
+    void wait_until_over(Operation& operation);
+
+    TeamShared* shared_;
+    Rank rank_;
+    channel::WaitLadder* ladder_;
+    Looking looking_;
+    Engine engine_;
+    std::uint64_t started_ = 0;  ///< Nonblocking collectives.
+    std::uint64_t own_made_ = 0; ///< Persistent ones that were made.
+    /// A lane of collectives: made when first needed, kept for its counts.
+    struct Collectives {
+        Collectives(TeamShared& shared, Rank rank, team::LaneId id)
+            : end(shared, rank, id), queue(end, &shared.lane(id).lane_state(rank)) {}
+        LaneEnd end;
+        Queue queue;
+    };
+    Collectives& collectives(team::LaneId id);
+    std::map<team::LaneId, Collectives> lanes_;
+    Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.
+    LaneEnd pair_end_;
+    std::map<std::pair<Rank, team::Direction>, Queue> pairs_;
+    std::vector<Queue*> busy_;                           ///< Queues that are not empty.
+    std::size_t turn_ = 0;                               ///< Index into `busy_`.
+    std::vector<std::unique_ptr<Operation>> operations_; ///< All that a request holds.
+    std::vector<std::unique_ptr<Operation>> spare_;
+    std::vector<Operation*> resumable_; ///< Done, with a coroutine.
+    std::size_t pending_count_ = 0;
+    struct Background {
+        Pending* pending;
+        bool operator()() const noexcept {
+            pending->advance_all(all_steps);
+            return false;
+        }
+    } work_{this};
+    channel::Look background_{work_}; ///< For waits of blocking operations.
+};
+
+} // namespace corymb::detail

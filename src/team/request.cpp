@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/operation.hpp"
+#include "team/pending.hpp"
+
+#include <corymb/request.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace corymb {
+
+namespace {
+
+using State = detail::Operation::State;
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(Errc::invalid_argument, text);
+}
+
+/// The operation to be completed; throws when there is none.
+detail::Operation& active(detail::Operation* operation) {
+    if (operation == nullptr) {
+        refuse("the request is empty: it was completed already, moved from, or never started");
+    }
+    if (operation->state == State::idle) {
+        refuse("the persistent request is not active: start it before it can be completed");
+    }
+    return *operation;
+}
+
+/// The handle on the team is gone; it has completed what was under way.
+void complete_orphan(const detail::Operation& operation) {
+    if (operation.state == State::failed) {
+        throw Error(Errc::team_broken, "the operation failed before its team was given up");
+    }
+}
+
+/// Takes a completed operation from its request, also when it ends with an error.
+class Completion {
+public:
+    explicit Completion(detail::Operation*& operation) noexcept : operation_(&operation) {}
+    Completion(const Completion&) = delete;
+    Completion& operator=(const Completion&) = delete;
+    ~Completion() {
+        detail::Operation& done = **operation_;
+        if (is_kept_ || done.is_persistent) {
+            done.state = is_kept_ ? done.state : State::idle;
+            return;
+        }
+        *operation_ = nullptr;
+        if (done.pending != nullptr) {
+            done.pending->forget(done);
+        } else {
+            delete &done;
+        }
+    }
+    void keep() noexcept { is_kept_ = true; }
+
+private:
+    detail::Operation** operation_;
+    bool is_kept_ = false;
+};
+
+void let_go(detail::Operation* operation) noexcept {
+    if (operation == nullptr) {
+        return;
+    }
+    if (operation->pending == nullptr) {
+        delete operation;
+        return;
+    }
+    operation->pending->drain(*operation);
+    operation->pending->forget(*operation);
+}
+
+} // namespace
+
+Request::Request(Request&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
+
+Request& Request::operator=(Request&& other) noexcept {
+    if (this != &other) {
+        let_go(operation_);
+        operation_ = std::exchange(other.operation_, nullptr);
+    }
+    return *this;
+}
+
+Request::~Request() {
+    let_go(operation_);
+}
+
+bool Request::is_persistent() const noexcept {
+    return operation_ != nullptr && operation_->is_persistent;
+}
+
+bool Request::is_active() const noexcept {
+    return operation_ != nullptr && operation_->state != State::idle;
+}
+
+bool Request::test() {
+    detail::Operation& operation = active(operation_);
+    Completion completion(operation_);
+    if (operation.pending == nullptr) {
+        complete_orphan(operation);
+    } else if (!operation.pending->test(operation)) {
+        completion.keep();
+        return false;
+    }
+    return true;
+}
+
+void Request::wait() {
+    detail::Operation& operation = active(operation_);
+    const Completion completion(operation_);
+    if (operation.pending == nullptr) {
+        complete_orphan(operation);
+    } else {
+        operation.pending->wait(operation);
+    }
+}
+
+void Request::start() {
+    if (operation_ == nullptr || !operation_->is_persistent) {
+        refuse("only a persistent request, made by barrier_init and its like, can be started");
+    }
+    if (operation_->state != State::idle) {
+        refuse("the persistent request is active already: complete it before it is started again");
+    }
+    if (operation_->pending == nullptr) {
+        refuse("the team of the request is gone: a persistent request ends with its team handle");
+    }
+    operation_->pending->start(*operation_);
+}
+
+bool Request::await_ready() {
+    detail::Operation& operation = active(operation_);
+    return operation.pending == nullptr || operation.pending->look_once(operation);
+}
+
+void Request::await_suspend(std::coroutine_handle<> coroutine) {
+    operation_->coroutine = coroutine;
+}
+
+void Request::await_resume() {
+    wait(); // It is done: this only takes the outcome.
+}
+
+void wait_all(std::span<Request> requests) {
+    for (Request& request : requests) {
+        if (request.is_active()) {
+            request.wait();
+        }
+    }
+}
+
+std::size_t wait_any(std::span<Request> requests) {
+    std::vector<std::size_t> index;
+    std::vector<detail::Operation*> operations;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (!requests[i].is_active()) {
+            continue;
+        }
+        detail::Operation* const operation = requests[i].operation_;
+        if (operation->pending == nullptr) { // Nothing to wait for.
+            requests[i].wait();
+            return i;
+        }
+        if (!operations.empty() && operations.front()->pending != operation->pending) {
+            refuse("wait_any: the requests belong to different teams; wait for those of one team");
+        }
+        index.push_back(i);
+        operations.push_back(operation);
+    }
+    if (operations.empty()) {
+        return no_request;
+    }
+    const std::size_t done = index[operations.front()->pending->wait_any(operations)];
+    requests[done].wait(); // It is done: this only takes the outcome.
+    return done;
+}
+
+void start_all(std::span<Request> requests) {
+    for (Request& request : requests) {
+        request.start();
+    }
+}
+
+} // namespace corymb

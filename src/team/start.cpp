@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Team's operations that do not block.
+#include "team/call.hpp"
+#include "team/member.hpp"
+
+#include <corymb/team.hpp>
+
+#include <utility>
+
+namespace corymb {
+
+namespace {
+
+/// Nonblocking operations start at once, and are given back when that fails.
+detail::Operation* begun(detail::Pending& pending, detail::Operation& operation, bool start) {
+    if (start) {
+        try {
+            pending.start(operation);
+        } catch (...) {
+            pending.forget(operation);
+            throw;
+        }
+    }
+    return &operation;
+}
+
+detail::Operation* collective(detail::Member& member, const detail::Call& call, bool persistent,
+                              std::shared_ptr<const void> keep = nullptr) {
+    detail::Pending& pending = member.pending();
+    detail::Operation& made =
+        detail::is_empty(call) ? pending.make_nothing(persistent)
+                               : pending.make(call.key, call.operands, persistent, std::move(keep));
+    return begun(pending, made, !persistent);
+}
+
+detail::Operation* message(detail::Member& member, const detail::PairCall& call, bool persistent) {
+    detail::Pending& pending = member.pending();
+    return begun(pending, pending.make_pair(call.key, call.operands, persistent), !persistent);
+}
+
+} // namespace
+
+Request Team::ibarrier() {
+    return Request(collective(member(), {}, false));
+}
+
+Request Team::barrier_init() {
+    return Request(collective(member(), {}, true));
+}
+
+Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    const detail::Call call = detail::collective_call(member(), wish);
+    return Request(collective(member(), call, mode == Mode::persistent, std::move(keep)));
+}
+
+Request Team::start_send(Mode mode, const void* data, std::size_t bytes, Rank to) {
+    // A send only reads; receive and send share the description of a message.
+    const auto call =
+        detail::pair_call(member(), team::Direction::send, const_cast<void*>(data), bytes, to);
+    return Request(message(member(), call, mode == Mode::persistent));
+}
+
+Request Team::start_recv(Mode mode, void* data, std::size_t bytes, Rank from) {
+    const auto call = detail::pair_call(member(), team::Direction::receive, data, bytes, from);
+    return Request(message(member(), call, mode == Mode::persistent));
+}
+
+std::size_t Team::progress() {
+    return member().pending().progress();
+}
+
+void Team::complete_all() {
+    member().pending().complete_all();
+}
+
+} // namespace corymb
