@@ -41,4 +41,18 @@ CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
                                 std::span<const int> placement, std::uint64_t bytes = 8,
                                 bool with_activities = false);
 
+/// What the ranks of a plan move, counted from its steps and not from a model.
+struct Traffic {
+    /// Cache lines that reach this rank out of another's cache: signals, messages with their
+    /// sequence numbers and descriptors, and what is read in place. Slots that are used again and
+    /// lines that are evicted meanwhile are not counted.
+    std::vector<std::uint64_t> lines;
+    /// Bytes that this rank copies or combines: into cells, out of them or of a peer's buffer, and
+    /// within the rank. What fits a line rides for free.
+    std::vector<std::uint64_t> copied;
+};
+
+/// Traffic of a plan that `check_plan` accepts, for parts of `bytes`. O(steps).
+CORYMB_EXPORT Traffic traffic(const Plan& plan, std::uint64_t bytes = 8);
+
 } // namespace corymb

@@ -55,4 +55,20 @@ namespace corymb::plan {
     }
 }
 
+/// Bytes from the beginning of a buffer to a place, for parts of `bytes`.
+[[nodiscard]] inline std::uint64_t bytes_before(const Plan& plan, std::uint64_t place,
+                                                std::uint64_t bytes) noexcept {
+    const std::uint64_t within = place % plan.block_count * plan.block_bytes(bytes);
+    return place / plan.block_count * bytes + (within < bytes ? within : bytes);
+}
+
+/// Bytes of a range of places for parts of `bytes`.
+[[nodiscard]] inline std::uint64_t bytes_of(const Plan& plan, const Blocks& blocks,
+                                            std::uint64_t bytes) noexcept {
+    return blocks.count == 0
+               ? 0
+               : bytes_before(plan, std::uint64_t{blocks.first} + blocks.count, bytes) -
+                     bytes_before(plan, blocks.first, bytes);
+}
+
 } // namespace corymb::plan

@@ -4,6 +4,7 @@
 // yields the same times: no event queue is needed.
 #include "plan/execution.hpp"
 #include "plan/matching.hpp"
+#include "plan/places.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
 #include "sim/charges.hpp"
@@ -97,13 +98,7 @@ private:
     };
 
     [[nodiscard]] std::uint64_t bytes_of(const Blocks& blocks) const {
-        return blocks.count == 0
-                   ? 0
-                   : bytes_before(blocks.first + blocks.count) - bytes_before(blocks.first);
-    }
-    [[nodiscard]] std::uint64_t bytes_before(std::uint32_t place) const {
-        const std::uint64_t within = place % plan_.block_count * plan_.block_bytes(bytes_);
-        return place / plan_.block_count * bytes_ + std::min(bytes_, within);
+        return plan::bytes_of(plan_, blocks, bytes_);
     }
 
     double send_cost(Member& member, Rank rank, Rank peer) {

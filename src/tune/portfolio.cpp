@@ -44,7 +44,7 @@ public:
           costs_(machine, request.placement), variants_(variants(request.op, request.bytes)) {}
 
     /// Every family in one block by each mechanism, the most promising in more; those that search
-    /// only for the best variants of the others.
+    /// only for the best variant of the others.
     void try_all() {
         for (const Family& family : families()) {
             if (!is_search(family) && !is_guess(family, machine_, request_)) {
@@ -59,8 +59,8 @@ public:
         if (request_.oversubscribed && !result_.best.empty()) {
             return; // Costs between ranks that take turns on CPUs are not worth a search.
         }
-        const std::vector<Variant> promising =
-            variants_.size() == 1 ? variants_ : best_of_each_mechanism();
+        // Searched trees are the same for every variant.
+        const std::vector<Variant> promising = best_variant();
         for (const Family& family : families()) {
             if (is_search(family)) {
                 try_variants(family, promising);
@@ -240,6 +240,12 @@ private:
             }
         }
         variants_ = screen.best_of_each_mechanism();
+    }
+
+    [[nodiscard]] std::vector<Variant> best_variant() const {
+        const auto best = std::ranges::min_element(
+            tried_, std::ranges::less{}, [](const Tried& tried) { return tried.predicted; });
+        return best == tried_.end() ? variants_ : std::vector<Variant>{best->variant};
     }
 
     [[nodiscard]] std::vector<Variant> best_of_each_mechanism() const {

@@ -183,7 +183,12 @@ Plan broadcast(const GenerateInput& input) {
 
 bool applies(Collective op, const GenerateInput& input) {
     constexpr std::uint64_t slice_bytes_min = 512;
-    if (input.via != Mechanism::pull) {
+    // n^2 loans and more, each followed to its end when the plan is proved. Larger groups have
+    // slices level by level (composed-direct).
+    constexpr Rank ranks_max = 256;
+    constexpr Rank slicing_ranks_max = 64;
+    if (input.via != Mechanism::pull ||
+        input.costs.size() > (op == Collective::alltoall ? ranks_max : slicing_ranks_max)) {
         return false;
     }
     switch (op) {

@@ -115,9 +115,17 @@ Plan allreduce(const GenerateInput& input) {
     return std::move(writer).finished();
 }
 
+// A ring has n^2 messages. Beyond these sizes it takes longer to plan and to prove than it is worth,
+// with pull above all, where every loan is followed to its end.
+constexpr Rank ranks_max = 192;
+constexpr Rank pulling_ranks_max = 64;
+
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.blocks != 1) {
-        return false; // It cuts the payload itself.
+    const Rank size = input.costs.size();
+    if (input.blocks != 1 || // It cuts the payload itself.
+        (input.via == Mechanism::pull && size > pulling_ranks_max) ||
+        (op != Collective::allgather && size > ranks_max)) {
+        return false;
     }
     if (op == Collective::allreduce) {
         return !input.ordered && input.via != Mechanism::line;
