@@ -115,8 +115,8 @@ Plan allreduce(const GenerateInput& input) {
     return std::move(writer).finished();
 }
 
-// A ring has n^2 messages. Beyond these sizes it takes longer to plan and to prove than it is worth,
-// with pull above all, where every loan is followed to its end.
+// A ring has n^2 messages. Beyond these sizes it takes longer to plan and to prove than it is
+// worth, with pull above all, where every loan is followed to its end.
 constexpr Rank ranks_max = 192;
 constexpr Rank pulling_ranks_max = 64;
 
