@@ -29,6 +29,7 @@ struct PlanRequest {
     /// the same for any root, placement, payload and model. No effect where nothing is combined.
     bool reproducible = false;
     bool keeps_parts = false;    ///< Only plans for parts of different lengths (see `keeps_parts`).
+    bool pull = true;            ///< Ranks can copy out of each other's buffers.
     bool oversubscribed = false; ///< More ranks than usable CPUs: prefer plans that switch least.
 };
 

@@ -19,6 +19,8 @@
 
 namespace corymb {
 
+struct AttachOptions; // process.hpp
+
 namespace detail {
 struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
@@ -70,8 +72,16 @@ public:
     Team& operator=(const Team&) = delete;
     ~Team();
 
+    /// This process becomes one rank of a team of processes: that of `corymb run`, or as the
+    /// options say (process.hpp). Errors as of ProcessTeam.
+    [[nodiscard]] static Team attach();
+    [[nodiscard]] static Team attach(const AttachOptions& options);
+
     [[nodiscard]] Rank rank() const noexcept;
     [[nodiscard]] int size() const noexcept;
+    /// Shared memory of the team's channels in bytes, for all its ranks together. Grows with the
+    /// edges that plans use, and is given back with the last handle.
+    [[nodiscard]] std::size_t memory() const;
 
     /// Returns when every rank has called it.
     void barrier();
@@ -211,11 +221,18 @@ public:
     /// color gives an empty handle (`size()` 0).
     [[nodiscard]] Team split(int color, int key = 0);
 
+    /// After a failure: a new team of the ranks that call this, in their old order. Collective
+    /// among the survivors; ranks that have ended or given up their handle are not waited for,
+    /// others until the deadline. Throws Errc::team_broken on a rank that came too late,
+    /// Errc::timeout.
+    [[nodiscard]] Team shrink();
+
     /// The plan that an operation of this team runs with (plans it if need be); for inspection.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
 
 private:
     friend class ThreadTeam;
+    friend class ProcessTeam;
     explicit Team(std::shared_ptr<detail::TeamShared> shared, Rank rank);
     [[nodiscard]] detail::Member& member() const;
     enum class Mode : std::uint8_t { nonblocking, persistent };

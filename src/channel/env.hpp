@@ -9,6 +9,7 @@
 //                 explorer checks that every access is ordered against those of other threads;
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
 //                 (nothing in production, a race check in the explorer);
+//   read_process  a copy out of another process's memory (only the engine needs it);
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
@@ -18,6 +19,7 @@
 #include "base/futex.hpp"
 #include "base/membarrier.hpp"
 #include "base/reach.hpp"
+#include "base/remote_memory.hpp"
 
 #include <array>
 #include <atomic>
@@ -67,6 +69,12 @@ struct StandardEnv {
 
     static void note_read(const void* /*from*/, std::size_t /*count*/) noexcept {}
     static void note_write(void* /*to*/, std::size_t /*count*/) noexcept {}
+
+    /// A copy out of another process; false when it is not to be had.
+    static bool read_process(std::uint32_t pid, const void* there, void* here,
+                             std::size_t bytes) noexcept {
+        return corymb::read_process(pid, there, here, bytes);
+    }
 
     static void light_fence() noexcept { membarrier::light(); }
     static void heavy_fence(Reach reach = Reach::process) noexcept { membarrier::heavy(reach); }

@@ -3,9 +3,18 @@
 
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <sched.h>
 
 namespace corymb::channel {
+
+namespace {
+
+// A long wait looks at its peers after 1 ms, 2 ms, 4 ms, ... and then every 20 ms.
+constexpr std::int64_t watch_first_ns = 1'000'000;
+constexpr std::int64_t watch_longest_ns = 20'000'000;
+
+} // namespace
 
 void WaitLadder::note_cpu() noexcept {
     seat_->begin(::sched_getcpu());
@@ -26,12 +35,18 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 
 bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
+    std::int64_t next_watch = watch_first_ns;
     auto stop_condition = [&]() noexcept {
         if (broken_->load(std::memory_order_relaxed) != 0) {
             return true;
         }
-        timed_out_ = now_ns() - begin >= deadline_ns_;
-        return timed_out_;
+        const std::int64_t waited = now_ns() - begin;
+        if (watch_ != nullptr && waited >= next_watch) {
+            lost_ = watch_->is_lost();
+            next_watch = waited + std::min(watch_longest_ns, std::max(watch_first_ns, waited));
+        }
+        timed_out_ = waited >= deadline_ns_;
+        return timed_out_ || lost_;
     };
     const Look stop(stop_condition);
     auto wanted_condition = [&]() noexcept {
@@ -43,8 +58,11 @@ bool WaitLadder::climb(const Look& look) noexcept {
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied;
     }
-    const bool done =
-        spot_->park(look, stop, [&]() noexcept { return deadline_ns_ - (now_ns() - begin); });
+    const bool done = spot_->park(look, stop, [&]() noexcept {
+        const std::int64_t until =
+            watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
+        return std::max<std::int64_t>(until - (now_ns() - begin), 1);
+    });
     patience_.learn_from_sleep(now_ns() - begin);
     return done;
 }

@@ -33,6 +33,18 @@
 
 namespace corymb::channel {
 
+/// Asked in long waits whether what is awaited can still come.
+class Watch {
+public:
+    Watch() = default;
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    [[nodiscard]] virtual bool is_lost() noexcept = 0;
+
+protected:
+    ~Watch() = default;
+};
+
 class WaitLadder {
 public:
     struct Settings {
@@ -41,6 +53,7 @@ public:
         std::int64_t deadline_ns = 0; ///< Longest wait.
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
+        Watch* watch = nullptr;       ///< Of a team of processes: whether one has ended.
     };
     using Spot = ParkingSpot<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
@@ -49,7 +62,7 @@ public:
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          spot_(&spot), gate_(&gate), broken_(&broken) {
+          spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -108,6 +121,8 @@ public:
     void end_copy() noexcept { gate_->leave(); }
 
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
+    /// The watch has ended the wait.
+    [[nodiscard]] bool is_lost() const noexcept { return lost_; }
 
 private:
     bool climb(const Look& look, const Look* background) noexcept;
@@ -117,10 +132,12 @@ private:
     Patience patience_;
     bool timed_out_ = false;
     const Look* background_ = nullptr;
+    bool lost_ = false;
     std::int64_t deadline_ns_;
     Spot* spot_;
     Gate* gate_;
     const Flag* broken_;
+    Watch* watch_;
     std::optional<Crowd::Seat> seat_;
     std::int32_t awaited_ = 0;
 };

@@ -72,15 +72,15 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
 
 } // namespace
 
-PlanSource default_plans(const TeamOptions& options, int size) {
+PlanSource default_plans(const TeamOptions& options, int size, bool pull) {
     auto machine = std::make_shared<const Machine>(this_machine());
     auto placement = placement_of(*machine, options.cpus, size);
     const bool crowded = size > usable_cpus().count() || placement.empty();
     if (placement.empty()) {
         machine = std::make_shared<const Machine>(uniform_machine(size));
     }
-    return [machine, placement, crowded](Collective op, int, Rank root, std::uint64_t bytes,
-                                         bool ordered) {
+    return [machine, placement, crowded, pull](Collective op, int, Rank root, std::uint64_t bytes,
+                                               bool ordered) {
         PlanRequest request;
         request.op = op;
         request.placement = placement;
@@ -89,6 +89,7 @@ PlanSource default_plans(const TeamOptions& options, int size) {
         request.moves = moves_at_run_time;
         request.ordered = ordered;
         request.oversubscribed = crowded;
+        request.pull = pull;
         return make_plan(*machine, request).plan;
     };
 }

@@ -17,18 +17,34 @@ double seconds(const TeamShared& shared) {
 team::Failure blame(TeamShared& shared, const Standstill& at) {
     const auto& plan = shared.plan(at.key).plan;
     const auto& steps = plan.steps[static_cast<std::size_t>(at.rank)];
-    team::Failure failure{Errc::timeout, "", at.missing};
-    failure.text = fmt::format("{} (operation {} of a team of {}): ", to_string(at.key.op),
-                               at.operation, plan.size());
-    if (at.missing.empty()) {
-        failure.text += fmt::format("everybody arrived, but rank {} waited in vain for rank {}",
-                                    at.rank, steps[at.step].peer);
+    const auto names = [&](const std::vector<int>& ranks) {
+        std::vector<std::string> list;
+        for (const int rank : ranks) {
+            list.push_back(shared.name_of(rank));
+        }
+        return fmt::format("{}", fmt::join(list, ", "));
+    };
+    const Rank peer = steps[at.step].peer;
+    team::Failure failure;
+    std::string what;
+    if (!at.lost.empty()) {
+        failure.ranks = at.lost;
+        what = names(at.lost) + " ended without finishing it";
+    } else if (!at.timed_out) {
+        failure.ranks = {peer};
+        what = shared.name_of(peer) + " cannot be copied from";
     } else {
-        failure.text += fmt::format("rank{} {} did not arrive", at.missing.size() == 1 ? "" : "s",
-                                    fmt::join(at.missing, ", "));
+        failure = {Errc::timeout, "", at.missing};
+        what = at.missing.empty()
+                   ? fmt::format("everybody arrived, but rank {} waited in vain for {}", at.rank,
+                                 shared.name_of(peer))
+                   : names(at.missing) + " did not arrive";
+        what += fmt::format(" within {:.3g} s", seconds(shared));
     }
-    failure.text += fmt::format(" within {:.3g} s (seen by rank {} in step {} of {} of {})",
-                                seconds(shared), at.rank, at.step, steps.size(), plan.algorithm);
+    failure.text =
+        fmt::format("{} (operation {} of a team of {}): {} (seen by {} in step {} of {} of {})",
+                    to_string(at.key.op), at.operation, plan.size(), what, shared.name_of(at.rank),
+                    at.step, steps.size(), plan.algorithm);
     return failure;
 }
 

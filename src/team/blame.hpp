@@ -17,6 +17,8 @@ struct Standstill {
     std::uint64_t operation; ///< Its number on its lane, from 1.
     std::size_t step;
     std::vector<int> missing; ///< Ranks that have not begun it.
+    std::vector<int> lost{};  ///< Ranks whose process has ended.
+    bool timed_out = true;    ///< Else, if none is lost, a peer's memory could not be copied.
 };
 
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);

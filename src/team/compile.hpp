@@ -88,11 +88,17 @@ private:
                     "step kind " + std::to_string(static_cast<int>(step.kind)) + " cannot be run");
     }
 
+    std::uint32_t process_of(Rank rank) {
+        const std::uint32_t pid = fabric_->state(rank).pid;
+        return pid == fabric_->state(rank_).pid ? 0 : pid;
+    }
+
     Peer<Env>& peer(Rank rank) {
         auto& slot = (*peers_)[rank];
         if (!slot) {
             slot = std::make_unique<Peer<Env>>();
             slot->rank = rank;
+            slot->process = process_of(rank);
             slot->spot = &fabric_->state(rank).spot;
         }
         return *slot;
@@ -152,6 +158,7 @@ private:
         const auto& readers = all.at(publisher);
         PublicationEnd<Env>& made = program.ends.emplace_back();
         made.publication = &fabric_->publication(number_, publisher, readers.size());
+        made.process = process_of(publisher);
         made.publisher_spot = &fabric_->state(publisher).spot;
         if (publisher == rank_) {
             for (const Rank reader : readers) {

@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 namespace corymb::team {
 
@@ -279,7 +280,10 @@ private:
     bool post(Peer<Env>& peer, Address what) { return send_message(peer, &what, sizeof what); }
 
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
-    bool copy_from(const Compiled& step, const Address& there) {
+    bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
+        if (process != 0) [[unlikely]] {
+            return copy_from_process(step, there, process);
+        }
         const bool may_copy = waiter_->begin_copy();
         if (may_copy) {
             Env::note_read(there.data, there.bytes);
@@ -287,6 +291,37 @@ private:
         }
         waiter_->end_copy();
         return may_copy;
+    }
+
+    /// The same out of another process. Its rank does not wait for copies when the team breaks: who
+    /// has copied looks for that afterwards.
+    bool copy_from_process(const Compiled& step, const Address& there, std::uint32_t process) {
+        bool copied = waiter_->begin_copy();
+        const std::size_t most = step.fold ? bounce_length() : there.bytes;
+        for (std::size_t offset = 0; copied && offset < there.bytes;) {
+            const std::size_t part = std::min(most, there.bytes - offset);
+            const std::byte* from = there.data + offset;
+            if (step.fold) {
+                bounce_.resize(most);
+                copied = Env::read_process(process, from, bounce_.data(), part);
+                if (copied) {
+                    arrive(step, bounce_.data(), offset, part);
+                }
+            } else {
+                auto* const to = const_cast<std::byte*>(bytes_of(step.to).data) + offset;
+                copied = Env::read_process(process, from, to, part);
+            }
+            offset += part;
+        }
+        copied = copied && waiter_->begin_copy();
+        waiter_->end_copy();
+        return copied;
+    }
+
+    /// Bytes that are folded at a time: whole elements, and they stay in a core's cache.
+    [[nodiscard]] std::size_t bounce_length() const noexcept {
+        constexpr std::size_t bounce_bytes = std::size_t{32} << 10;
+        return bounce_bytes / operands_->element_bytes * operands_->element_bytes;
     }
 
     bool pull(const Compiled& step) {
@@ -297,7 +332,7 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_message(*step.peer);
-        return copy_from(step, there);
+        return copy_from(step, there, step.peer->process);
     }
 
     // Publications
@@ -360,13 +395,14 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_publication(end);
-        return copy_from(step, there);
+        return copy_from(step, there, end.process);
     }
 
     Waiter* waiter_;
     const Operands* operands_ = nullptr;
     std::size_t block_count_ = 1;
-    std::size_t offset_ = 0; ///< Of the activation that runs.
+    std::size_t offset_ = 0;        ///< Of the activation that runs.
+    std::vector<std::byte> bounce_; ///< What a fold has copied out of another process.
 };
 
 } // namespace corymb::team

@@ -36,6 +36,7 @@ enum class Kind : std::uint32_t {
     publication,
     lane_state,
     own_lanes,
+    roster,
 };
 
 /// Number of a set of edges; 0 is that of blocking operations.
@@ -59,6 +60,13 @@ struct RankState {
 
     /// Operations that the rank has begun; written by it on every operation, read after a timeout.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
+    /// Operations that it is done with: who is, needs no peer for them any more, nor is needed.
+    typename Env::template Atomic<std::uint64_t> finished;
+    std::uint32_t pid = 0; ///< Of its process; 0: all ranks are in one.
+    // Under the lock:
+    std::uint32_t left = 0;      ///< Its process has given up its handles.
+    std::uint32_t gone = 0;      ///< The rank has.
+    std::uint32_t shrinking = 0; ///< It wants a new team of those who are left.
     // For `split`: what the rank wants, and the arena of the team that it has made for its group.
     std::int32_t color = -1;
     std::int32_t key = 0;

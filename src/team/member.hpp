@@ -15,8 +15,15 @@
 
 namespace corymb::detail {
 
-struct Member {
+struct Member final : private channel::Watch {
     Member(std::shared_ptr<TeamShared> team, Rank own_rank);
+
+    ~Member();
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+    /// Throws Errc::invalid_argument in a child that has inherited the handle by fork.
+    void require_own_process() const;
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
     void run(const team::PlanKey& key, team::Operands operands);
@@ -31,6 +38,7 @@ struct Member {
 private:
     using Program = team::Program<team::Env>;
 
+    [[nodiscard]] bool is_lost() noexcept override;
     void execute(Program& program, const team::Operands& operands, const team::PlanKey& key);
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
 

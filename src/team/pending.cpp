@@ -317,6 +317,15 @@ void Pending::fail(const Operation& operation, bool timed_out) {
         shared_->fail(blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed)
                                            : blame_pair(*shared_, rank_, blamed));
     }
+    if (!shared_->is_broken()) { // The watch has ended the wait.
+        const auto lost =
+            shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
+        std::string names;
+        for (const int rank : lost) {
+            names += (names.empty() ? "" : ", ") + shared_->name_of(rank);
+        }
+        shared_->fail({Errc::team_broken, names + " ended while operations were under way", lost});
+    }
     shared_->wait_for_copies(); // The caller may free its buffers now.
     abandon_all();
     shared_->throw_failure();

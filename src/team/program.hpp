@@ -19,6 +19,7 @@ namespace corymb::team {
 template <class Env>
 struct Peer {
     Rank rank = -1;
+    std::uint32_t process = 0; ///< Where to pull from; 0: this one.
     channel::ParkingSpot<Env>* spot = nullptr;
     channel::SignalLine<Env>* signal_out = nullptr;
     channel::SignalLine<Env>* signal_in = nullptr;
@@ -37,6 +38,7 @@ struct Peer {
 template <class Env>
 struct PublicationEnd {
     Publication<Env>* publication = nullptr;
+    std::uint32_t process = 0; ///< Of the publisher; 0: this one.
     channel::ParkingSpot<Env>* publisher_spot = nullptr;
     std::vector<channel::ParkingSpot<Env>*> reader_spots; ///< Only the publisher's end.
     std::size_t reader_index = 0;                         ///< Only a reader's end.

@@ -23,6 +23,10 @@ int Team::size() const noexcept {
     return member_ ? member_->shared->fabric.size() : 0;
 }
 
+std::size_t Team::memory() const {
+    return member_ ? member_->shared->fabric.arena().bytes() : 0;
+}
+
 detail::Member& Team::member() const {
     if (member_ == nullptr) [[unlikely]] {
         throw Error(Errc::invalid_argument, "the team handle is empty: it was moved from, or split "

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
-#include "team/failure.hpp"
-
 #include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
@@ -76,15 +74,24 @@ struct Yielder {
     }
 };
 
+bool pulls(const Plan& plan) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [](const auto& steps) {
+        return std::any_of(steps.begin(), steps.end(),
+                           [](const Step& step) { return step.via == Mechanism::pull; });
+    });
+}
+
 } // namespace
 
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
-                       const TeamOptions& given)
-    : memory(std::move(where)), fabric(arena, size),
+                       const TeamOptions& given, std::shared_ptr<team::Company> others)
+    : memory(std::move(where)), company(std::move(others)), fabric(arena, size),
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
-      oversubscribed(size > usable_cpus().count()), taken_(static_cast<std::size_t>(size), false) {
+      oversubscribed(size > usable_cpus().count()),
+      own_pid_(static_cast<std::uint32_t>(::getpid())),
+      taken_(static_cast<std::size_t>(size), false) {
     if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
         throw Error(Errc::invalid_argument, "TeamOptions::cpus names " +
                                                 std::to_string(options.cpus.size()) +
@@ -95,12 +102,29 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
         crowd.emplace(static_cast<std::size_t>(size), configured_cpus());
     }
     if (!options.plans) {
-        options.plans = team::default_plans(options, size);
+        options.plans = team::default_plans(options, size, !company || company->pull);
     }
 }
 
 TeamShared::~TeamShared() {
-    fabric.arena().drop();
+    if (is_parents()) {
+        return;
+    }
+    if (company) {
+        company->watch.look();
+    }
+    const std::lock_guard lock(*memory);
+    bool is_last = true;
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        auto& state = fabric.state(rank);
+        if (!is_elsewhere(rank)) {
+            state.left = 1;
+        }
+        is_last = is_last && (state.left != 0 || company->watch.has_ended(state.pid));
+    }
+    if (is_last) {
+        fabric.arena().drop_locked();
+    }
 }
 
 const team::SharedPlan& TeamShared::plan(const team::PlanKey& key) {
@@ -111,19 +135,29 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
     const std::lock_guard lock(plan_mutex_);
     auto& slot = plans_[key];
     if (!slot) {
-        auto plan = options.plans(key.op, fabric.size(), key.root, key.bytes, key.ordered);
-        if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes) {
-            throw Error(Errc::invalid_plan,
-                        "the plan source returned a plan for another operation, size or payload");
-        }
-        check_plan(plan, key.ordered);
         auto made_plan = std::make_unique<team::SharedPlan>();
+        made_plan->plan = company ? common_plan(key) : make_plan(key);
         made_plan->number = key.number();
-        made_plan->readers = team::publication_readers(plan);
-        made_plan->plan = std::move(plan);
+        made_plan->readers = team::publication_readers(made_plan->plan);
         slot = std::move(made_plan);
     }
     return *slot;
+}
+
+Plan TeamShared::make_plan(const team::PlanKey& key) {
+    Plan plan = options.plans(key.op, fabric.size(), key.root, key.bytes, key.ordered);
+    if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes) {
+        throw Error(Errc::invalid_plan,
+                    "the plan source returned a plan for another operation, size or payload");
+    }
+    check_plan(plan, key.ordered);
+    if (company && !company->pull && pulls(plan)) {
+        throw Error(Errc::invalid_plan, plan.algorithm +
+                                            " copies out of other ranks' buffers, which "
+                                            "some processes of this team cannot "
+                                            "(ProcessTeam::notes); plan with cells");
+    }
+    return plan;
 }
 
 team::Failure TeamShared::fail(const team::Failure& failure) {
@@ -160,7 +194,9 @@ void TeamShared::wait_for_copies() {
     channel::CopyGate<team::Env>::drain_begin();
     Yielder waiter;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
-        fabric.state(rank).gate.drain(waiter);
+        if (!is_elsewhere(rank)) { // Who copies from another process looks for a failure then.
+            fabric.state(rank).gate.drain(waiter);
+        }
     }
 }
 
@@ -190,7 +226,7 @@ std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Ran
             }
         }
         found = std::make_shared<TeamShared>(memory, Arena(*memory, arena),
-                                             static_cast<int>(ranks.size()), its);
+                                             static_cast<int>(ranks.size()), its, company);
         known = found;
     }
     std::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });

@@ -3,10 +3,12 @@
 // other processes see, such as the first failure, lies in the fabric's arena.
 #pragma once
 
+#include "base/fork_count.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "team/fabric.hpp"
 #include "team/failure.hpp"
+#include "team/roster.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -53,6 +55,9 @@ struct TeamRecord {
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> broken;
     /// Of a FailureText, set once under the lock before `broken`.
     alignas(line_pair_bytes) Offset failure = 0;
+    // Of `shrink`: who is in the new team, and its arena. Each is set once under the lock.
+    Offset members = 0;
+    Offset successor = 0;
 };
 
 // Lanes by use: blocking operations have lane 0. Nonblocking collective number s has lane
@@ -73,7 +78,7 @@ struct OwnLanes {
 };
 
 /// The default plans; defined by the layer that knows the planner and this machine's model.
-[[nodiscard]] PlanSource default_plans(const TeamOptions& options, int size);
+[[nodiscard]] PlanSource default_plans(const TeamOptions& options, int size, bool pull);
 
 } // namespace corymb::team
 
@@ -81,8 +86,9 @@ namespace corymb::detail {
 
 /// Shared by all ranks of one team in this process; thread-safe.
 struct TeamShared {
+    /// `company` is there when the ranks are in several processes.
     TeamShared(std::shared_ptr<Memory> memory, const Arena& arena, int size,
-               const TeamOptions& options);
+               const TeamOptions& options, std::shared_ptr<team::Company> company = nullptr);
     ~TeamShared();
     TeamShared(const TeamShared&) = delete;
     TeamShared& operator=(const TeamShared&) = delete;
@@ -120,6 +126,19 @@ struct TeamShared {
     void wait_for_copies();
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
+    /// Ranks whose process has ended before they were done with operation number `operation`.
+    [[nodiscard]] std::vector<int> lost(std::uint64_t operation);
+    /// "rank 2 (pid 77, stopped)"; the process only where there are several.
+    [[nodiscard]] std::string name_of(Rank rank);
+
+    /// The process of each rank; told once before the ranks join.
+    void set_pids(const std::vector<std::uint32_t>& pids);
+    /// The same for the new arena of a team of these ranks of ours.
+    void tell_pids(Offset arena, const std::vector<Rank>& ranks);
+    /// Whether this process has only inherited the team from its parent.
+    [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
+    /// Whether a rank is in another process.
+    [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
@@ -129,6 +148,7 @@ struct TeamShared {
     void take(Rank rank);
 
     std::shared_ptr<Memory> memory;
+    std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;
@@ -138,6 +158,11 @@ struct TeamShared {
     std::optional<channel::Crowd> crowd; ///< Only when oversubscribed.
 
 private:
+    Plan make_plan(const team::PlanKey& key);
+    Plan common_plan(const team::PlanKey& key);
+
+    std::uint32_t own_pid_;
+    std::uint32_t fork_count_ = fork_count();
     mutable std::mutex mutex_;
     std::mutex plan_mutex_;
     std::map<team::PlanKey, std::unique_ptr<team::SharedPlan>> plans_;

@@ -41,7 +41,8 @@ class Builder {
 public:
     Builder(const Machine& machine, const PlanRequest& request, std::size_t keep)
         : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)),
-          costs_(machine, request.placement), variants_(variants(request.op, request.bytes)) {}
+          costs_(machine, request.placement),
+          variants_(variants(request.op, request.bytes, request.pull)) {}
 
     /// Every family in one block by each mechanism, the most promising in more; those that search
     /// only for the best variant of the others.

@@ -16,7 +16,7 @@ constexpr std::uint64_t block_bytes_least = 1024;
 
 } // namespace
 
-std::vector<Variant> variants(Collective op, std::uint64_t bytes) {
+std::vector<Variant> variants(Collective op, std::uint64_t bytes, bool pull) {
     if (op == Collective::barrier || bytes <= line_payload_bytes) {
         return {Variant{}};
     }
@@ -24,6 +24,9 @@ std::vector<Variant> variants(Collective op, std::uint64_t bytes) {
     // Messages of whole parts are cut on their way by the mechanisms themselves.
     const bool in_blocks = !has_parts(op) || op == Collective::reduce_scatter;
     for (const Mechanism via : {Mechanism::cells, Mechanism::pull}) {
+        if (via == Mechanism::pull && !pull) {
+            continue;
+        }
         for (std::uint32_t blocks = 1; blocks <= (in_blocks ? blocks_most : 1); blocks *= 2) {
             if (blocks == 1 || bytes / blocks >= block_bytes_least) {
                 list.push_back({via, blocks});

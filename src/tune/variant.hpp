@@ -22,7 +22,7 @@ struct Variant {
 
 /// The variants to try for a payload: a line if it fits, else cells and pull with 1, 2, 4, ...
 /// blocks of at least 1 KiB.
-[[nodiscard]] std::vector<Variant> variants(Collective op, std::uint64_t bytes);
+[[nodiscard]] std::vector<Variant> variants(Collective op, std::uint64_t bytes, bool pull = true);
 
 /// Name of a candidate: the family's, with "/pull-8" unless the payload fits a line.
 [[nodiscard]] std::string candidate_name(std::string_view family, const Variant& variant);

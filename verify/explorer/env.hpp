@@ -100,6 +100,12 @@ struct ExplorerEnv {
         Explorer::current().note(to, count, true, where);
     }
 
+    /// Worlds have one process.
+    static bool read_process(std::uint32_t /*pid*/, const void* /*there*/, void* /*here*/,
+                             std::size_t /*bytes*/) noexcept {
+        return false;
+    }
+
     static void light_fence(Where where = Where::current()) noexcept {
         Explorer::current().light_fence(where);
     }

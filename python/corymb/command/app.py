@@ -11,6 +11,7 @@ import typer
 
 import corymb
 from corymb.command import bench, bench_peers, demo, doctor, map, plan, report, sim
+from corymb.command import run as run_command
 from corymb.command.console import say_error
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -46,6 +47,17 @@ for module in (map, plan, sim, bench, bench_peers, report, demo, doctor):
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 
+@app.command(
+    "run",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Example: corymb run -n 4 --bind core -- ./program",
+)
+def _run(context: typer.Context) -> None:
+    """Start processes that form one team."""
+    run_command.become(context.args)
+
+
 def _status_of(error: corymb.Error) -> int:
     if error.code == "interrupted":
         return INTERRUPTED
@@ -72,6 +84,8 @@ def _internal(error: Exception) -> int:
 def run(arguments: list[str]) -> int:
     """Runs the command and returns its exit status; prints one line for every error."""
     try:
+        if arguments[:1] == ["run"]:  # Before typer, which would take `--` away.
+            run_command.become(arguments[1:])
         result = typer.main.get_command(app).main(
             arguments, prog_name="corymb", standalone_mode=False
         )

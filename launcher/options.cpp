@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <corymb/usable_cpus.hpp>
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace corymb::launcher {
+
+namespace {
+
+constexpr int most = 1 << 20;
+
+int number(std::string_view text, const std::string& what, int least) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+        throw UsageError(what + " is '" + std::string(text) + "'; give a number from " +
+                         std::to_string(least) + " on");
+    }
+    return value;
+}
+
+double seconds(const std::string& text) {
+    std::size_t used = 0;
+    double value = 0;
+    try {
+        value = std::stod(text, &used);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != text.size() || !(value > 0) || value > 1e9) {
+        throw UsageError("--attach-deadline is '" + text + "'; give seconds above 0");
+    }
+    return value;
+}
+
+/// "0-3,8" in the order written.
+std::vector<int> cpu_list(const std::string& text) {
+    std::vector<int> cpus;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        const std::string item = text.substr(begin, comma - begin);
+        const std::size_t dash = item.find('-');
+        const int first = number(item.substr(0, dash), "--bind", 0);
+        const int last =
+            dash == std::string::npos ? first : number(item.substr(dash + 1), "--bind", first);
+        for (int cpu = first; cpu <= last; ++cpu) {
+            cpus.push_back(cpu);
+        }
+        begin = comma + 1;
+    }
+    return cpus;
+}
+
+std::vector<int> binding(const std::string& text) {
+    if (text == "none") {
+        return {};
+    }
+    return text == "core" ? usable_cpus().allowed : cpu_list(text);
+}
+
+} // namespace
+
+Options parse(const std::vector<std::string>& words) {
+    Options options;
+    const std::map<std::string_view, std::function<void(const std::string&)>> with_value{
+        {"-n",
+         [&](const std::string& text) {
+             options.processes = number(text, "-n", 1);
+         }},
+        {"--bind",
+         [&](const std::string& text) {
+             options.cpus = binding(text);
+         }},
+        {"--threads-per-process",
+         [&](const std::string& text) {
+             options.threads = number(text, "--threads-per-process", 1);
+         }},
+        {"--attach-deadline",
+         [&](const std::string& text) {
+             options.attach_deadline_s = seconds(text);
+         }},
+    };
+    std::size_t at = 0;
+    for (; at < words.size() && words[at].starts_with('-') && words[at] != "--"; ++at) {
+        const std::string& word = words[at];
+        if (word == "-h" || word == "--help") {
+            options.help = true;
+            return options;
+        }
+        if (word == "--prefix") {
+            options.prefix = true;
+        } else if (word == "--keep-going") {
+            options.keep_going = true;
+        } else if (const auto found = with_value.find(word); found == with_value.end()) {
+            throw UsageError("there is no option '" + word + "'");
+        } else if (++at == words.size()) {
+            throw UsageError(word + " needs a value");
+        } else {
+            found->second(words[at]);
+        }
+    }
+    if (at < words.size() && words[at] == "--") {
+        ++at;
+    }
+    options.program.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    if (options.processes == 0) {
+        throw UsageError("say how many processes to start: -n 4");
+    }
+    if (options.processes > most / options.threads) {
+        throw UsageError("these are more ranks than any machine can run");
+    }
+    if (options.program.empty()) {
+        throw UsageError("say which program to start: corymb run -n 4 -- program");
+    }
+    return options;
+}
+
+const char* usage() noexcept {
+    return "usage: corymb run -n N [options] [--] program [arguments]\n"
+           "\n"
+           "Starts N processes that form one team (corymb::Team::attach).\n"
+           "\n"
+           "  -n N                     processes to start\n"
+           "  --threads-per-process T  ranks of each process (default 1)\n"
+           "  --bind none|core|LIST    none (default), the allowed CPUs in turn, or CPUs such as\n"
+           "                           0-3,8; rank i gets the i-th, starting over at the end\n"
+           "  --prefix                 begin each line of output with its rank\n"
+           "  --keep-going             a process that fails does not end the others\n"
+           "  --attach-deadline S      seconds in which all ranks must attach (default 60)\n"
+           "  -h, --help               this text\n"
+           "\n"
+           "Exit status: that of the first process that fails (128 + signal if killed), 1 if a\n"
+           "rank never attaches, 2 usage, 127 if the program cannot be started.\n";
+}
+
+} // namespace corymb::launcher

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/peer_watch.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+namespace corymb {
+
+PeerWatch::~PeerWatch() {
+    for (const auto& [pid, peer] : peers_) {
+        if (peer.descriptor >= 0) {
+            ::close(peer.descriptor);
+        }
+    }
+}
+
+void PeerWatch::add(std::uint32_t pid) {
+    const std::lock_guard lock(mutex_);
+    if (pid == static_cast<std::uint32_t>(::getpid()) || peers_.contains(pid)) {
+        return;
+    }
+    Peer& peer = peers_[pid];
+    peer.descriptor = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    peer.ended = peer.descriptor < 0 && errno == ESRCH;
+}
+
+void PeerWatch::look() noexcept {
+    const std::lock_guard lock(mutex_);
+    // On the stack, in portions: this runs while somebody waits.
+    constexpr std::size_t portion = 64;
+    pollfd polled[portion];
+    Peer* owners[portion];
+    std::size_t count = 0;
+    const auto flush = [&] {
+        if (count != 0 && ::poll(polled, count, 0) > 0) {
+            for (std::size_t i = 0; i < count; ++i) {
+                owners[i]->ended = owners[i]->ended || (polled[i].revents & POLLIN) != 0;
+            }
+        }
+        count = 0;
+    };
+    for (auto& [pid, peer] : peers_) {
+        if (peer.ended) {
+            continue;
+        }
+        if (peer.descriptor < 0) { // No pidfd here: noticed once its parent has taken note.
+            peer.ended = ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+            continue;
+        }
+        polled[count] = {peer.descriptor, POLLIN, 0};
+        owners[count] = &peer;
+        if (++count == portion) {
+            flush();
+        }
+    }
+    flush();
+}
+
+bool PeerWatch::has_ended(std::uint32_t pid) const noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = peers_.find(pid);
+    return found != peers_.end() && found->second.ended;
+}
+
+} // namespace corymb

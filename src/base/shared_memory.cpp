@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file begins with a header; blocks follow. A block's length is a power of two; free blocks of
+// one length form a list through their first word. The header's lock is robust: the kernel hands it
+// on when its owner dies.
+#include "base/shared_memory.hpp"
+
+#include "base/commit.hpp"
+#include "base/small_file.hpp"
+
+#include <corymb/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <new>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace corymb {
+
+struct SharedMemory::Header {
+    std::uint64_t magic;
+    std::uint64_t capacity;
+    std::uint64_t root;
+    std::uint64_t end;                         ///< First byte that was never part of a block.
+    std::uint64_t file_bytes;                  ///< Length of the file.
+    std::array<std::uint64_t, 48> free_blocks; ///< By the logarithm of their length.
+    pthread_mutex_t mutex;
+};
+
+namespace {
+
+constexpr std::uint64_t magic_of_this_version = 0x0001'626d'7972'6f63; // "corymb", layout 1.
+constexpr std::size_t header_bytes = 4096;
+constexpr int smallest_block = 12;    // 4096 bytes.
+constexpr int whole_pages_block = 16; // Blocks from here on go back to the system when free.
+constexpr std::uint64_t step_bytes = 1u << 20;
+constexpr std::size_t capacity_max = std::size_t{64} << 30;
+constexpr std::size_t capacity_min = std::size_t{64} << 20;
+
+std::string reason() {
+    return std::strerror(errno);
+}
+
+int class_of(std::size_t bytes) noexcept {
+    return std::max(smallest_block, static_cast<int>(std::bit_width(bytes - 1)));
+}
+
+/// As much address range as this machine could fill.
+std::size_t wanted_capacity() noexcept {
+    const long pages = ::sysconf(_SC_PHYS_PAGES);
+    const std::size_t physical =
+        pages > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(::getpagesize())
+                  : capacity_min;
+    return std::clamp(std::bit_ceil(physical), capacity_min, capacity_max);
+}
+
+void make_robust(pthread_mutex_t& mutex) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    const int error = pthread_mutex_init(&mutex, &kind);
+    pthread_mutexattr_destroy(&kind);
+    if (error != 0) {
+        throw Error(Errc::unsupported, fmt::format("no lock between processes can be made ({})",
+                                                   std::strerror(error)));
+    }
+}
+
+} // namespace
+
+SharedMemory::Header& SharedMemory::header() const noexcept {
+    return *std::launder(reinterpret_cast<Header*>(base_));
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::create() {
+    const int file = ::memfd_create("corymb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) {
+        throw Error(Errc::unsupported, fmt::format("memfd_create is refused ({}): teams of "
+                                                   "processes need it; allow it in seccomp",
+                                                   reason()));
+    }
+    std::shared_ptr<SharedMemory> made(new SharedMemory(file));
+    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 ||
+        ::ftruncate(file, static_cast<off_t>(step_bytes)) != 0 ||
+        ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+        throw Error(Errc::io, fmt::format("shared memory cannot be prepared ({})", reason()));
+    }
+    std::size_t capacity = wanted_capacity();
+    for (;;) {
+        try {
+            made->map(capacity);
+            break;
+        } catch (const Error&) {
+            if (capacity <= capacity_min) {
+                throw;
+            }
+            capacity /= 2; // An address-space limit; the team may have less then.
+        }
+    }
+    auto& header = *new (made->base_) Header{};
+    header.capacity = capacity;
+    header.end = header_bytes;
+    header.file_bytes = step_bytes;
+    make_robust(header.mutex);
+    commit(header.magic, magic_of_this_version);
+    return made;
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor) {
+    struct stat file{};
+    if (::fstat(descriptor, &file) != 0) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("descriptor {} is not open ({}): it must be inherited, that is, "
+                                "passed without close-on-exec",
+                                descriptor, reason()));
+    }
+    const int seals = ::fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 ||
+        file.st_size < static_cast<off_t>(header_bytes)) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("descriptor {} is not the memory of a team", descriptor));
+    }
+    if (file.st_uid != ::geteuid()) {
+        throw Error(Errc::unsupported,
+                    fmt::format("the team's memory belongs to user {}, this process to user {}; "
+                                "all processes of a team run as one user",
+                                file.st_uid, ::geteuid()));
+    }
+    const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) {
+        throw Error(Errc::io, fmt::format("no descriptor for the team's memory ({})", reason()));
+    }
+    std::shared_ptr<SharedMemory> opened(new SharedMemory(own));
+    opened->map(header_bytes);
+    const std::uint64_t magic = opened->header().magic;
+    const std::size_t capacity = opened->header().capacity;
+    if (magic != magic_of_this_version || capacity < capacity_min || capacity > capacity_max) {
+        throw Error(Errc::invalid_argument,
+                    "the team was started by another version of corymb; use one for all processes");
+    }
+    ::munmap(opened->base_, opened->capacity_);
+    opened->base_ = nullptr;
+    opened->map(capacity);
+    return opened;
+}
+
+void SharedMemory::map(std::size_t capacity) {
+    // Beyond the end of the file until it grows; the file cannot shrink, so what was given out is
+    // there.
+    void* const base = ::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                              descriptor_, 0);
+    if (base == MAP_FAILED) {
+        throw Error(Errc::unsupported,
+                    fmt::format("{} MiB of addresses for the team's memory are refused ({}); raise "
+                                "the limit (ulimit -v) of all its processes",
+                                capacity >> 20, reason()));
+    }
+    base_ = static_cast<std::byte*>(base);
+    capacity_ = capacity;
+}
+
+SharedMemory::~SharedMemory() {
+    if (base_ != nullptr) {
+        ::munmap(base_, capacity_);
+    }
+    ::close(descriptor_);
+}
+
+void SharedMemory::lock() {
+    pthread_mutex_t& mutex = header().mutex;
+    const int result = pthread_mutex_lock(&mutex);
+    if (result == EOWNERDEAD) {
+        pthread_mutex_consistent(&mutex);
+    } else if (result != 0) {
+        throw Error(Errc::io, fmt::format("the team's lock fails ({})", std::strerror(result)));
+    }
+}
+
+void SharedMemory::unlock() noexcept {
+    pthread_mutex_unlock(&header().mutex);
+}
+
+void SharedMemory::grow(std::uint64_t end) {
+    rlimit limit{};
+    if (end > capacity_ || (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)) {
+        throw Error(Errc::io, fmt::format("the team's shared memory is full at {} MiB; raise the "
+                                          "limits of address space and file size",
+                                          header().end >> 20));
+    }
+    const std::uint64_t length =
+        std::min<std::uint64_t>(capacity_, (end + step_bytes - 1) / step_bytes * step_bytes);
+    if (::ftruncate(descriptor_, static_cast<off_t>(length)) != 0) {
+        throw Error(Errc::io, fmt::format("the team's shared memory cannot grow ({})", reason()));
+    }
+    header().file_bytes = length;
+}
+
+Offset SharedMemory::take(std::size_t bytes) {
+    Header& shared = header();
+    const int log = class_of(bytes);
+    const std::size_t length = std::size_t{1} << log;
+    std::uint64_t& list = shared.free_blocks[static_cast<std::size_t>(log)];
+    if (list != 0) {
+        const Offset block = list;
+        std::uint64_t next = 0;
+        std::memcpy(&next, at(block), sizeof next);
+        commit(list, next);
+        std::memset(at(block), 0, log < whole_pages_block ? length : sizeof next);
+        return block;
+    }
+    const Offset block = shared.end;
+    if (block + length > shared.file_bytes) {
+        grow(block + length);
+    }
+    commit(shared.end, block + length);
+    return block;
+}
+
+void SharedMemory::give_back(Offset block, std::size_t bytes) noexcept {
+    const int log = class_of(bytes);
+    const std::size_t length = std::size_t{1} << log;
+    if (log >= whole_pages_block &&
+        ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    static_cast<off_t>(block), static_cast<off_t>(length)) != 0) {
+        std::memset(at(block), 0, length);
+    }
+    std::uint64_t& list = header().free_blocks[static_cast<std::size_t>(log)];
+    std::memcpy(at(block), &list, sizeof list);
+    commit(list, block);
+}
+
+Offset SharedMemory::root() const noexcept {
+    return header().root;
+}
+
+void SharedMemory::set_root(Offset root) noexcept {
+    commit(header().root, root);
+}
+
+std::size_t SharedMemory::resident_bytes() const noexcept {
+    struct stat file{};
+    constexpr std::size_t unit = 512; // Of st_blocks, whatever the file system.
+    return ::fstat(descriptor_, &file) == 0 ? static_cast<std::size_t>(file.st_blocks) * unit : 0;
+}
+
+std::string SharedMemory::ask_for_huge_pages() noexcept {
+    const auto mode = read_small_file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+    if (!mode || mode->find("[never]") != std::string::npos ||
+        mode->find("[deny]") != std::string::npos) {
+        return "small pages: huge ones for shared memory are switched off. As root: echo advise > "
+               "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+    }
+    if (::madvise(base_, capacity_, MADV_HUGEPAGE) != 0) {
+        return "small pages: the kernel refuses huge ones for this memory";
+    }
+    return {};
+}
+
+} // namespace corymb

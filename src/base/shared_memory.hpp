@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that several processes share: one anonymous file (memfd), which has no name in any file
+// system and goes with the last process that has it, whatever ends that process. Each process maps
+// the whole address range that the file may grow to; pages exist once they are touched.
+#pragma once
+
+#include "base/memory.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace corymb {
+
+class SharedMemory final : public Memory {
+public:
+    /// A new one, readable by nobody else, which cannot be made shorter. Throws Error (unsupported,
+    /// io).
+    [[nodiscard]] static std::shared_ptr<SharedMemory> create();
+    /// The one behind a descriptor, which is duplicated and stays the caller's. Throws Error
+    /// (invalid_argument: not made by `create` of this version; unsupported: another user's).
+    [[nodiscard]] static std::shared_ptr<SharedMemory> open(int descriptor);
+    ~SharedMemory() override;
+
+    [[nodiscard]] Reach reach() const noexcept override { return Reach::machine; }
+    [[nodiscard]] std::byte* at(Offset offset) const noexcept override { return base_ + offset; }
+    /// A process that died with the lock held is no obstacle: all changes end in a commit.
+    void lock() override;
+    void unlock() noexcept override;
+    [[nodiscard]] Offset take(std::size_t bytes) override;
+    void give_back(Offset block, std::size_t bytes) noexcept override;
+
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    /// What the creator has told everybody who opens the memory; 0 before.
+    [[nodiscard]] Offset root() const noexcept;
+    void set_root(Offset root) noexcept;
+    /// Bytes of pages that exist.
+    [[nodiscard]] std::size_t resident_bytes() const noexcept;
+    /// Asks for huge pages. Returns what came of it, for people; empty when the kernel grants them.
+    [[nodiscard]] std::string ask_for_huge_pages() noexcept;
+
+private:
+    struct Header;
+    explicit SharedMemory(int descriptor) noexcept : descriptor_(descriptor) {}
+    void map(std::size_t capacity);
+    [[nodiscard]] Header& header() const noexcept;
+    void grow(std::uint64_t end);
+
+    int descriptor_;
+    std::byte* base_ = nullptr;
+    std::size_t capacity_ = 0;
+};
+
+} // namespace corymb

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// In a team of processes one plans and all run the same plan: its JSON form lies in the arena.
+#include "base/clock.hpp"
+#include "team/team_shared.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+namespace corymb::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A plan of the team; read and written under the lock.
+struct PlanText {
+    std::uint32_t planner; ///< Process that makes it, 0: nobody.
+    std::uint64_t length;
+    Offset text; ///< 0: not made yet.
+    std::array<char, 64> hash;
+};
+
+ArenaKey text_key(const team::PlanKey& key) {
+    ArenaKey made{static_cast<std::uint32_t>(team::Kind::plan)};
+    made.id = key.number();
+    return made;
+}
+
+/// The plan that somebody has made, after a comparison of what arrives with what was meant.
+Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
+    Plan plan = plan_from_json(text);
+    if (plan_hash(plan) != std::string_view(hash.data(), hash.size())) {
+        throw Error(Errc::invalid_plan, "a plan has changed on its way between two processes; do "
+                                        "all of them use the same version of corymb?");
+    }
+    return plan;
+}
+
+} // namespace
+
+Plan TeamShared::common_plan(const team::PlanKey& key) {
+    PlanText& slot = fabric.arena().find_or_make<PlanText>(text_key(key));
+    const std::int64_t deadline = now_ns() + deadline_ns;
+    std::string text;
+    std::array<char, 64> hash{};
+    const auto is_ours = [&] { // Else somebody else has made it, or is about to.
+        const std::lock_guard lock(*memory);
+        if (slot.text != 0) {
+            const auto* const from = reinterpret_cast<const char*>(memory->at(slot.text));
+            text.assign(from, slot.length);
+            hash = slot.hash;
+            return false;
+        }
+        if (slot.planner != 0 && slot.planner != own_pid_ &&
+            !company->watch.has_ended(slot.planner)) {
+            return false;
+        }
+        slot.planner = own_pid_;
+        return true;
+    };
+    for (auto pause = 50us; !is_ours();
+         pause = std::min(pause * 2, std::chrono::microseconds(2ms))) {
+        if (!text.empty()) {
+            return read_plan(text, hash);
+        }
+        if (record.broken.load(std::memory_order_relaxed) != 0 || now_ns() >= deadline) {
+            throw Error(Errc::team_broken, "the team broke while process " +
+                                               std::to_string(slot.planner) + " was planning");
+        }
+        company->watch.look();
+        std::this_thread::sleep_for(pause);
+    }
+    try {
+        Plan plan = make_plan(key);
+        const std::string json = to_json(plan);
+        const std::string digest = plan_hash(plan);
+        const std::lock_guard lock(*memory);
+        const Offset where = fabric.arena().allocate(json.size());
+        std::memcpy(memory->at(where), json.data(), json.size());
+        std::copy_n(digest.begin(), slot.hash.size(), slot.hash.begin());
+        slot.length = json.size();
+        slot.text = where;
+        return plan;
+    } catch (...) {
+        const std::lock_guard lock(*memory);
+        slot.planner = 0; // Others try for themselves and fail for themselves.
+        throw;
+    }
+}
+
+} // namespace corymb::detail

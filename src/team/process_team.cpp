@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
+#include "team/name_meeting.hpp"
+#include "team/roster.hpp"
+#include "team/team_shared.hpp"
+
+#include <corymb/process.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <string_view>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace corymb {
+
+namespace {
+
+constexpr std::chrono::nanoseconds default_patience = std::chrono::seconds(60);
+
+/// A number that `corymb run` has put into the environment.
+std::optional<int> number_from(const char* variable) {
+    const char* const text = std::getenv(variable);
+    if (text == nullptr) {
+        return std::nullopt;
+    }
+    int value = 0;
+    const std::string_view view(text);
+    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+    if (error != std::errc{} || end != view.data() + view.size()) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("{} is '{}', which `corymb run` has not written; unset it",
+                                variable, text));
+    }
+    return value;
+}
+
+/// Where the team is and what this process brings, all defaults resolved.
+struct Place {
+    std::shared_ptr<SharedMemory> memory;
+    Rank first;
+    int count;
+};
+
+Place place_of(const AttachOptions& options, std::int64_t deadline,
+               std::optional<team::NameMeeting>& meeting) {
+    Place place{nullptr, options.rank, std::max(1, options.ranks_here)};
+    if (!options.name.empty()) {
+        if (options.size < 1) {
+            throw Error(Errc::invalid_argument,
+                        "a team that meets by name needs its size (AttachOptions::size)");
+        }
+        meeting.emplace(options.name, options.size, deadline);
+        place.memory = meeting->memory();
+    } else if (options.descriptor >= 0) {
+        place.memory = SharedMemory::open(options.descriptor);
+    } else if (const auto descriptor = number_from("CORYMB_TEAM")) {
+        place.memory = SharedMemory::open(*descriptor);
+        ::fcntl(*descriptor, F_SETFD, FD_CLOEXEC); // Not for the programs that this one starts.
+        const int count = number_from("CORYMB_RANKS_HERE").value_or(1);
+        if (options.ranks_here == 0) {
+            place.count = count;
+        }
+        if (place.first < 0 && place.count == count) {
+            place.first = number_from("CORYMB_FIRST_RANK").value_or(-1);
+        }
+        if (const auto launcher = number_from("CORYMB_LAUNCHER")) {
+            // Where only parents may look into a process, the launcher's other children may, too.
+            ::prctl(PR_SET_PTRACER, *launcher);
+        }
+    } else {
+        throw Error(Errc::invalid_argument,
+                    "there is no team to attach to: start the program with `corymb run -n 4 -- "
+                    "program`, or give AttachOptions a name and a size, or a descriptor");
+    }
+    return place;
+}
+
+} // namespace
+
+ProcessTeam::ProcessTeam(const AttachOptions& options) {
+    const auto patience = options.patience.count() > 0 ? options.patience : default_patience;
+    const std::int64_t begin = now_ns();
+    std::optional<team::NameMeeting> meeting;
+    Place place = place_of(options, begin + patience.count(), meeting);
+    auto company = std::make_shared<team::Company>();
+    company->memory = place.memory;
+    company->roster = &team::roster_of(*place.memory);
+    const int size = static_cast<int>(company->roster->size);
+    if (options.size != 0 && options.size != size) {
+        throw Error(
+            Errc::invalid_argument,
+            fmt::format("the team has {} ranks, AttachOptions::size says {}", size, options.size));
+    }
+    if (options.huge_pages) {
+        const std::string refusal = place.memory->ask_for_huge_pages();
+        company->notes += (refusal.empty() ? "huge pages where the kernel has them" : refusal);
+        company->notes += "; ";
+    }
+    count_ = place.count;
+    first_ = team::sign_in(*company, place.first, count_);
+    team::meet(*company, first_, count_, patience - std::chrono::nanoseconds(now_ns() - begin));
+    shared_ = std::make_shared<detail::TeamShared>(
+        place.memory, Arena(*place.memory, place.memory->root()), size, options.team, company);
+    std::vector<std::uint32_t> pids;
+    for (Rank rank = 0; rank < size; ++rank) {
+        pids.push_back(company->roster->entry(rank).pid);
+    }
+    shared_->set_pids(pids);
+}
+
+int ProcessTeam::size() const noexcept {
+    return shared_->fabric.size();
+}
+
+Team ProcessTeam::join(Rank rank) {
+    if (rank < first_ || rank >= first_ + count_) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("rank {} is not of this process, which has ranks {} to {}", rank,
+                                first_, first_ + count_ - 1));
+    }
+    shared_->take(rank);
+    return Team(shared_, rank);
+}
+
+void ProcessTeam::abandon(Rank rank, const std::string& why) {
+    shared_->fail({Errc::team_broken, fmt::format("rank {} gave up: {}", rank, why), {rank}});
+}
+
+std::string ProcessTeam::notes() const {
+    return shared_->company->notes;
+}
+
+Team Team::attach(const AttachOptions& options) {
+    AttachOptions one = options;
+    one.ranks_here = 1;
+    ProcessTeam team(one);
+    return team.join(team.first_rank());
+}
+
+Team Team::attach() {
+    return attach(AttachOptions{});
+}
+
+std::vector<Rank> absent_ranks(int descriptor) {
+    const auto memory = SharedMemory::open(descriptor);
+    team::Roster& roster = team::roster_of(*memory);
+    std::vector<Rank> absent;
+    for (Rank rank = 0; rank < static_cast<Rank>(roster.size); ++rank) {
+        if (roster.entry(rank).stage.load(std::memory_order_relaxed) == 0) {
+            absent.push_back(rank);
+        }
+    }
+    return absent;
+}
+
+int make_team_descriptor(int size) {
+    const auto memory = team::make_team_memory(size);
+    const int descriptor = ::dup(memory->descriptor()); // Without close-on-exec.
+    if (descriptor < 0) {
+        throw Error(Errc::io, "no descriptor for the team's memory can be had");
+    }
+    return descriptor;
+}
+
+} // namespace corymb

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/roster.hpp"
+
+#include "base/clock.hpp"
+#include "base/membarrier.hpp"
+#include "base/remote_memory.hpp"
+#include "team/fabric.hpp"
+
+#include <corymb/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace corymb::team {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr ArenaKey roster_key{static_cast<std::uint32_t>(Kind::roster)};
+
+std::uint32_t own_pid() noexcept {
+    return static_cast<std::uint32_t>(::getpid());
+}
+
+/// What other processes copy to learn whether they can.
+std::uint64_t& probe_word() {
+    static std::uint64_t word = [] {
+        std::random_device source;
+        return std::uint64_t{source()} << 32 | source() | 1;
+    }();
+    return word;
+}
+
+Stage stage_of(const RosterEntry& entry) noexcept {
+    return static_cast<Stage>(entry.stage.load(std::memory_order_relaxed));
+}
+
+void set_stage(Company& company, Rank first, int count, Stage stage) {
+    // The lock orders what was written before against those who look under it.
+    const std::lock_guard lock(*company.memory);
+    for (Rank rank = first; rank < first + count; ++rank) {
+        company.roster->entry(rank).stage.store(static_cast<std::uint32_t>(stage),
+                                                std::memory_order_relaxed);
+    }
+}
+
+/// Ranks that have not come to `stage`; watches those that have come at all.
+std::vector<int> missing(Company& company, Stage stage) {
+    const std::lock_guard lock(*company.memory);
+    std::vector<int> ranks;
+    for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
+        RosterEntry& entry = company.roster->entry(rank);
+        if (stage_of(entry) < stage) {
+            ranks.push_back(rank);
+        }
+        if (stage_of(entry) != Stage::absent) {
+            company.watch.add(entry.pid);
+        }
+    }
+    return ranks;
+}
+
+void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
+    auto pause = 50us;
+    for (;;) {
+        const std::vector<int> ranks = missing(company, stage);
+        if (ranks.empty()) {
+            return;
+        }
+        company.watch.look();
+        // Nobody leaves this before all have come, but by ending.
+        for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
+            const RosterEntry& entry = company.roster->entry(rank);
+            if (stage_of(entry) != Stage::absent && company.watch.has_ended(entry.pid)) {
+                if (missing(company, stage).empty()) { // All came, and it has finished since.
+                    return;
+                }
+                throw Error(Errc::team_broken,
+                            fmt::format("rank {} (pid {}) ended before the whole team was there",
+                                        rank, entry.pid),
+                            {rank});
+            }
+        }
+        if (now_ns() >= deadline) {
+            throw Error(Errc::timeout,
+                        fmt::format("attach: rank{} {} of {} did not come in time; start all "
+                                    "processes of the team, or give AttachOptions::patience more",
+                                    ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+                                    company.roster->size),
+                        ranks);
+        }
+        std::this_thread::sleep_for(pause);
+        pause = std::min(pause * 2, std::chrono::microseconds(5ms));
+    }
+}
+
+/// Whether this process can copy out of all others.
+bool can_pull(Company& company) {
+    std::set<std::uint32_t> tried{own_pid()};
+    for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
+        const RosterEntry& entry = company.roster->entry(rank);
+        std::uint64_t copy = 0;
+        if (tried.insert(entry.pid).second &&
+            (!read_process(entry.pid, std::bit_cast<const void*>(entry.probe_at), &copy,
+                           sizeof copy) ||
+             copy != entry.probe_value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+std::shared_ptr<SharedMemory> make_team_memory(int size) {
+    if (size < 1) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("a team has at least one rank, not {}", size));
+    }
+    auto memory = SharedMemory::create();
+    Arena arena(*memory);
+    const auto ranks = static_cast<std::size_t>(size);
+    Roster* const roster = arena.find_or_make_sized<Roster>(
+        roster_key, sizeof(Roster) + ranks * sizeof(RosterEntry), [ranks](void* place) {
+            auto* const made = new (place) Roster{};
+            made->size = static_cast<std::uint32_t>(ranks);
+            for (std::size_t rank = 0; rank < ranks; ++rank) {
+                new (&made->entry(static_cast<Rank>(rank))) RosterEntry{};
+            }
+        });
+    static_cast<void>(roster);
+    memory->set_root(arena.root());
+    return memory;
+}
+
+Roster& roster_of(SharedMemory& memory) {
+    const std::lock_guard lock(memory);
+    std::byte* const found =
+        memory.root() == 0 ? nullptr : Arena(memory, memory.root()).find(roster_key);
+    if (found == nullptr) {
+        throw Error(Errc::invalid_argument, "the descriptor is not the memory of a team");
+    }
+    return *std::launder(reinterpret_cast<Roster*>(found));
+}
+
+Rank sign_in(Company& company, Rank first, int count) {
+    const std::lock_guard lock(*company.memory);
+    Roster& roster = *company.roster;
+    const auto size = static_cast<Rank>(roster.size);
+    const auto taken = [&](Rank from) {
+        for (Rank rank = from; rank < from + count; ++rank) {
+            if (stage_of(roster.entry(rank)) != Stage::absent) {
+                return rank;
+            }
+        }
+        return Rank{-1};
+    };
+    if (count < 1 || count > size || (first >= 0 && first > size - count)) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("this process brings {} ranks from {} on, but the team has {}; "
+                                "start it with more ranks or bring fewer",
+                                count, std::max(first, 0), size));
+    }
+    if (first >= 0) {
+        if (const Rank rank = taken(first); rank >= 0) {
+            throw Error(Errc::invalid_argument,
+                        fmt::format("rank {} is taken by process {}; give each process ranks of "
+                                    "its own, or none to get the next free ones",
+                                    rank, roster.entry(rank).pid),
+                        {rank});
+        }
+    } else {
+        for (first = 0; first <= size - count && taken(first) >= 0;) {
+            first = taken(first) + 1;
+        }
+        if (first > size - count) {
+            throw Error(Errc::invalid_argument,
+                        fmt::format("all {} ranks of the team are taken; start it with a larger "
+                                    "size",
+                                    size));
+        }
+    }
+    if (!membarrier::join_machine()) {
+        roster.full_fences.store(1, std::memory_order_relaxed);
+    }
+    for (Rank rank = first; rank < first + count; ++rank) {
+        RosterEntry& entry = roster.entry(rank);
+        entry.pid = own_pid();
+        entry.probe_at = std::bit_cast<std::uint64_t>(&probe_word());
+        entry.probe_value = probe_word();
+        entry.stage.store(static_cast<std::uint32_t>(Stage::signed_in), std::memory_order_relaxed);
+    }
+    return first;
+}
+
+void meet(Company& company, Rank first, int count, std::chrono::nanoseconds patience) {
+    const std::int64_t deadline = now_ns() + patience.count();
+    wait_for_all(company, Stage::signed_in, deadline);
+    if (company.roster->full_fences.load(std::memory_order_relaxed) != 0) {
+        membarrier::use_full_light_fences();
+        company.notes += "fences: full on both sides, a process has no membarrier; ";
+    }
+    if (!can_pull(company)) {
+        company.roster->pull_refused.store(1, std::memory_order_relaxed);
+    }
+    set_stage(company, first, count, Stage::probed);
+    wait_for_all(company, Stage::probed, deadline);
+    company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
+    company.notes += company.pull ? "large messages: one copy (process_vm_readv)"
+                                  : "large messages: two copies through shared cells, because "
+                                    "process_vm_readv is refused between some processes (see "
+                                    "corymb doctor)";
+}
+
+} // namespace corymb::team

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is in a team of processes: one entry a rank, in the root team's arena. Ranks sign in under
+// the lock; then all pass two stages together.
+#pragma once
+
+#include "base/arena.hpp"
+#include "base/peer_watch.hpp"
+#include "base/shared_memory.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace corymb::team {
+
+/// Stages of a rank's arrival.
+enum class Stage : std::uint32_t { absent, signed_in, probed };
+
+struct RosterEntry {
+    std::atomic<std::uint32_t> stage;
+    std::uint32_t pid;
+    /// A word of the process with a value that nobody can guess: others try to copy it.
+    std::uint64_t probe_at;
+    std::uint64_t probe_value;
+};
+
+struct Roster {
+    std::uint32_t size;
+    std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
+    std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
+
+    [[nodiscard]] RosterEntry& entry(Rank rank) noexcept {
+        return reinterpret_cast<RosterEntry*>(this + 1)[rank];
+    }
+};
+
+/// What this process knows of the others.
+struct Company {
+    std::shared_ptr<SharedMemory> memory;
+    Roster* roster = nullptr;
+    PeerWatch watch;
+    bool pull = false; ///< Ranks copy out of each other's memory.
+    std::string notes;
+};
+
+/// New memory with the roster and the arena of a team of `size` ranks.
+[[nodiscard]] std::shared_ptr<SharedMemory> make_team_memory(int size);
+
+/// The roster in a team's memory.
+[[nodiscard]] Roster& roster_of(SharedMemory& memory);
+
+/// Signs `count` ranks of this process in, from `first` on, or where there is room when that is -1.
+/// Returns the first. Throws Errc::invalid_argument.
+[[nodiscard]] Rank sign_in(Company& company, Rank first, int count);
+
+/// Waits for all, settles fences and the way of large messages. Throws Errc::timeout, team_broken.
+void meet(Company& company, Rank first, int count, std::chrono::nanoseconds patience);
+
+} // namespace corymb::team

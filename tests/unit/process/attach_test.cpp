@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// How processes find their team, and what they are told when they cannot.
+#include "children.hpp"
+
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+AttachOptions by_name(const std::string& name, int size) {
+    AttachOptions options;
+    options.name = name + std::to_string(::getppid());
+    options.size = size;
+    options.team = plans_over(Mechanism::cells);
+    return options;
+}
+
+/// The code with which an attachment fails; its text must say `says`.
+void expect_refusal(const AttachOptions& options, Errc code, const std::string& says) {
+    try {
+        const Team team = Team::attach(options);
+        ADD_FAILURE() << "attached";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+    }
+}
+
+TEST(AttachTest, ProcessesMeetByNameAndTheNameIsFreeAgain) {
+    for (int round = 0; round < 3; ++round) {
+        Children children;
+        for (int child = 0; child < 4; ++child) {
+            children.start([] {
+                Team team = Team::attach(by_name("meeting", 4));
+                require(team.broadcast(team.rank(), 3) == 3, "the team works");
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
+TEST(AttachTest, AnotherSizeIsRefused) {
+    Children children;
+    children.start([] {
+        AttachOptions options = by_name("sizes", 2);
+        options.patience = 1s;
+        try {
+            const Team team = Team::attach(options);
+        } catch (const Error& error) {
+            require(error.code() == Errc::timeout && error.ranks() == std::vector<int>{1},
+                    error.what());
+            return;
+        }
+        require(false, "attached alone");
+    });
+    std::this_thread::sleep_for(200ms);
+    children.start([] {
+        try {
+            const Team team = Team::attach(by_name("sizes", 3));
+        } catch (const Error& error) {
+            require(error.code() == Errc::invalid_argument, error.what());
+            return;
+        }
+        require(false, "attached with another size");
+    });
+    children.expect_all_good();
+}
+
+TEST(AttachTest, WrongArgumentsAreNamed) {
+    const TeamDescriptor memory(2);
+    AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
+    options.patience = 100ms;
+    options.size = 3;
+    expect_refusal(options, Errc::invalid_argument, "the team has 2 ranks");
+    options.size = 0;
+    options.ranks_here = 3;
+    expect_refusal(AttachOptions{}, Errc::invalid_argument, "corymb run");
+    EXPECT_THROW(ProcessTeam{options}, Error);
+    options.ranks_here = 1;
+    options.rank = 1;
+    expect_refusal(options, Errc::timeout, "rank 0 of 2 did not come");
+    expect_refusal(options, Errc::invalid_argument, "rank 1 is taken");
+    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    options.descriptor = file;
+    expect_refusal(options, Errc::invalid_argument, "not the memory of a team");
+    ::close(file);
+    options.descriptor = file;
+    expect_refusal(options, Errc::invalid_argument, "not open");
+    AttachOptions nameless = by_name("x", 0);
+    expect_refusal(nameless, Errc::invalid_argument, "size");
+    nameless.name = std::string(200, 'n');
+    nameless.size = 2;
+    expect_refusal(nameless, Errc::invalid_argument, "too long");
+    EXPECT_THROW(static_cast<void>(make_team_descriptor(0)), Error);
+}
+
+TEST(AttachTest, ADeathBeforeAllAreThereIsNamed) {
+    const TeamDescriptor memory(3);
+    Children children;
+    children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
+        options.rank = 0;
+        const Team team = Team::attach(options);
+    });
+    children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
+        options.rank = 2;
+        try {
+            const Team team = Team::attach(options);
+        } catch (const Error& error) {
+            require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{0},
+                    error.what());
+            return;
+        }
+        require(false, "attached to an incomplete team");
+    });
+    std::this_thread::sleep_for(200ms);
+    children.signal(0, SIGKILL);
+    EXPECT_EQ(children.wait(0), SIGKILL);
+    children.expect_all_good();
+}
+
+/// Becomes nobody; only root can.
+bool become_nobody() {
+    constexpr uid_t nobody = 65534;
+    return ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
+}
+
+TEST(AttachTest, AnotherUserGetsNothing) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "only root can become another user";
+    }
+    const TeamDescriptor memory(2);
+    Children children;
+    children.start([] {
+        AttachOptions options = by_name("private", 2);
+        options.patience = 2s;
+        try {
+            const Team team = Team::attach(options);
+        } catch (const Error& error) {
+            require(error.code() == Errc::timeout, error.what());
+        }
+    });
+    std::this_thread::sleep_for(200ms);
+    const pid_t holder = children.pid(0);
+    children.start([&memory, holder] {
+        const std::string name = "corymb-0-private" + std::to_string(::getppid());
+        require(become_nobody(), "this process is somebody else");
+        // An inherited descriptor is another user's memory.
+        try {
+            const Team team = Team::attach(by_descriptor(memory, {}));
+            require(false, "attached to another user's team");
+        } catch (const Error& error) {
+            require(error.code() == Errc::unsupported, error.what());
+        }
+        // The holder of the name hands nothing over.
+        const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::memcpy(address.sun_path + 1, name.data(), name.size());
+        const auto length =
+            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        require(::connect(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0,
+                "the name is there");
+        const std::uint32_t hello[2] = {2, static_cast<std::uint32_t>(::getpid())};
+        // The holder may have hung up by now.
+        static_cast<void>(::send(socket, hello, sizeof hello, MSG_NOSIGNAL));
+        char answer[64];
+        char control[256];
+        iovec part{answer, sizeof answer};
+        msghdr message{};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        static_cast<void>(::recvmsg(socket, &message, 0));
+        require(CMSG_FIRSTHDR(&message) == nullptr, "no descriptor for another user");
+        // Nor does the kernel.
+        const std::string folder = "/proc/" + std::to_string(holder) + "/fd/3";
+        require(::open(folder.c_str(), O_RDWR | O_CLOEXEC) < 0, "no way through /proc");
+    });
+    children.expect_all_good();
+}
+
+TEST(AttachTest, ANameThatAnotherUserHoldsIsRefused) {
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "only root can become another user";
+    }
+    Children children;
+    int channel[2];
+    ASSERT_EQ(::pipe(channel), 0);
+    children.start([&] {
+        const std::string name = "corymb-0-squatted" + std::to_string(::getppid());
+        require(become_nobody(), "this process is somebody else");
+        const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::memcpy(address.sun_path + 1, name.data(), name.size());
+        const auto length =
+            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        require(::bind(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+                    ::listen(socket, 8) == 0,
+                "the name is taken");
+        const char ready = 1;
+        require(::write(channel[1], &ready, 1) == 1, "the test is told");
+        ::pause();
+    });
+    char ready = 0;
+    ASSERT_EQ(::read(channel[0], &ready, 1), 1);
+    ::close(channel[0]);
+    ::close(channel[1]);
+    children.start([] {
+        try {
+            const Team team = Team::attach(by_name("squatted", 2));
+        } catch (const Error& error) {
+            require(error.code() == Errc::unsupported, error.what());
+            return;
+        }
+        require(false, "met a stranger");
+    });
+    EXPECT_EQ(children.wait(1), 0);
+}
+
+} // namespace
+} // namespace corymb

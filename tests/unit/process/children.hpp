@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Child processes of a test, made by fork: each runs a function and says by its exit status whether
+// all went well. They never outlive the test.
+#pragma once
+
+#include "team/sample_plans.hpp"
+
+#include <corymb/process.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <signal.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace corymb::process_test {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
+/// Thrown by `require` in a child.
+struct Unmet : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+inline void require(bool holds, const std::string& what) {
+    if (!holds) {
+        throw Unmet(what);
+    }
+}
+
+class Children {
+public:
+    Children() = default;
+    Children(const Children&) = delete;
+    Children& operator=(const Children&) = delete;
+    ~Children() {
+        for (const pid_t pid : pids_) {
+            if (pid > 0) {
+                ::kill(pid, SIGKILL);
+                ::waitpid(pid, nullptr, 0);
+            }
+        }
+    }
+
+    /// Starts a child; returns its number.
+    std::size_t start(const std::function<void()>& life) {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            std::_Exit(status_of(life));
+        }
+        pids_.push_back(pid);
+        return pids_.size() - 1;
+    }
+
+    [[nodiscard]] pid_t pid(std::size_t child) const { return pids_[child]; }
+    void signal(std::size_t child, int number) const { ::kill(pids_[child], number); }
+
+    /// The status as of waitpid; kills a child that takes too long.
+    int wait(std::size_t child, std::chrono::seconds longest = 60s) {
+        const auto end = std::chrono::steady_clock::now() + longest;
+        int status = 0;
+        while (::waitpid(pids_[child], &status, WNOHANG) == 0) {
+            if (std::chrono::steady_clock::now() > end) {
+                ADD_FAILURE() << "child " << child << " hangs";
+                ::kill(pids_[child], SIGKILL);
+                ::waitpid(pids_[child], &status, 0);
+                break;
+            }
+            std::this_thread::sleep_for(1ms);
+        }
+        pids_[child] = -1;
+        return status;
+    }
+
+    void expect_all_good() {
+        for (std::size_t child = 0; child < pids_.size(); ++child) {
+            if (pids_[child] > 0) {
+                EXPECT_EQ(wait(child), 0) << "child " << child;
+            }
+        }
+    }
+
+private:
+    static int status_of(const std::function<void()>& life) {
+        try {
+            life();
+            return 0;
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "child %d: %s\n", static_cast<int>(::getpid()), error.what());
+            return 1;
+        }
+    }
+
+    std::vector<pid_t> pids_;
+};
+
+/// A descriptor that is closed at the end.
+class TeamDescriptor {
+public:
+    explicit TeamDescriptor(int size) : number_(make_team_descriptor(size)) {}
+    ~TeamDescriptor() { ::close(number_); }
+    TeamDescriptor(const TeamDescriptor&) = delete;
+    TeamDescriptor& operator=(const TeamDescriptor&) = delete;
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+/// Small plans over one mechanism, so that tests do not wait for the planner.
+inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = 60s) {
+    TeamOptions options;
+    options.deadline = deadline;
+    options.plans = [via](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+        const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line : via;
+        switch (op) {
+        case Collective::broadcast: return team_test::star_broadcast(size, root, bytes, fits);
+        case Collective::reduce: return team_test::chain_reduce(size, bytes, fits);
+        default: return team_test::dissemination(size);
+        }
+    };
+    return options;
+}
+
+inline AttachOptions by_descriptor(const TeamDescriptor& team, const TeamOptions& options,
+                                   int ranks_here = 1) {
+    AttachOptions attach;
+    attach.descriptor = team.number();
+    attach.ranks_here = ranks_here;
+    attach.team = options;
+    return attach;
+}
+
+} // namespace corymb::process_test

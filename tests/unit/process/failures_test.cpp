@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are killed, stopped or leave early: every survivor is told who it was, at once or at
+// the deadline, and the survivors go on as a new team. Nothing is left behind.
+#include "children.hpp"
+
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+std::size_t open_descriptors() {
+    const std::filesystem::directory_iterator folder("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
+}
+
+std::size_t shm_entries() {
+    const std::filesystem::directory_iterator folder("/dev/shm");
+    return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
+}
+
+/// Operations until one fails.
+Error work_until_failure(Team& team) {
+    std::vector<std::uint32_t> data(3000, 1);
+    for (;;) {
+        try {
+            team.barrier();
+            team.broadcast(std::span(data), 0);
+            team.reduce(std::span<const std::uint32_t>(data), std::span(data));
+        } catch (const Error& error) {
+            return error;
+        }
+    }
+}
+
+bool names(const Error& error, Rank rank, pid_t pid) {
+    const std::string text = error.what();
+    const auto& ranks = error.ranks();
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end() &&
+           text.find("rank " + std::to_string(rank) + " (pid " + std::to_string(pid)) !=
+               std::string::npos &&
+           text.find("operation ") != std::string::npos &&
+           text.find(" in step ") != std::string::npos;
+}
+
+/// One team of `size`, one rank killed after `delay`; survivors must be told and go on.
+void kill_one(int size, Rank victim, std::chrono::microseconds delay, Mechanism via) {
+    const TeamDescriptor memory(size);
+    Children children;
+    int channel[2];
+    ASSERT_EQ(::pipe(channel), 0);
+    pid_t victim_pid = 0;
+    for (Rank rank = 0; rank < size; ++rank) {
+        // The victim is started first, so that the others know its number.
+        const Rank own = rank == 0 ? victim : rank <= victim ? rank - 1 : rank;
+        children.start([&, own] {
+            AttachOptions options = by_descriptor(memory, plans_over(via, 30s));
+            options.rank = own;
+            Team team = Team::attach(options);
+            if (own == victim) {
+                const char ready = 1;
+                require(::write(channel[1], &ready, 1) == 1, "the test is told");
+            }
+            const auto begin = std::chrono::steady_clock::now();
+            const Error error = work_until_failure(team);
+            require(own != victim, "the victim outlived its death");
+            require(names(error, victim, victim_pid), error.what());
+            require(std::chrono::steady_clock::now() - begin < 20s, "told before the deadline");
+            Team rest = team.shrink();
+            require(rest.size() == size - 1, "the others are the new team");
+            require(rest.broadcast(17 + rest.rank(), 0) == 17, "the new team works");
+            rest.barrier();
+        });
+        if (rank == 0) {
+            victim_pid = children.pid(0);
+        }
+    }
+    char ready = 0;
+    ASSERT_EQ(::read(channel[0], &ready, 1), 1);
+    std::this_thread::sleep_for(delay);
+    children.signal(0, SIGKILL);
+    ::close(channel[0]);
+    ::close(channel[1]);
+    EXPECT_EQ(children.wait(0), SIGKILL);
+    children.expect_all_good();
+}
+
+TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
+    const bool is_long = std::getenv("CORYMB_TEST_LONG") != nullptr;
+    const int kills = is_long ? 1000 : 100;
+    const std::size_t descriptors = open_descriptors();
+    const std::size_t entries = shm_entries();
+    Random random(7);
+    for (int kill = 0; kill < kills && !::testing::Test::HasFailure(); ++kill) {
+        const int size = 2 + static_cast<int>(random.below(3));
+        const auto victim = static_cast<Rank>(random.below(static_cast<std::uint32_t>(size)));
+        kill_one(size, victim, std::chrono::microseconds(random.below(3000)),
+                 kill % 2 == 0 ? Mechanism::cells : Mechanism::pull);
+    }
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(shm_entries(), entries);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a process is left";
+}
+
+TEST(KillTest, ARankThatEndsEarlyIsNamed) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::cells)));
+            team.barrier();
+            if (team.rank() == 1) {
+                return;
+            }
+            const Error error = work_until_failure(team);
+            require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{1},
+                    error.what());
+        });
+    }
+    children.expect_all_good();
+}
+
+TEST(KillTest, ARankThatIsDoneMayEndWhileOthersFinish) {
+    for (int round = 0; round < 30; ++round) {
+        const TeamDescriptor memory(3);
+        Children children;
+        for (int child = 0; child < 3; ++child) {
+            children.start([&] {
+                Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::cells)));
+                for (int i = 0; i < 5; ++i) {
+                    team.barrier();
+                }
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
+TEST(KillTest, AStoppedRankIsNamedAtTheDeadline) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&, child] {
+            AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells, 400ms));
+            options.rank = child;
+            Team team = Team::attach(options);
+            team.barrier();
+            if (child == 2) {
+                ::raise(SIGSTOP);
+                return;
+            }
+            const Error error = work_until_failure(team);
+            require(error.code() == Errc::timeout, error.what());
+            require(std::string(error.what()).find("stopped") != std::string::npos, error.what());
+            Team rest = team.shrink();
+            require(rest.size() == 2, "the others go on");
+            rest.barrier();
+        });
+    }
+    EXPECT_EQ(children.wait(0), 0);
+    EXPECT_EQ(children.wait(1), 0);
+    children.signal(2, SIGKILL);
+    EXPECT_EQ(children.wait(2), SIGKILL);
+}
+
+} // namespace
+} // namespace corymb

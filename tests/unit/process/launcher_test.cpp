@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb-run, as a user meets it: what it starts, what it says, how it ends.
+#include "children.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+struct Result {
+    int status = -1;
+    std::string text; ///< Both streams.
+};
+
+Result run(const std::string& arguments) {
+    Result result;
+    const std::string command = "exec " CORYMB_RUN_PROGRAM " " + arguments + " 2>&1";
+    FILE* const output = ::popen(command.c_str(), "r");
+    char bytes[4096];
+    for (std::size_t got = 1; got != 0;) {
+        got = std::fread(bytes, 1, sizeof bytes, output);
+        result.text.append(bytes, got);
+    }
+    const int status = ::pclose(output);
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return result;
+}
+
+/// This program as a rank of a team: one of the disabled tests below.
+std::string rank_program(const std::string& test) {
+    return std::filesystem::read_symlink("/proc/self/exe").string() +
+           " --gtest_also_run_disabled_tests --gtest_brief=1 "
+           "--gtest_filter=LaunchedRank.DISABLED_" +
+           test;
+}
+
+TEST(LaunchedRank, DISABLED_AddsUp) {
+    AttachOptions options;
+    options.team = plans_over(Mechanism::cells);
+    Team team = Team::attach(options);
+    std::vector<int> sum(1, team.rank() + 1);
+    team.reduce(std::span<const int>(sum), std::span(sum));
+    if (team.rank() == 0) {
+        std::printf("the sum of %d ranks is %d\n", team.size(), sum[0]);
+    }
+    team.barrier();
+}
+
+TEST(LaunchedRank, DISABLED_Dies) {
+    AttachOptions options;
+    options.team = plans_over(Mechanism::cells);
+    Team team = Team::attach(options);
+    if (team.rank() == 1) {
+        ::raise(SIGKILL);
+    }
+    try {
+        team.barrier();
+    } catch (const Error& error) {
+        std::printf("told: %s\n", error.what());
+        std::fflush(stdout);
+        ::pause();
+    }
+}
+
+bool has(const Result& result, const std::string& text) {
+    return result.text.find(text) != std::string::npos;
+}
+
+TEST(LauncherTest, StartsATeam) {
+    const Result result = run("-n 3 -- " + rank_program("AddsUp"));
+    EXPECT_EQ(result.status, 0) << result.text;
+    EXPECT_TRUE(has(result, "the sum of 3 ranks is 6")) << result.text;
+}
+
+TEST(LauncherTest, UsageErrorsAreOneLine) {
+    for (const char* const words :
+         {"", "-n 0 -- true", "-n x -- true", "-n 2", "-n", "--bind 3-1 -n 1 -- true",
+          "--bind all -n 1 -- true", "--what -n 2 -- true", "-n 2 --attach-deadline -1 -- true"}) {
+        const Result result = run(words);
+        EXPECT_EQ(result.status, 2) << words;
+        EXPECT_EQ(std::count(result.text.begin(), result.text.end(), '\n'), 1) << result.text;
+    }
+    EXPECT_EQ(run("--help").status, 0);
+}
+
+TEST(LauncherTest, TheFirstFailureIsTheExitStatus) {
+    EXPECT_EQ(run("-n 2 -- true").status, 0);
+    EXPECT_EQ(run("-n 2 -- sh -c 'exit 7'").status, 7);
+    const Result missing = run("-n 2 -- /no/such/program");
+    EXPECT_EQ(missing.status, 127);
+    EXPECT_TRUE(has(missing, "/no/such/program")) << missing.text;
+}
+
+TEST(LauncherTest, ADeathIsReportedAndEndsTheOthers) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Result result = run("-n 3 --prefix -- " + rank_program("Dies"));
+    EXPECT_EQ(result.status, 128 + SIGKILL) << result.text;
+    EXPECT_TRUE(has(result, "corymb run: rank 1 (pid ")) << result.text;
+    EXPECT_TRUE(has(result, "[0] told: ")) << result.text;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
+TEST(LauncherTest, AProgramThatNeverAttachesIsEnded) {
+    const Result result = run("-n 2 --attach-deadline 0.2 -- sleep 60");
+    EXPECT_EQ(result.status, 1) << result.text;
+    EXPECT_TRUE(has(result, "did not attach")) << result.text;
+}
+
+TEST(LauncherTest, BindsAndPrefixes) {
+    const Result result =
+        run("-n 1 --bind core --prefix -- sh -c 'grep Cpus_allowed_list /proc/self/status'");
+    EXPECT_EQ(result.status, 0) << result.text;
+    EXPECT_TRUE(result.text.starts_with("[0] Cpus_allowed_list:")) << result.text;
+    EXPECT_EQ(result.text.find(','), std::string::npos) << result.text;
+}
+
+TEST(LauncherTest, ForwardsSignals) {
+    Children children;
+    children.start(
+        [] { ::execl(CORYMB_RUN_PROGRAM, "corymb-run", "-n", "2", "--", "sleep", "60", nullptr); });
+    std::this_thread::sleep_for(500ms);
+    children.signal(0, SIGTERM);
+    const int status = children.wait(0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+}
+
+} // namespace
+} // namespace corymb

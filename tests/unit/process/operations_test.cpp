@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of a team among processes, and among processes with several threads each.
+#include "children.hpp"
+
+#include <atomic>
+#include <sys/stat.h>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+std::uint32_t value_of(Rank rank, std::size_t place, int round) {
+    return static_cast<std::uint32_t>(rank) * 1000u + static_cast<std::uint32_t>(place) * 7u +
+           static_cast<std::uint32_t>(round);
+}
+
+/// Broadcasts and reductions of several lengths with checked results.
+void exercise(Team& team, int rounds) {
+    const auto size = static_cast<std::uint32_t>(team.size());
+    for (int round = 0; round < rounds; ++round) {
+        for (const std::size_t count :
+             {std::size_t{1}, std::size_t{14}, std::size_t{5000}, std::size_t{100'000}}) {
+            std::vector<std::uint32_t> data(count);
+            const Rank root = round % team.size();
+            for (std::size_t i = 0; i < count; ++i) {
+                data[i] = team.rank() == root ? value_of(root, i, round) : 0xeeeeeeee;
+            }
+            team.broadcast(std::span(data), root);
+            for (std::size_t i = 0; i < count; ++i) {
+                require(data[i] == value_of(root, i, round),
+                        "broadcast of " + std::to_string(count));
+            }
+            std::vector<std::uint32_t> own(count);
+            for (std::size_t i = 0; i < count; ++i) {
+                own[i] = value_of(team.rank(), i, round);
+            }
+            team.reduce(std::span<const std::uint32_t>(own), std::span(data));
+            for (std::size_t i = 0; team.rank() == 0 && i < count; ++i) {
+                const std::uint32_t sum =
+                    size * value_of(0, i, round) + 1000u * (size * (size - 1) / 2);
+                require(data[i] == sum, "reduction of " + std::to_string(count));
+            }
+            team.barrier();
+        }
+    }
+}
+
+class OperationsTest : public ::testing::TestWithParam<Mechanism> {};
+
+TEST_P(OperationsTest, AmongOneToEightProcesses) {
+    for (const int size : {1, 2, 3, 5, 8}) {
+        const TeamDescriptor memory(size);
+        Children children;
+        for (int child = 0; child < size; ++child) {
+            children.start([&] {
+                Team team = Team::attach(by_descriptor(memory, plans_over(GetParam())));
+                require(team.size() == size, "the size is right");
+                exercise(team, 3);
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
+TEST_P(OperationsTest, AmongProcessesOfSeveralThreads) {
+    const TeamDescriptor memory(5);
+    Children children;
+    for (const int threads : {2, 3}) {
+        children.start([&] {
+            ProcessTeam process(by_descriptor(memory, plans_over(GetParam()), threads));
+            require(process.ranks_here() == threads, "as many ranks as asked for");
+            std::atomic<int> good{0};
+            {
+                std::vector<std::jthread> crew;
+                for (int thread = 0; thread < threads; ++thread) {
+                    crew.emplace_back([&, rank = process.first_rank() + thread] {
+                        Team team = process.join(rank);
+                        exercise(team, 3);
+                        good.fetch_add(1, std::memory_order_relaxed);
+                    });
+                }
+            }
+            require(good.load(std::memory_order_relaxed) == threads, "all threads are done");
+        });
+    }
+    children.expect_all_good();
+}
+
+INSTANTIATE_TEST_SUITE_P(Mechanisms, OperationsTest,
+                         ::testing::Values(Mechanism::cells, Mechanism::pull),
+                         [](const auto& which) { return std::string(to_string(which.param)); });
+
+TEST(ProcessTeamTest, DefaultPlansAreMadeOnceAndAreTheSameEverywhere) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, {}));
+            require(team.allreduce(team.rank() + 1) == 6, "the sum of three ranks");
+            const std::string hash = plan_hash(team.plan(Collective::allreduce));
+            std::vector<char> other(hash.begin(), hash.end());
+            team.broadcast(std::span(other), 1);
+            require(std::string(other.begin(), other.end()) == hash, "one plan for all");
+        });
+    }
+    children.expect_all_good();
+}
+
+TEST(ProcessTeamTest, SplitsIntoTeamsWhoseMemoryIsGivenBack) {
+    const TeamDescriptor memory(4);
+    Children children;
+    for (int child = 0; child < 4; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::cells)));
+            const auto resident = [&] {
+                struct stat file{};
+                ::fstat(memory.number(), &file);
+                return file.st_blocks;
+            };
+            blkcnt_t after_some = 0;
+            for (int round = 0; round < 120; ++round) {
+                Team part = team.split(team.rank() % 2, -team.rank());
+                require(part.size() == 2 && part.rank() == (team.rank() < 2 ? 1 : 0), "places");
+                require(part.broadcast(team.rank(), 0) == team.rank() % 2 + 2, "the part works");
+                require(part.memory() > 0, "memory is told");
+                team.barrier();
+                after_some = round == 20 ? resident() : after_some;
+            }
+            team.barrier();
+            require(resident() <= after_some + 256, "memory stays constant");
+        });
+    }
+    children.expect_all_good();
+}
+
+TEST(ProcessTeamTest, AForkedChildIsToldThatTheHandleIsNotItsOwn) {
+    const TeamDescriptor memory(1);
+    Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::line)));
+    team.barrier();
+    Children children;
+    children.start([&] {
+        try {
+            team.barrier();
+        } catch (const Error& error) {
+            require(error.code() == Errc::invalid_argument, "says what is wrong");
+            return;
+        }
+        require(false, "a barrier of the parent's team was let through");
+    });
+    children.expect_all_good();
+    team.barrier();
+}
+
+} // namespace
+} // namespace corymb
