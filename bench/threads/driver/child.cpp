@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +25,14 @@ namespace corymb::bench {
 namespace {
 
 constexpr int exit_cannot_execute = 127;
+
+/// libomp registers itself in shared memory under its process and user numbers, and a killed process
+/// does not take that back.
+void remove_openmp_registration(pid_t pid) {
+    const std::string name =
+        "/__KMP_REGISTERED_LIB_" + std::to_string(pid) + "_" + std::to_string(::getuid());
+    ::shm_unlink(name.c_str());
+}
 
 void set_environment(const Environment& environment) {
     std::vector<std::string> foreign;
@@ -155,6 +165,7 @@ void Child::kill() noexcept {
         int status = 0;
         waitpid(pid_, &status, 0);
         status_ = status;
+        remove_openmp_registration(pid_);
     }
     pid_ = -1;
 }
