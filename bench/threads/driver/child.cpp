@@ -26,8 +26,8 @@ namespace {
 
 constexpr int exit_cannot_execute = 127;
 
-/// libomp registers itself in shared memory under its process and user numbers, and a killed process
-/// does not take that back.
+/// libomp registers itself in shared memory under its process and user numbers, and a killed
+/// process does not take that back.
 void remove_openmp_registration(pid_t pid) {
     const std::string name =
         "/__KMP_REGISTERED_LIB_" + std::to_string(pid) + "_" + std::to_string(::getuid());
