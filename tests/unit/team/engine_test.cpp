@@ -124,7 +124,10 @@ struct Text {
 struct concatenate {
     Text operator()(const Text& a, const Text& b) const {
         Text joined = a;
-        std::strncat(joined.letters, b.letters, sizeof joined.letters - 1 - std::strlen(a.letters));
+        std::size_t end = std::strlen(a.letters);
+        for (const char* letter = b.letters; *letter != 0 && end + 1 < sizeof joined.letters;) {
+            joined.letters[end++] = *letter++;
+        }
         return joined;
     }
 };
