@@ -65,7 +65,7 @@ HWY_INLINE void combine_scalars(const void* left, const void* right, void* out, 
 /// element of `lanes_per_element` lanes; and `scalar`, which combines two elements.
 template <class Op>
 void combine_lanes(const void* left, const void* right, void* out, std::size_t count) {
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
     combine_scalars<Op>(left, right, out, count);
 #else
     using Lane = typename Op::Lane;

@@ -5,19 +5,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang++-19
 seconds=20
-build_preset fuzz fuzz_targets
-mapfile -t targets < <(find build/fuzz/tests/fuzz -maxdepth 1 -name '*_fuzz' -executable | sort)
+build_preset asan-ubsan fuzz_targets
+mapfile -t targets < <(find build/asan-ubsan/tests/fuzz -maxdepth 1 -name '*_fuzz' -executable | sort)
 [ "${#targets[@]}" -gt 0 ] || fail "no fuzz target was built"
 passed=0 failed=0
 for target in "${targets[@]}"; do
     name=$(basename "$target")
-    corpus="$build/fuzz/corpus/$name"
+    corpus="$build/asan-ubsan/fuzz-corpus/$name"
     mkdir -p "$corpus"
     corpora=("$corpus")
     [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
     echo "== $name"
     if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="$build/fuzz/$name-" "${corpora[@]}"; then
+        -artifact_prefix="$build/asan-ubsan/fuzz-$name-" "${corpora[@]}"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
