@@ -5,6 +5,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang++-19 clang-tidy-19 run-clang-tidy-19
 [ -f build/asan-ubsan/compile_commands.json ] || build_preset asan-ubsan
-# The rest of src/ would double the time of all stages; `run-clang-tidy-19 -p build/asan-ubsan src/`.
+# The rest of src/ would take twice the time: run-clang-tidy-19 -p build/asan-ubsan src/
 run-clang-tidy-19 -clang-tidy-binary clang-tidy-19 -p build/asan-ubsan -quiet -j "$(nproc)" \
     "$root/src/(base|channel|reduce|runtime|team|tune)/"

@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need clang++-19
 seconds=20
 build_preset asan-ubsan fuzz_targets
-mapfile -t targets < <(find build/asan-ubsan/tests/fuzz -maxdepth 1 -name '*_fuzz' -executable | sort)
+mapfile -t targets < <(find build/asan-ubsan/tests/fuzz -maxdepth 1 -name '*_fuzz' -executable |
+    sort)
 [ "${#targets[@]}" -gt 0 ] || fail "no fuzz target was built"
 passed=0 failed=0
 for target in "${targets[@]}"; do
