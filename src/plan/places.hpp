@@ -71,4 +71,12 @@ namespace corymb::plan {
                      bytes_before(plan, blocks.first, bytes);
 }
 
+/// The longest that a range of `places` places can be for any size of an element: blocks are cut
+/// at elements, so that a single one may hold all of its part.
+[[nodiscard]] inline std::uint64_t most_bytes_of(const Plan& plan, std::uint64_t places) noexcept {
+    return plan.block_count == 0
+               ? 0
+               : (places + plan.block_count - 1) / plan.block_count * plan.bytes_max;
+}
+
 } // namespace corymb::plan

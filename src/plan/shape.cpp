@@ -136,8 +136,8 @@ private:
         const std::uint64_t room =
             via == Mechanism::exchange ? exchange_payload_bytes : line_payload_bytes;
         if ((via == Mechanism::line || via == Mechanism::exchange) &&
-            count * plan_.block_bytes(plan_.bytes_max) > room) {
-            refuse("its blocks do not fit the " + std::to_string(room) +
+            most_bytes_of(plan_, count) > room) {
+            refuse("its blocks, cut at whole elements, may not fit the " + std::to_string(room) +
                    " bytes that a message via " + std::string(to_string(via)) +
                    " has when the payload has bytes_max = " + std::to_string(plan_.bytes_max));
         }

@@ -23,7 +23,7 @@ def is_public(symbol: str, words: set[str]) -> bool:
     """Whether each part of the qualified name stands in a public header."""
     name = PREFIX.sub("", symbol)
     name = re.sub(r"\[abi:\w+\]", "", name)
-    name = re.split(r"\(|<|::operator", name, maxsplit=1)[0].strip()
+    name = re.split(r"\(|<|::operator\b", name, maxsplit=1)[0].strip()
     parts = [part.lstrip("~") for part in name.split(" ")[-1].split("::")]
     if parts[0] != "corymb" or len(parts) < 2 or not words.issuperset(parts):
         return False

@@ -2,6 +2,7 @@
 #include "plan/generate/plan_writer.hpp"
 
 #include "plan/acknowledge.hpp"
+#include "plan/places.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -60,8 +61,7 @@ PlanWriter::PlanWriter(Collective op, Rank size, Rank root, const Transport& tra
 }
 
 Mechanism PlanWriter::via(std::uint32_t places) const noexcept {
-    return places * plan_.block_bytes(plan_.bytes_max) <= line_payload_bytes ? Mechanism::line
-                                                                             : via_;
+    return plan::most_bytes_of(plan_, places) <= line_payload_bytes ? Mechanism::line : via_;
 }
 
 bool PlanWriter::is_long(std::uint32_t places) const noexcept {

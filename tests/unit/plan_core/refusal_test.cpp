@@ -68,7 +68,12 @@ TEST(Refusal, NamesTheHead) {
     expect_refusal(plan, "plan: ", "bytes_max");
     plan = line_broadcast(2);
     plan.bytes_max = 57;
-    expect_refusal(plan, "rank 0, step 0 (send to 1 via line)", "do not fit the 56 bytes");
+    expect_refusal(plan, "rank 0, step 0 (send to 1 via line)", "not fit the 56 bytes");
+    // Two elements of 64 bytes cut in four blocks lie in two blocks, each longer than 128 / 4.
+    plan = line_broadcast(2);
+    plan.block_count = 4;
+    plan.bytes_max = 128;
+    expect_refusal(plan, "rank 0, step 0 (send to 1 via line)", "cut at whole elements");
     plan = flat_barrier(2);
     plan.block_count = 1;
     expect_refusal(plan, "plan: ", "a barrier has no blocks");
