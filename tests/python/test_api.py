@@ -125,7 +125,7 @@ def test_simulation_has_activities(smelt: corymb.Machine) -> None:
 
 def test_bad_arguments(smelt: corymb.Machine) -> None:
     with pytest.raises(corymb.Error) as caught:
-        corymb.make_plan(smelt, "gather")
+        corymb.make_plan(smelt, "gathre")
     assert caught.value.code == "unknown_name"
     with pytest.raises(corymb.Error) as caught:
         corymb.make_plan(smelt, "reduce", root=99)

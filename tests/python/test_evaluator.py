@@ -42,7 +42,11 @@ def test_every_algorithm_on_smelts_machine(op: str) -> None:
 @pytest.mark.parametrize("op", ONE_LINE)
 def test_prediction_on_latency_matrices(machine: str, op: str) -> None:
     send, receive = latency_costs(MACHINES / f"{machine}.csv")
-    for algorithm in ("best", "binomial", "annealed"):
+    scans = op in ("scan", "exscan")
+    for algorithm in (
+        "best",
+        *(("scan-doubling", "scan-tree") if scans else ("binomial", "annealed")),
+    ):
         plan = exported(machine, op, algorithm=algorithm, moves=20_000)
         finish = max(finish_times(plan, send, receive))
         assert finish == pytest.approx(plan["predicted"], rel=1e-5)
