@@ -26,8 +26,9 @@ bool is_search(const Family& family) {
 
 /// What one store costs many readers at once, or a meeting on one line, cannot be told from what
 /// messages between two cost, so a model that has not measured it would make every such plan look
-/// good, or none. Between a take and the next put of an allreduce lies the folding, which a line each
-/// way hides and a meeting does not; until the model charges that, it is made only when asked for.
+/// good, or none. Between a take and the next put of an allreduce lies the folding, which a line
+/// each way hides and a meeting does not; until the model charges that, it is made only when asked
+/// for.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
     return (family.name.starts_with("shared-line") && machine.shared_line.empty() &&
             !request.oversubscribed) ||
