@@ -59,7 +59,9 @@ struct StandardEnv {
     class Bytes {
     public:
         void put(const void* from, std::size_t count) noexcept {
-            std::memcpy(bytes_.data(), from, count);
+            if (count != 0) { // Nothing may be at no address.
+                std::memcpy(bytes_.data(), from, count);
+            }
         }
         const std::byte* view(std::size_t /*count*/) const noexcept { return bytes_.data(); }
 

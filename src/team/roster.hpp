@@ -28,7 +28,8 @@ struct RosterEntry {
     std::uint64_t probe_value;
 };
 
-struct Roster {
+/// The entries follow it.
+struct alignas(RosterEntry) Roster {
     std::uint32_t size;
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
