@@ -101,7 +101,6 @@ public:
     /// this rank. False as above.
     template <class Done>
     [[nodiscard]] bool until(Done& done) {
-        begin_operation();
         expect(-1);
         const int looks = patience_.quick_looks();
         for (int i = 0; i < looks; ++i) {

@@ -76,19 +76,29 @@ TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
 }
 
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
-    // Every look of a yielding wait costs a system call, every look of a spinning one a pause, so
-    // in the same time there are many more. The thread may lose its CPU: the extremes of many.
-    const auto most_looks = [](bool is_wanted) {
-        int most = 0;
-        for (int i = 0; i < 30; ++i) {
+    // Looks between the first two questions whether the CPU is wanted: one turn of the loop.
+    const auto looks_of_a_turn = [](bool is_wanted) {
+        for (int attempt = 0; attempt < 1000; ++attempt) { // A lost CPU can end the questions.
             Patience patience(WaitPolicy::ladder, true);
             Counter never;
-            EXPECT_EQ(wait(patience, never, false, is_wanted), Patience::Outcome::exhausted);
-            most = std::max(most, never.looks);
+            std::vector<int> looks_when_asked;
+            auto wanted = [&]() noexcept {
+                looks_when_asked.push_back(never.looks);
+                return is_wanted;
+            };
+            auto stop = []() noexcept {
+                return false;
+            };
+            EXPECT_EQ(patience.wait_awake(Look(never), Look(stop), Look(wanted), now_ns()),
+                      Patience::Outcome::exhausted);
+            if (looks_when_asked.size() > 1) {
+                return looks_when_asked[1] - looks_when_asked[0];
+            }
         }
-        return most;
+        return -1;
     };
-    EXPECT_GT(most_looks(false), most_looks(true));
+    EXPECT_EQ(looks_of_a_turn(true), 1) << "it yields between looks";
+    EXPECT_GT(looks_of_a_turn(false), 1) << "it looks on without yielding";
     Patience patience(WaitPolicy::ladder, true);
     Counter never;
     EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
