@@ -24,6 +24,7 @@ struct AttachOptions; // process.hpp
 namespace detail {
 struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
+struct Untyped;    // detail/untyped.hpp: for bindings of other languages
 
 /// A collective as its caller wants it, without types.
 struct Wish {
@@ -233,6 +234,7 @@ public:
 private:
     friend class ThreadTeam;
     friend class ProcessTeam;
+    friend struct detail::Untyped;
     explicit Team(std::shared_ptr<detail::TeamShared> shared, Rank rank);
     [[nodiscard]] detail::Member& member() const;
     enum class Mode : std::uint8_t { nonblocking, persistent };

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Team's operations on bytes, for bindings of other languages: they know element types and
+// operators at run time only. Everybody else has the typed functions of Team.
+#pragma once
+
+#include <corymb/team.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace corymb::detail {
+
+/// Arguments are checked as by Team; errors are those of Team. Every collective but the barrier,
+/// which has no arguments; messages between two ranks go as spans of std::byte.
+struct Untyped {
+    static void run(Team& team, const Wish& wish) { team.run(wish); }
+    /// A nonblocking operation. `keep` lives as long as it: the state of an operator.
+    [[nodiscard]] static Request start(Team& team, const Wish& wish,
+                                       std::shared_ptr<const void> keep = nullptr) {
+        return team.start(Team::Mode::nonblocking, wish, std::move(keep));
+    }
+    /// A persistent operation, to be started.
+    [[nodiscard]] static Request make(Team& team, const Wish& wish,
+                                      std::shared_ptr<const void> keep = nullptr) {
+        return team.start(Team::Mode::persistent, wish, std::move(keep));
+    }
+    /// What the rank holds; for code that sees the private headers of src/team.
+    [[nodiscard]] static Member& member(const Team& team) { return team.member(); }
+};
+
+} // namespace corymb::detail
