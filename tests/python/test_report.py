@@ -58,7 +58,7 @@ class Text(HTMLParser):
 
 def page_of(machine: corymb.Machine, ranks: int, name: str, **options: bool) -> str:
     facts = study.study_of(machine, list(range(ranks)), 8)
-    for op in corymb.OPERATIONS:
+    for op in study.OPERATIONS:
         study.plan_one(facts, op, moves=1000)
     if options.get("ran"):
         for planned in facts.planned.values():
@@ -81,7 +81,7 @@ def test_page_is_self_contained(corymb_command: Command, tmp_path: Path) -> None
     assert f"corymb on {SMELT}" in text
     assert f"Simulated on {SMELT}" in text
     value = json.loads((tmp_path / "r.json").read_text())
-    assert set(value["operations"]) == set(corymb.OPERATIONS)
+    assert set(value["operations"]) == set(study.OPERATIONS)
     assert all(facts["measured_median_ns"] is None for facts in value["operations"].values())
 
 
