@@ -24,6 +24,7 @@ enum class Errc {
     timeout,          ///< A deadline passed; `ranks()` holds those that did not arrive.
     team_broken,      ///< An earlier operation on this team failed; make a new team.
     interrupted,      ///< The caller asked to stop (Ctrl-C).
+    mismatch,         ///< Ranks called different operations, or with other roots, sizes or types.
 };
 
 /// The stable lower-case name of an error code, as used in JSON output ("invalid_plan").
@@ -36,7 +37,8 @@ public:
         : std::runtime_error(text), code_(code), ranks_(std::move(ranks)) {}
 
     [[nodiscard]] Errc code() const noexcept { return code_; }
-    /// For `timeout`: the ranks that did not arrive. For `invalid_plan`: the rank at fault.
+    /// For `timeout`: the ranks that did not arrive. For `mismatch`: those that differ from the
+    /// others. For `invalid_plan`: the rank at fault.
     [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
 
 private:

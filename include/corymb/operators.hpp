@@ -173,6 +173,19 @@ constexpr std::uint32_t reduction_identity(ElementType type, Operator op) noexce
     return 1U + static_cast<std::uint32_t>(type) * 256U + static_cast<std::uint32_t>(op);
 }
 
+/// What Reduction::identity is where elements of a type are only moved.
+constexpr std::uint32_t move_identity(ElementType type) noexcept {
+    return 1U + static_cast<std::uint32_t>(type) * 256U + 255U;
+}
+template <class T>
+constexpr std::uint32_t move_identity() noexcept {
+    if constexpr (ElementTypeOf<T>::known) {
+        return move_identity(ElementTypeOf<T>::value);
+    } else {
+        return 0;
+    }
+}
+
 /// The Operator that a function object is when it combines elements of type T.
 template <class Op, class T>
 struct OperatorOf {

@@ -10,7 +10,8 @@ class Error(RuntimeError):
     """What went wrong. The text says it to people and says what to do.
 
     `code` is stable and for programs: "invalid_argument", "unknown_name", "invalid_model",
-    "stale_model", "invalid_plan", "io", "unsupported", "timeout", "team_broken", "interrupted".
+    "stale_model", "invalid_plan", "io", "unsupported", "timeout", "team_broken", "interrupted",
+    "mismatch".
     `ranks` holds the ranks at fault, where there are any.
     """
 

@@ -15,6 +15,7 @@ const char* to_string(Errc code) noexcept {
     case Errc::timeout: return "timeout";
     case Errc::team_broken: return "team_broken";
     case Errc::interrupted: return "interrupted";
+    case Errc::mismatch: return "mismatch";
     }
     return "unknown";
 }

@@ -8,12 +8,13 @@
 // Layout:
 //   bytes    field               written by  read by
 //   0..15    half[0].payload[2]  side 0      side 1
-//   16..23   half[0].count       side 0      side 1
+//   16..23   half[0].count       side 0      side 1    number << 16 | signature
 //   32..47   half[1].payload[2]  side 1      side 0
 //   48..55   half[1].count       side 1      side 0
 //
 // Protocol: each side puts and takes in turns, and puts first.
-//   put   1. write message k into payload[k mod 2] of the own half; 2. store k in `count` (P1).
+//   put   1. write message k into payload[k mod 2] of the own half; 2. store k in `count`, with the
+//         signature of what it belongs to (signature.hpp) (P1).
 //   take  1. wait until the other's `count` is at least k (P1); 2. use payload[k mod 2] there.
 //   The turns are the flow control. A side writes message k + 2 over message k after it has taken
 //   k + 1 of the other, who put that after having taken k. So `count` is never more than one ahead
@@ -30,6 +31,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/signature.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -58,23 +60,30 @@ public:
         : own_(&line.half[side]), other_(&line.half[1 - side]) {}
 
     /// Hands over `count` <= Payload bytes.
-    void put(const void* from, std::size_t count) noexcept {
+    void put(const void* from, std::size_t count, Signature signature = 0) noexcept {
         const std::uint64_t number = ++put_;
         if (count != 0) {
             own_->payload[number % 2].put(from, count);
         }
-        own_->count.store(number, std::memory_order_release); // P1 release
+        own_->count.store(signed_count(number, signature), std::memory_order_release); // P1 release
     }
 
     /// Waits for the other side's next message and returns its payload, valid until the next put;
-    /// null when `waiter` gave up, and the message still counts as not taken.
+    /// null when `waiter` gave up, and the message still counts as not taken; or when it has
+    /// another signature, which `is_foreign` tells.
     template <class Waiter>
-    [[nodiscard]] const std::byte* take(Waiter& waiter, std::size_t count) {
+    [[nodiscard]] const std::byte* take(Waiter& waiter, std::size_t count, Signature signature = 0,
+                                        bool* is_foreign = nullptr) {
         const std::uint64_t number = taken_ + 1;
+        const std::uint64_t least = signed_count(number, 0);
         std::uint64_t seen = 0;
         if (!waiter.await(
                 other_->count, std::memory_order_acquire, // P1 acquire
-                [number](std::uint64_t value) { return value >= number; }, seen)) {
+                [least](std::uint64_t value) { return value >= least; }, seen)) {
+            return nullptr;
+        }
+        if (contradicts(seen, least | signature)) [[unlikely]] {
+            *is_foreign = true;
             return nullptr;
         }
         taken_ = number;

@@ -7,12 +7,13 @@
 // Layout:
 //   line           bytes  field              written by   read by
 //   0..slots-1     56     slot[i].payload    publisher    readers
-//   0..slots-1     8      slot[i].sequence   publisher    readers
+//   0..slots-1     8      slot[i].sequence   publisher    readers    number << 16 | signature
 //   slots + r      8      consumed[r]        reader r     publisher
 //
 // Protocol:
 //   publisher  1. if the ring may be full, wait until every reader has consumed the slot's last
-//              use, one reader after the other (P2); 2. fill the slot; 3. store its sequence (P1).
+//              use, one reader after the other (P2); 2. fill the slot; 3. store its sequence, with
+//              the signature of what it belongs to (signature.hpp) (P1).
 //   reader     1. wait for the sequence of the next publication (P1); 2. use the payload in place;
 //              3. count it and, every half ring, store consumed[r] (P2).
 //
@@ -28,6 +29,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/signature.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -59,27 +61,33 @@ public:
     /// Publisher: as `published`-th publication, its private count. False: `waiter` gave up.
     template <class Waiter>
     [[nodiscard]] bool publish(Waiter& waiter, const void* from, std::size_t count,
-                               std::uint64_t& published) {
+                               std::uint64_t& published, Signature signature = 0) {
         if (published - credited_ >= Slots && !wait_for_room(waiter, published)) {
             return false;
         }
         auto& slot = slot_[published % Slots];
         slot.payload.put(from, count);
-        slot.sequence.store(++published, std::memory_order_release); // P1 release
+        slot.sequence.store(signed_count(++published, signature),
+                            std::memory_order_release); // P1 release
         return true;
     }
 
     /// Reader: waits for the publication after `consumed` and returns its payload, valid until
-    /// `release`; null when `waiter` gave up.
+    /// `release`; null when `waiter` gave up, or when it has another signature, which `is_foreign`
+    /// tells.
     template <class Waiter>
-    [[nodiscard]] const std::byte* read(Waiter& waiter, std::size_t count,
-                                        std::uint64_t consumed) const {
+    [[nodiscard]] const std::byte* read(Waiter& waiter, std::size_t count, std::uint64_t consumed,
+                                        Signature signature = 0, bool* is_foreign = nullptr) const {
         const auto& slot = slot_[consumed % Slots];
         const std::uint64_t expected = consumed + 1;
         std::uint64_t seen = 0;
         if (!waiter.await(
                 slot.sequence, std::memory_order_acquire, // P1 acquire
-                [expected](std::uint64_t value) { return value == expected; }, seen)) {
+                [expected](std::uint64_t value) { return value >> 16U == expected; }, seen)) {
+            return nullptr;
+        }
+        if (contradicts(seen, signed_count(expected, signature))) [[unlikely]] {
+            *is_foreign = true;
             return nullptr;
         }
         return slot.payload.view(count);

@@ -5,11 +5,13 @@
 //
 // Layout:
 //   line  bytes  field   written by  read by
-//   0     8      count   sender      receivers
+//   0     8      count   sender      receivers   number << 16 | signature
 //
 // Protocol:
-//   sender    1. add one to its private count; 2. store it (P1).
-//   receiver  1. add one to its private count; 2. wait until `count` is at least that (P1).
+//   sender    1. add one to its private count; 2. store it with the signature of what the signal
+//             belongs to (signature.hpp) (P1).
+//   receiver  1. add one to its private count; 2. wait until `count` is at least that (P1). It sees
+//             the signature unless the sender is a signal further.
 //   The count only grows, so a sender never waits and nothing is ever reused.
 //
 // Order:
@@ -22,6 +24,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/signature.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -33,22 +36,28 @@ struct alignas(line_pair_bytes) SignalLine {
     typename Env::template Atomic<std::uint64_t> count;
 
     /// `sent` is the sender's private count.
-    void signal(std::uint64_t& sent) noexcept {
-        count.store(++sent, std::memory_order_release); // P1 release
+    void signal(std::uint64_t& sent, Signature signature = 0) noexcept {
+        count.store(signed_count(++sent, signature), std::memory_order_release); // P1 release
     }
 
     /// Waits for the next signal; `received` is the receiver's private count. False: `waiter` gave
-    /// up, and the signal still counts as not received.
+    /// up, and the signal still counts as not received; or it has another signature, which
+    /// `is_foreign` tells.
     template <class Waiter>
-    [[nodiscard]] bool wait(Waiter& waiter, std::uint64_t& received) const {
-        const std::uint64_t expected = received + 1;
+    [[nodiscard]] bool wait(Waiter& waiter, std::uint64_t& received, Signature signature = 0,
+                            bool* is_foreign = nullptr) const {
+        const std::uint64_t least = signed_count(received + 1, 0);
         std::uint64_t seen = 0;
         if (!waiter.await(
                 count, std::memory_order_acquire, // P1 acquire
-                [expected](std::uint64_t value) { return value >= expected; }, seen)) {
+                [least](std::uint64_t value) { return value >= least; }, seen)) {
             return false;
         }
-        received = expected;
+        if (contradicts(seen, least | signature)) [[unlikely]] {
+            *is_foreign = true;
+            return false;
+        }
+        ++received;
         return true;
     }
 };

@@ -8,13 +8,15 @@
 // Layout (Payload = 56):
 //   line         bytes  field             written by  read by
 //   0..slots-1   56     slot[i].payload   sender      receiver
-//   0..slots-1   8      slot[i].word      sender      receiver   sequence | credit << 32
+//   0..slots-1   8      slot[i].word      sender      receiver   sequence | signature << 16 |
+//                                                                credit << 32
 //   slots        8      consumed          receiver    sender
 //
 // Protocol:
 //   sender    1. wait until fewer than `slots` messages are unconsumed, as far as it knows; if not,
-//             look at `consumed` (P2); 2. fill the slot; 3. store its word: the message's number
-//             and how many messages of the opposite ring this thread has consumed (P1).
+//             look at `consumed` (P2); 2. fill the slot; 3. store its word: the message's number,
+//             the signature of what it belongs to (signature.hpp), and how many messages of the
+//             opposite ring this thread has consumed (P1).
 //   receiver  1. wait for the word with the number of the next message (P1); 2. hand the credit in
 //             it to its own sender of the opposite ring (P3); 3. use the payload in place; 4. count
 //             the message as consumed and, every `credit_every` messages, store `consumed` (P2).
@@ -28,13 +30,15 @@
 //       receiver's reads of the slot come before the sender's next writes to it.
 //   P3: the same through the credit in P1's word of the opposite ring.
 //
-// Progress: send waits only when the ring is full; receive waits for the sender. Numbers are 32
-// bits on the wire and compared by difference; private counts have 64.
+// Progress: send waits only when the ring is full; receive waits for the sender. Credits are 32
+// bits on the wire and compared by difference; private counts have 64. Of a message's number the
+// lower 16 bits are enough: a slot's last word has the number `slots` before.
 //
 // Checked by: verify/worlds/slot_ring_world.cpp (slot reuse, both kinds of credit, wrap).
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/signature.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -45,6 +49,7 @@ namespace corymb::channel {
 template <class Env, std::size_t Payload, std::size_t Slots, std::size_t CreditEvery>
 struct SlotRing {
     static_assert(Slots > 0 && CreditEvery > 0 && CreditEvery <= Slots);
+    static_assert(Slots < 1U << 16U);
 
     static constexpr std::size_t payload_bytes = Payload;
     static constexpr std::size_t slot_count = Slots;
@@ -72,14 +77,14 @@ public:
     /// False: `waiter` gave up waiting for room and nothing was sent.
     template <class Waiter>
     [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t count,
-                            std::uint64_t credit) {
+                            std::uint64_t credit, Signature signature = 0) {
         if (sent_ - credited_ >= Ring::slot_count && !wait_for_room(waiter)) {
             return false;
         }
         auto& slot = ring_->slot[sent_ % Ring::slot_count];
         slot.payload.put(from, count);
         ++sent_;
-        slot.word.store((sent_ & low) | (credit << 32),
+        slot.word.store(numbered(sent_ & number_mask, signature) | (credit << 32U),
                         std::memory_order_release); // P1 release, P3 release
         return true;
     }
@@ -94,7 +99,11 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t low = 0xffffffffu;
+    static constexpr std::uint64_t number_mask = 0xffff;
+    /// `number` has 16 bits.
+    static constexpr std::uint64_t numbered(std::uint64_t number, Signature signature) noexcept {
+        return number | static_cast<std::uint64_t>(signature) << 16U;
+    }
 
     template <class Waiter>
     [[nodiscard]] bool wait_for_room(Waiter& waiter) {
@@ -123,20 +132,26 @@ public:
         : ring_(&ring), consumed_(start) {}
 
     /// Waits for the next message and returns its payload, valid until `release`; null when
-    /// `waiter` gave up. `word` receives the slot's word for SlotSender::accept_credit.
+    /// `waiter` gave up. `word` receives the slot's word for SlotSender::accept_credit and
+    /// `signature_of`.
     template <class Waiter>
     [[nodiscard]] const std::byte* receive(Waiter& waiter, std::size_t count, std::uint64_t& word) {
-        const auto expected = static_cast<std::uint32_t>(consumed_ + 1);
+        const auto expected = static_cast<std::uint16_t>(consumed_ + 1);
         const auto& slot = ring_->slot[consumed_ % Ring::slot_count];
         if (!waiter.await(
                 slot.word, std::memory_order_acquire, // P1 acquire, P3 acquire
                 [expected](std::uint64_t value) {
-                    return static_cast<std::uint32_t>(value) == expected;
+                    return static_cast<std::uint16_t>(value) == expected;
                 },
                 word)) {
             return nullptr;
         }
         return slot.payload.view(count);
+    }
+
+    /// What the sender says that the message belongs to.
+    static constexpr Signature signature_of(std::uint64_t word) noexcept {
+        return static_cast<Signature>(word >> 16U);
     }
 
     /// The payload of the last message is no longer needed. True when the sender may be waiting for

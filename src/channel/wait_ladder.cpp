@@ -10,9 +10,8 @@ namespace corymb::channel {
 
 namespace {
 
-// A long wait looks at its peers after 1 ms, 2 ms, 4 ms, ... and then every 20 ms.
-constexpr std::int64_t watch_first_ns = 1'000'000;
-constexpr std::int64_t watch_longest_ns = 20'000'000;
+// A long wait looks at its peers after 1, 2, 4, 8, 16 times watch_from_ns, and then every 20 times.
+constexpr std::int64_t watch_intervals_max = 20;
 
 } // namespace
 
@@ -35,7 +34,7 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 
 bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
-    std::int64_t next_watch = watch_first_ns;
+    std::int64_t next_watch = watch_from_ns_;
     auto stop_condition = [&]() noexcept {
         if (broken_->load(std::memory_order_relaxed) != 0) {
             return true;
@@ -43,7 +42,8 @@ bool WaitLadder::climb(const Look& look) noexcept {
         const std::int64_t waited = now_ns() - begin;
         if (watch_ != nullptr && waited >= next_watch) {
             lost_ = watch_->is_lost();
-            next_watch = waited + std::min(watch_longest_ns, std::max(watch_first_ns, waited));
+            next_watch =
+                waited + std::clamp(waited, watch_from_ns_, watch_from_ns_ * watch_intervals_max);
         }
         timed_out_ = waited >= deadline_ns_;
         return timed_out_ || lost_;

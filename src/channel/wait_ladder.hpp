@@ -53,7 +53,8 @@ public:
         std::int64_t deadline_ns = 0; ///< Longest wait.
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
-        Watch* watch = nullptr;       ///< Of a team of processes: whether one has ended.
+        Watch* watch = nullptr;
+        std::int64_t watch_from_ns = 0; ///< A wait asks it first after so long.
     };
     using Spot = ParkingSpot<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
@@ -62,7 +63,8 @@ public:
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch) {
+          spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch),
+          watch_from_ns_(settings.watch_from_ns) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -137,6 +139,7 @@ private:
     Gate* gate_;
     const Flag* broken_;
     Watch* watch_;
+    std::int64_t watch_from_ns_;
     std::optional<Crowd::Seat> seat_;
     std::int32_t awaited_ = 0;
 };

@@ -63,6 +63,26 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
     return failure;
 }
 
+team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
+                         const std::vector<int>& lost) {
+    std::vector<std::string> names;
+    for (const int other : lost) {
+        names.push_back(shared.name_of(other));
+    }
+    const Operation* first = queue.first;
+    const std::string what =
+        first == nullptr ? "an operation"
+        : first->pair.peer >= 0
+            ? fmt::format("a message of {} bytes", first->operands.bytes)
+            : fmt::format("{} (operation {} on lane {})", to_string(first->key.op), queue.begun,
+                          queue.lane->id());
+    return {Errc::team_broken,
+            fmt::format("{} of a team of {}: {} ended without finishing it (seen by {} in step {})",
+                        what, shared.fabric.size(), fmt::join(names, ", "), shared.name_of(rank),
+                        first == nullptr ? 0 : first->activation.step),
+            lost};
+}
+
 team::Failure blame_pair(const TeamShared& shared, Rank rank, const Operation& operation) {
     const bool is_send = operation.pair.direction == team::Direction::send;
     return {Errc::timeout,

@@ -25,6 +25,9 @@ struct Standstill {
 /// Of the first operation of a queue.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
                                              const Operation& operation);
+/// Of the same, when these ranks have ended.
+[[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
+                                       const std::vector<int>& lost);
 [[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
                                        const Operation& operation);
 

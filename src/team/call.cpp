@@ -13,6 +13,9 @@ namespace {
 // sender does not wait for the receiver.
 constexpr std::size_t pull_from_bytes = 65'536;
 
+// CallTerms::what of a message between two ranks: no collective's.
+constexpr std::uint64_t message_terms = 0xFF;
+
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
 }
@@ -115,6 +118,7 @@ Call collective_call(const Member& member, const Wish& wish) {
         call.operands.element_bytes =
             bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
     }
+    call.terms = team::terms_of(wish.op, wish.root, bytes, wish.reduction.identity);
     return call;
 }
 
@@ -132,6 +136,9 @@ PairCall pair_call(const Member& member, team::Direction direction, void* data, 
     call.operands.input = static_cast<const std::byte*>(data);
     call.operands.output = static_cast<std::byte*>(data);
     call.operands.bytes = bytes;
+    team::CallDigest digest;
+    digest.add({message_terms, bytes});
+    call.operands.signature = digest.signature();
     return call;
 }
 

@@ -15,18 +15,19 @@ namespace corymb::detail {
 struct Call {
     team::PlanKey key;
     team::Operands operands;
+    team::CallTerms terms;
 };
+
+/// Whether the collective has nothing to move.
+[[nodiscard]] inline bool is_empty(const Call& call) noexcept {
+    return call.operands.bytes == 0 && call.key.op != Collective::barrier;
+}
 
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
 void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
 [[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
-/// Whether the collective has nothing to move.
-[[nodiscard]] inline bool is_empty(const Call& call) noexcept {
-    return call.operands.bytes == 0 && call.key.op != Collective::barrier;
-}
-
 /// One message; `data` is only read by a send.
 struct PairCall {
     team::PairKey key;

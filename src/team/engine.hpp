@@ -18,6 +18,9 @@
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
 //   changes may come before its last await.
 //
+//   Every message carries the signature of the sender's call. One with another signature than the
+//   receiver's is not used: the step fails for good, and `met_other_call` is true.
+//
 // Order: all of it in the channels: what a rank wrote before it sends, signals or publishes is
 // visible to the peer after the matching receive, wait or read; that covers the blocks that `pull`
 // copies (the address message) and their reuse (the acknowledging signal).
@@ -52,6 +55,7 @@ public:
         operands_ = activation.operands;
         offset_ = activation.offset;
         block_count_ = std::max<std::size_t>(1, program.block_count);
+        signature_ = operands_->signature;
         const std::size_t count = program.steps.size();
         const std::size_t end = activation.step + std::min(steps_max, count - activation.step);
         std::size_t index = activation.step;
@@ -63,8 +67,12 @@ public:
         return index == count;
     }
 
+    /// Why `run` has given up: the peer of the step that the activation names is in another call.
+    [[nodiscard]] bool met_other_call() const noexcept { return met_other_call_; }
+
 private:
     using Compiled = CompiledStep<Env>;
+    using LineReceiver = channel::SlotReceiver<Env, LineRing<Env>>;
 
     /// Where a pulled message lies.
     struct Address {
@@ -83,12 +91,16 @@ private:
     bool execute(Compiled& step) {
         switch (step.code) {
         case Opcode::signal:
-            step.peer->signal_out->signal(step.peer->signals_sent);
+            step.peer->signal_out->signal(step.peer->signals_sent, signature_);
             step.peer->spot->wake_if_parked();
             return true;
-        case Opcode::wait: return step.peer->signal_in->wait(*waiter_, step.peer->signals_received);
+        case Opcode::wait:
+            return step.peer->signal_in->wait(*waiter_, step.peer->signals_received, signature_,
+                                              &met_other_call_);
         case Opcode::raise: return raise(*step.end);
-        case Opcode::observe: return step.end->publication->flag.wait(*waiter_, step.end->flags);
+        case Opcode::observe:
+            return step.end->publication->flag.wait(*waiter_, step.end->flags, signature_,
+                                                    &met_other_call_);
         case Opcode::send_line: return send_line(*step.peer, bytes_of(step.from));
         case Opcode::receive_line: return receive_line(step);
         case Opcode::send_cells: return send_cells(*step.peer, bytes_of(step.from));
@@ -178,7 +190,7 @@ private:
     }
 
     bool send_message(Peer<Env>& peer, const void* data, std::size_t bytes) {
-        if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed())) {
+        if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed(), signature_)) {
             return false;
         }
         peer.spot->wake_if_parked();
@@ -188,10 +200,20 @@ private:
     const std::byte* receive_message(Peer<Env>& peer, std::size_t bytes) {
         std::uint64_t word = 0;
         const std::byte* payload = peer.line_in.receive(*waiter_, bytes, word);
-        if (payload != nullptr) {
-            peer.line_out.accept_credit(word);
+        if (payload == nullptr) {
+            return nullptr;
         }
-        return payload;
+        peer.line_out.accept_credit(word);
+        return is_ours(word) ? payload : nullptr;
+    }
+
+    /// Of a slot's word.
+    bool is_ours(std::uint64_t word) noexcept {
+        if (LineReceiver::signature_of(word) != signature_) [[unlikely]] {
+            met_other_call_ = true;
+            return false;
+        }
+        return true;
     }
 
     void release_message(Peer<Env>& peer) {
@@ -217,14 +239,15 @@ private:
     bool meet_put(Compiled& step) {
         const Address what = bytes_of(step.from);
         Env::note_read(what.data, what.bytes);
-        step.peer->exchange.put(what.data, what.bytes);
+        step.peer->exchange.put(what.data, what.bytes, signature_);
         step.peer->spot->wake_if_parked();
         return true;
     }
 
     bool meet_take(const Compiled& step) {
         const std::size_t bytes = bytes_of(step.to).bytes;
-        const std::byte* payload = step.peer->exchange.take(*waiter_, bytes);
+        const std::byte* payload =
+            step.peer->exchange.take(*waiter_, bytes, signature_, &met_other_call_);
         if (payload == nullptr) {
             return false;
         }
@@ -245,7 +268,7 @@ private:
         Env::note_read(what.data, what.bytes);
         do {
             const std::size_t part = std::min(cell_length(), what.bytes - offset_);
-            if (!peer.cells_out.send(*waiter_, what.data + offset_, part, 0)) {
+            if (!peer.cells_out.send(*waiter_, what.data + offset_, part, 0, signature_)) {
                 return false;
             }
             peer.spot->wake_if_parked();
@@ -261,7 +284,7 @@ private:
             const std::size_t part = std::min(cell_length(), bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
-            if (payload == nullptr) {
+            if (payload == nullptr || !is_ours(word)) {
                 return false;
             }
             arrive(step, payload, offset_, part);
@@ -341,7 +364,7 @@ private:
     // ---------------------------------------------------------------------------------
 
     bool raise(PublicationEnd<Env>& end) {
-        end.publication->flag.signal(end.flags);
+        end.publication->flag.signal(end.flags, signature_);
         wake_readers(end);
         return true;
     }
@@ -362,7 +385,7 @@ private:
     }
 
     bool publish_message(PublicationEnd<Env>& end, const void* data, std::size_t bytes) {
-        if (!end.publication->ring.publish(*waiter_, data, bytes, end.messages)) {
+        if (!end.publication->ring.publish(*waiter_, data, bytes, end.messages, signature_)) {
             return false;
         }
         wake_readers(end);
@@ -378,7 +401,8 @@ private:
     bool read_line(const Compiled& step) {
         const std::size_t bytes = bytes_of(step.to).bytes;
         PublicationEnd<Env>& end = *step.end;
-        const std::byte* payload = end.publication->ring.read(*waiter_, bytes, end.messages);
+        const std::byte* payload =
+            end.publication->ring.read(*waiter_, bytes, end.messages, signature_, &met_other_call_);
         if (payload == nullptr) {
             return false;
         }
@@ -389,8 +413,8 @@ private:
 
     bool read_address(const Compiled& step) {
         PublicationEnd<Env>& end = *step.end;
-        const std::byte* payload =
-            end.publication->ring.read(*waiter_, sizeof(Address), end.messages);
+        const std::byte* payload = end.publication->ring.read(
+            *waiter_, sizeof(Address), end.messages, signature_, &met_other_call_);
         if (payload == nullptr) {
             return false;
         }
@@ -403,6 +427,8 @@ private:
     Waiter* waiter_;
     const Operands* operands_ = nullptr;
     std::size_t block_count_ = 1;
+    channel::Signature signature_ = 0;
+    bool met_other_call_ = false;
     std::size_t offset_ = 0;        ///< Of the activation that runs.
     std::vector<std::byte> bounce_; ///< What a fold has copied out of another process.
 };

@@ -13,6 +13,7 @@
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
 #include "channel/slot_ring.hpp"
+#include "team/call_terms.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -74,6 +75,7 @@ struct RankState {
 
     channel::ParkingSpot<Env> spot;
     channel::CopyGate<Env> gate;
+    CallLog<Env> calls; ///< Of lane 0.
 };
 
 /// What one rank says to everybody about one lane but the first.
@@ -81,6 +83,9 @@ template <class Env>
 struct LaneState {
     /// Operations that came to be under way; written by the rank, read after a timeout.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
+    /// Operations that are done.
+    typename Env::template Atomic<std::uint64_t> finished;
+    CallLog<Env> calls;
 };
 
 /// What one rank publishes to others in one plan. Its reader lines follow it.

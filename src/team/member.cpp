@@ -2,18 +2,29 @@
 #include "team/member.hpp"
 
 #include "team/blame.hpp"
+#include "team/call.hpp"
+#include "team/disagreement.hpp"
 
 #include <utility>
 
 namespace corymb::detail {
+
+namespace {
+
+// When a wait begins to ask whether it can still end. A process may die at any time; threads can
+// only call something else, so that they need not be woken to look for it early.
+constexpr std::int64_t watch_processes_ns = 1'000'000;
+constexpr std::int64_t watch_threads_ns = 50'000'000;
+
+} // namespace
 
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
               shared->record.broken,
               {shared->options.wait, shared->oversubscribed, shared->deadline_ns,
-               shared->crowd ? &*shared->crowd : nullptr, static_cast<std::size_t>(own_rank),
-               shared->company ? this : nullptr}),
+               shared->crowd ? &*shared->crowd : nullptr, static_cast<std::size_t>(own_rank), this,
+               shared->company ? watch_processes_ns : watch_threads_ns}),
       engine_(ladder_), lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
@@ -39,44 +50,85 @@ void Member::barrier() {
     if (barrier_ == nullptr) [[unlikely]] {
         barrier_ = &lane_.program_for(key);
     }
-    execute(*barrier_, {}, key);
+    begin({});
+    team::Operands nothing;
+    execute(*barrier_, nothing, key);
 }
 
-void Member::run(const team::PlanKey& key, team::Operands operands) {
-    Program& program = lane_.program_for(key);
+void Member::run(const Call& call) {
+    if (is_empty(call)) { // It is one of the operations that all ranks call, all the same.
+        begin(call.terms);
+        end();
+        return;
+    }
+    Program& program = lane_.program_for(call.key);
+    team::Operands operands = call.operands;
     set_block_bytes(operands, program);
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);
     }
     operands.scratch = scratch_.data();
-    execute(program, operands, key);
+    begin(call.terms);
+    execute(program, operands, call.key);
 }
 
-void Member::execute(Program& program, const team::Operands& operands, const team::PlanKey& key) {
+/// Says to everybody that the rank is in its next operation.
+void Member::begin(const team::CallTerms& terms) {
     auto& state = shared->fabric.state(rank);
     if (shared->is_parents()) [[unlikely]] {
         require_own_process();
     }
-    state.started.store(++operations_, std::memory_order_relaxed);
+    ++operations_;
+    digest_.add(terms);
+    state.calls.write(operations_, terms);
+    state.started.store(operations_, std::memory_order_relaxed);
     shared->throw_if_broken();
+}
+
+void Member::execute(Program& program, team::Operands& operands, const team::PlanKey& key) {
+    operands.signature = digest_.signature();
     ladder_.begin_operation();
     team::Activation<team::Env> activation{&program, &operands};
     if (!engine_.run(activation)) [[unlikely]] {
         fail(key, activation.step);
     }
-    state.finished.store(operations_, std::memory_order_relaxed);
+    end();
+}
+
+void Member::end() noexcept {
+    shared->fabric.state(rank).finished.store(operations_, std::memory_order_relaxed);
 }
 
 bool Member::is_lost() noexcept {
-    return !shared->lost(operations_).empty();
+    try {
+        return !shared->lost(operations_).empty() || disagreement(*shared, 0, operations_) ||
+               (pending_ != nullptr && pending_->hopeless());
+    } catch (const std::exception&) {
+        return false; // No memory to find out; the deadline is still there.
+    }
+}
+
+team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
+    if (auto differ = disagreement(*shared, 0, operations_)) {
+        return *differ;
+    }
+    if (engine_.met_other_call()) {
+        return foreign_message(*shared, rank);
+    }
+    if (ladder_.is_lost() && pending_ != nullptr) {
+        if (auto hopeless = pending_->hopeless()) {
+            return *hopeless;
+        }
+    }
+    const bool timed_out = ladder_.timed_out();
+    const auto lost = ladder_.is_lost() ? shared->lost(operations_) : std::vector<int>{};
+    const auto missing = timed_out ? shared->missing(operations_) : std::vector<int>{};
+    return blame(*shared, {rank, key, operations_, step, missing, lost, timed_out});
 }
 
 void Member::fail(const team::PlanKey& key, std::size_t step) {
     if (!shared->is_broken()) {
-        const bool timed_out = ladder_.timed_out();
-        const auto lost = ladder_.is_lost() ? shared->lost(operations_) : std::vector<int>{};
-        const auto missing = timed_out ? shared->missing(operations_) : std::vector<int>{};
-        shared->fail(blame(*shared, {rank, key, operations_, step, missing, lost, timed_out}));
+        shared->fail(reason(key, step));
     }
     shared->wait_for_copies(); // The caller may free its buffers now.
     shared->throw_failure();

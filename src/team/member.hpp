@@ -15,6 +15,8 @@
 
 namespace corymb::detail {
 
+struct Call; // call.hpp
+
 struct Member final : private channel::Watch {
     Member(std::shared_ptr<TeamShared> team, Rank own_rank);
 
@@ -26,7 +28,7 @@ struct Member final : private channel::Watch {
     void require_own_process() const;
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
-    void run(const team::PlanKey& key, team::Operands operands);
+    void run(const Call& call);
     /// The barrier's own, shorter way to the engine.
     void barrier();
     /// Nonblocking and persistent operations, and messages between two ranks.
@@ -39,12 +41,16 @@ private:
     using Program = team::Program<team::Env>;
 
     [[nodiscard]] bool is_lost() noexcept override;
-    void execute(Program& program, const team::Operands& operands, const team::PlanKey& key);
+    void begin(const team::CallTerms& terms);
+    void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
+    void end() noexcept;
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
+    [[nodiscard]] team::Failure reason(const team::PlanKey& key, std::size_t step);
 
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
+    team::CallDigest digest_;      ///< Of their terms.
     Program* barrier_ = nullptr;
     LaneEnd lane_;
     std::vector<std::byte> scratch_;

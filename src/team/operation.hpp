@@ -27,6 +27,7 @@ struct Queue {
     Operation* last = nullptr;
     bool is_listed = false;         ///< In Pending's list of queues that are not empty.
     std::uint64_t begun = 0;        ///< Operations that came to be the first.
+    team::CallDigest digest;        ///< Of their terms.
     std::vector<std::byte> scratch; ///< Of the operation under way.
 };
 
@@ -41,6 +42,7 @@ struct Operation {
     std::size_t scratch_bytes = 0;
     std::vector<std::byte> own_scratch; ///< When that of the queue is too small and in use.
     team::PlanKey key;
+    team::CallTerms terms; ///< Of a collective.
     team::PairKey pair; ///< For a message between two ranks: peer and direction; else peer is -1.
     std::shared_ptr<const void> keep;  ///< What the operation needs beside the caller's buffers.
     bool has_own_lane = false;         ///< Persistent collectives.

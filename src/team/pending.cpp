@@ -2,6 +2,8 @@
 #include "team/pending.hpp"
 
 #include "team/blame.hpp"
+#include "team/call.hpp"
+#include "team/disagreement.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -13,7 +15,7 @@ using State = Operation::State;
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
     : shared_(&shared), rank_(rank), ladder_(&ladder),
       looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_),
-      pair_end_(shared, rank, team::pair_lane) {}
+      patrol_(shared.deadline_ns), pair_end_(shared, rank, team::pair_lane) {}
 
 Pending::~Pending() {
     while (pending_count_ > 0) {
@@ -58,8 +60,7 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
-Operation& Pending::make(const team::PlanKey& key, const team::Operands& operands, bool own_lane,
-                         std::shared_ptr<const void> keep) {
+Operation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const void> keep) {
     Operation& operation = take_spare();
     Collectives* lane = nullptr;
     if (own_lane) {
@@ -74,21 +75,17 @@ Operation& Pending::make(const team::PlanKey& key, const team::Operands& operand
     }
     operation.has_own_lane = operation.is_persistent = own_lane;
     operation.queue = &lane->queue;
-    operation.key = key;
+    operation.key = call.key;
+    operation.terms = call.terms;
     operation.keep = std::move(keep);
     try {
-        operation.activation.program = &lane->end.program_for(key);
+        operation.activation.program =
+            is_empty(call) ? &nothing_ : &lane->end.program_for(call.key);
     } catch (...) {
         forget(operation);
         throw;
     }
-    prepare(operation, operands);
-    return operation;
-}
-
-Operation& Pending::make_nothing(bool persistent) {
-    Operation& operation = take_spare();
-    operation.is_persistent = persistent;
+    prepare(operation, call.operands);
     return operation;
 }
 
@@ -110,10 +107,7 @@ Operation& Pending::make_pair(const team::PairKey& key, const team::Operands& op
 
 void Pending::start(Operation& operation) {
     shared_->throw_if_broken();
-    if (operation.queue == nullptr) {
-        operation.state = State::done; // There is nothing to do.
-        return;
-    }
+    patrol_.note_progress();
     Queue& queue = *operation.queue;
     busy_.reserve(busy_.size() + 1);
     operation.activation.step = operation.activation.offset = 0;
@@ -149,6 +143,9 @@ void Pending::begin(Queue& queue) {
         operation.own_scratch.empty() ? queue.scratch.data() : operation.own_scratch.data();
     ++queue.begun;
     if (queue.state != nullptr) {
+        queue.digest.add(operation.terms);
+        operation.operands.signature = queue.digest.signature();
+        queue.state->calls.write(queue.begun, operation.terms);
         queue.state->started.store(queue.begun, std::memory_order_relaxed);
     }
 }
@@ -159,8 +156,14 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
         const std::size_t before = operation.activation.step;
         const bool done = engine_.run(operation.activation, steps_left);
         steps_left -= std::min(steps_left, operation.activation.step - before + 1);
+        if (done || operation.activation.step != before) {
+            patrol_.note_progress();
+        }
         if (!done) {
             return;
+        }
+        if (queue.state != nullptr) {
+            queue.state->finished.store(queue.begun, std::memory_order_relaxed);
         }
         queue.first = operation.next;
         finish(operation, State::done);
@@ -229,7 +232,7 @@ bool Pending::look_once(Operation& operation) {
 
 bool Pending::test(Operation& operation) {
     if (!look(operation, steps_of_a_look)) {
-        if (shared_->is_broken()) {
+        if (must_fail()) {
             fail(operation, false);
         }
         return false;
@@ -240,9 +243,9 @@ bool Pending::test(Operation& operation) {
 
 void Pending::wait_until_over(Operation& operation) {
     auto done = [&]() noexcept {
-        return look(operation, all_steps);
+        return look(operation, all_steps) || engine_.met_other_call();
     };
-    if (!ladder_->until(done)) {
+    if (!ladder_->until(done) || operation.state == State::pending) {
         fail(operation, ladder_->timed_out());
     }
 }
@@ -266,9 +269,9 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
             return true;
         }
         advance_all(all_steps);
-        return look_through();
+        return look_through() || engine_.met_other_call();
     };
-    if (!ladder_->until(done)) {
+    if (!ladder_->until(done) || found == operations.size()) {
         fail(*operations.front(), ladder_->timed_out());
     }
     return found;
@@ -310,21 +313,79 @@ void Pending::forget(Operation& operation) noexcept {
     spare_.push_back(std::move(mine));
 }
 
-void Pending::fail(const Operation& operation, bool timed_out) {
-    if (timed_out) {
-        const Queue& queue = *operation.queue;
-        const Operation& blamed = queue.first != nullptr ? *queue.first : operation;
-        shared_->fail(blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed)
-                                           : blame_pair(*shared_, rank_, blamed));
+bool Pending::must_fail() {
+    if (shared_->is_broken() || engine_.met_other_call()) {
+        return true;
     }
-    if (!shared_->is_broken()) { // The watch has ended the wait.
-        const auto lost =
-            shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
-        std::string names;
-        for (const int rank : lost) {
-            names += (names.empty() ? "" : ", ") + shared_->name_of(rank);
+    switch (patrol_.after_failed_test()) {
+    case Patrol::Duty::none: return false;
+    case Patrol::Duty::give_up: return true;
+    case Patrol::Duty::look_around: break;
+    }
+    return hopeless().has_value();
+}
+
+/// Ranks that have ended and left the first operation of the queue undone.
+std::vector<int> Pending::ended(const Queue& queue) {
+    std::vector<int> ranks;
+    if (!shared_->company) {
+        return ranks;
+    }
+    auto lane = shared_->lane(queue.lane->id());
+    shared_->company->watch.look();
+    for (Rank rank = 0; rank < shared_->fabric.size(); ++rank) {
+        const bool is_needed =
+            queue.state == nullptr
+                ? rank == queue.first->pair.peer
+                : lane.lane_state(rank).finished.load(std::memory_order_relaxed) < queue.begun;
+        if (is_needed && shared_->is_elsewhere(rank) &&
+            shared_->company->watch.has_ended(shared_->fabric.state(rank).pid)) {
+            ranks.push_back(rank);
         }
-        shared_->fail({Errc::team_broken, names + " ended while operations were under way", lost});
+    }
+    return ranks;
+}
+
+std::optional<team::Failure> Pending::hopeless() {
+    for (const Queue* queue : busy_) {
+        if (queue->first == nullptr) {
+            continue;
+        }
+        if (queue->state != nullptr) {
+            if (auto differ = disagreement(*shared_, queue->lane->id(), queue->begun)) {
+                return differ;
+            }
+        }
+        if (const auto lost = ended(*queue); !lost.empty()) {
+            return blame_lost(*shared_, rank_, *queue, lost);
+        }
+    }
+    return std::nullopt;
+}
+
+team::Failure Pending::reason(const Operation& operation, bool timed_out) {
+    if (auto known = hopeless()) {
+        return *known;
+    }
+    if (engine_.met_other_call()) {
+        return foreign_message(*shared_, rank_);
+    }
+    const auto lost =
+        timed_out
+            ? std::vector<int>{}
+            : shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
+    const Queue& queue = *operation.queue;
+    const Operation& blamed = queue.first != nullptr ? *queue.first : operation;
+    if (!lost.empty()) {
+        return blame_lost(*shared_, rank_, queue, lost);
+    }
+    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed)
+                                : blame_pair(*shared_, rank_, blamed);
+}
+
+void Pending::fail(const Operation& operation, bool timed_out) {
+    if (!shared_->is_broken()) {
+        shared_->fail(reason(operation, timed_out));
     }
     shared_->wait_for_copies(); // The caller may free its buffers now.
     abandon_all();
@@ -357,7 +418,10 @@ void Pending::resume_coroutines() {
 
 std::size_t Pending::progress() {
     advance_all(steps_of_a_look);
-    if (pending_count_ > 0 && shared_->is_broken()) {
+    if (pending_count_ > 0 && must_fail()) {
+        if (!shared_->is_broken()) {
+            shared_->fail(reason(first_pending(), false));
+        }
         shared_->wait_for_copies();
         abandon_all();
     }
@@ -370,7 +434,7 @@ void Pending::complete_all() {
         auto done = [&]() noexcept {
             const std::size_t before = pending_count_;
             advance_all(all_steps);
-            return pending_count_ < before;
+            return pending_count_ < before || engine_.met_other_call();
         };
         if (!ladder_->until(done)) {
             try {
@@ -380,6 +444,9 @@ void Pending::complete_all() {
                 throw;
             }
         }
+    }
+    if (shared_->is_broken()) {
+        shared_->throw_failure();
     }
 }
 

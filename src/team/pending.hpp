@@ -7,6 +7,7 @@
 #include "team/engine.hpp"
 #include "team/look_once.hpp"
 #include "team/operation.hpp"
+#include "team/patrol.hpp"
 #include "team/team_shared.hpp"
 
 #include <cstdint>
@@ -14,10 +15,13 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace corymb::detail {
+
+struct Call; // call.hpp
 
 class Pending {
 public:
@@ -29,10 +33,7 @@ public:
 
     /// A collective, not started; with `own_lane` it can be started many times. Throws what
     /// planning throws.
-    Operation& make(const team::PlanKey& key, const team::Operands& operands, bool own_lane,
-                    std::shared_ptr<const void> keep);
-    /// One that has no bytes to move.
-    Operation& make_nothing(bool persistent);
+    Operation& make(const Call& call, bool own_lane, std::shared_ptr<const void> keep);
     /// A message from or to a peer.
     Operation& make_pair(const team::PairKey& key, const team::Operands& operands, bool persistent);
 
@@ -55,9 +56,14 @@ public:
     std::size_t progress();
     void complete_all();
 
+    /// Why what is under way cannot end, if so: a rank has ended or has called something else.
+    /// O(ranks) for each lane in use.
+    [[nodiscard]] std::optional<team::Failure> hopeless();
+
 private:
     using Looking = team::LookOnce<team::Env>;
     using Engine = team::Engine<team::Env, Looking>;
+    using Program = team::Program<team::Env>;
 
     /// Steps that one bounded call does at most.
     static constexpr std::size_t steps_of_a_look = 256;
@@ -73,6 +79,10 @@ private:
     bool look(Operation& operation, std::size_t steps_max) noexcept;
     void consume(Operation& operation);
     [[nodiscard]] Operation& first_pending() const noexcept; ///< There is one.
+    /// Whether to give up an operation that was looked at in vain.
+    [[nodiscard]] bool must_fail();
+    [[nodiscard]] team::Failure reason(const Operation& operation, bool timed_out);
+    [[nodiscard]] std::vector<int> ended(const Queue& queue);
     [[noreturn]] void fail(const Operation& blamed, bool timed_out);
     void abandon_all() noexcept;
     void resume_coroutines();
@@ -83,6 +93,8 @@ private:
     channel::WaitLadder* ladder_;
     Looking looking_;
     Engine engine_;
+    Patrol patrol_;
+    Program nothing_;            ///< Of collectives without bytes.
     std::uint64_t started_ = 0;  ///< Nonblocking collectives.
     std::uint64_t own_made_ = 0; ///< Persistent ones that were made.
     /// A lane of collectives: made when first needed, kept for its counts.

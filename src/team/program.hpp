@@ -126,7 +126,8 @@ struct Operands {
     std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;
     Reduction::Combine combine = nullptr;
-    void* context = nullptr; ///< Of the operator.
+    void* context = nullptr;          ///< Of the operator.
+    channel::Signature signature = 0; ///< Of messages; those with another are refused.
 };
 
 /// Cuts the payload into the program's blocks of whole elements.

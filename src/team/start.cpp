@@ -27,10 +27,7 @@ detail::Operation* begun(detail::Pending& pending, detail::Operation& operation,
 detail::Operation* collective(detail::Member& member, const detail::Call& call, bool persistent,
                               std::shared_ptr<const void> keep = nullptr) {
     detail::Pending& pending = member.pending();
-    detail::Operation& made =
-        detail::is_empty(call) ? pending.make_nothing(persistent)
-                               : pending.make(call.key, call.operands, persistent, std::move(keep));
-    return begun(pending, made, !persistent);
+    return begun(pending, pending.make(call, persistent, std::move(keep)), !persistent);
 }
 
 detail::Operation* message(detail::Member& member, const detail::PairCall& call, bool persistent) {

@@ -41,9 +41,7 @@ void Team::barrier() {
 
 void Team::run(const detail::Wish& wish) {
     const detail::Call call = detail::collective_call(member(), wish);
-    if (!detail::is_empty(call)) {
-        member_->run(call.key, call.operands);
-    }
+    member_->run(call);
 }
 
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {

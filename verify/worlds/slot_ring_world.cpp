@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // src/channel/slot_ring.hpp: messages come in order and whole, a slot is not filled again while its
-// payload is in use, with both kinds of credit and across the 32-bit wrap of the numbers.
+// payload is in use, with both kinds of credit and across the wraps of numbers and
+// credits.
 #include "channel/slot_ring.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
@@ -34,8 +35,7 @@ struct Link {
         Explorer::current().name(&ring.consumed, sizeof ring.consumed, "consumed");
         ring.consumed.store(start, std::memory_order_relaxed);
         for (std::uint64_t number = start; start != 0 && number + Slots > start; --number) {
-            ring.slot[(number - 1) % Slots].word.store(number & 0xffffffffu,
-                                                       std::memory_order_relaxed);
+            ring.slot[(number - 1) % Slots].word.store(number & 0xffffU, std::memory_order_relaxed);
         }
     }
     template <class Waiter>
@@ -152,7 +152,7 @@ struct Pipeline {
     }
 };
 
-constexpr std::uint64_t near_wrap = 0xffffffffu - 2; // A multiple of neither 2 nor 4.
+constexpr std::uint64_t near_wrap = 0xffffffffU - 2; // A multiple of neither 2 nor 4.
 
 } // namespace
 
@@ -164,10 +164,10 @@ int main(int argc, char** argv) {
             holds<Stream<2, 2, 6>>("ring: stream of 6 through 2 slots, credit every second"),
             holds<Stream<1, 1, 4>>("ring: stream of 4 through 1 slot"),
             holds_large<Stream<4, 2, 10>>("ring: stream of 10 through 4 slots"),
-            holds<Stream<2, 1, 6, near_wrap>>("ring: stream of 6 across the 32-bit wrap"),
+            holds<Stream<2, 1, 6, near_wrap>>("ring: stream of 6 across the wraps"),
             holds<RequestAndAnswer<2, 5>>("ring: 5 requests and answers, credit with the answer"),
             holds<RequestAndAnswer<1, 5>>("ring: 5 requests and answers through 1 slot"),
-            holds<RequestAndAnswer<2, 5, near_wrap>>("ring: 5 requests across the 32-bit wrap"),
+            holds<RequestAndAnswer<2, 5, near_wrap>>("ring: 5 requests across the wraps"),
             holds<Exchange<2, 1, 4>>("ring: exchange, 4 rounds, 2 slots, credit every message"),
             holds<Exchange<2, 2, 4>>("ring: exchange, 4 rounds, 2 slots, credit every second"),
             holds<Pipeline<4>>("ring: pipeline of 3 threads, 4 messages"),

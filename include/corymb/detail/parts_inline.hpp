@@ -32,6 +32,7 @@ detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span
     }
     detail::Wish wish{op, root, input.data(), output.data(), part, {}};
     wish.reduction.element_bytes = sizeof(T);
+    wish.reduction.identity = detail::move_identity<T>();
     return wish;
 }
 

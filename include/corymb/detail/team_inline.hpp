@@ -13,6 +13,7 @@ Wish broadcast_wish(std::span<T> data, Rank root) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
     Wish wish{Collective::broadcast, root, nullptr, data.data(), data.size(), {}};
     wish.reduction.element_bytes = sizeof(T);
+    wish.reduction.identity = move_identity<T>();
     return wish;
 }
 

@@ -23,14 +23,35 @@ std::size_t shm_entries() {
     return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
 }
 
+enum class Style : std::uint8_t { blocking, waiting, testing };
+
+void complete(Request& request, Style style) {
+    if (style == Style::waiting) {
+        request.wait();
+        return;
+    }
+    while (!request.test()) {
+    }
+}
+
 /// Operations until one fails.
-Error work_until_failure(Team& team) {
+Error work_until_failure(Team& team, Style style) {
     std::vector<std::uint32_t> data(3000, 1);
+    std::vector<std::uint32_t> sum(3000);
     for (;;) {
         try {
-            team.barrier();
-            team.broadcast(std::span(data), 0);
-            team.reduce(std::span<const std::uint32_t>(data), std::span(data));
+            if (style == Style::blocking) {
+                team.barrier();
+                team.broadcast(std::span(data), 0);
+                team.reduce(std::span<const std::uint32_t>(data), std::span(sum));
+                continue;
+            }
+            Request requests[] = {
+                team.ibarrier(), team.ibroadcast(std::span(data), 0),
+                team.ireduce(std::span<const std::uint32_t>(data), std::span(sum))};
+            for (Request& request : requests) {
+                complete(request, style);
+            }
         } catch (const Error& error) {
             return error;
         }
@@ -48,7 +69,7 @@ bool names(const Error& error, Rank rank, pid_t pid) {
 }
 
 /// One team of `size`, one rank killed after `delay`; survivors must be told and go on.
-void kill_one(int size, Rank victim, std::chrono::microseconds delay, Mechanism via) {
+void kill_one(int size, Rank victim, std::chrono::microseconds delay, Mechanism via, Style style) {
     const TeamDescriptor memory(size);
     Children children;
     int channel[2];
@@ -66,7 +87,7 @@ void kill_one(int size, Rank victim, std::chrono::microseconds delay, Mechanism 
                 require(::write(channel[1], &ready, 1) == 1, "the test is told");
             }
             const auto begin = std::chrono::steady_clock::now();
-            const Error error = work_until_failure(team);
+            const Error error = work_until_failure(team, style);
             require(own != victim, "the victim outlived its death");
             require(names(error, victim, victim_pid), error.what());
             require(std::chrono::steady_clock::now() - begin < 20s, "told before the deadline");
@@ -99,7 +120,7 @@ TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
         const int size = 2 + static_cast<int>(random.below(3));
         const auto victim = static_cast<Rank>(random.below(static_cast<std::uint32_t>(size)));
         kill_one(size, victim, std::chrono::microseconds(random.below(3000)),
-                 kill % 2 == 0 ? Mechanism::cells : Mechanism::pull);
+                 kill % 2 == 0 ? Mechanism::cells : Mechanism::pull, static_cast<Style>(kill % 3));
     }
     EXPECT_EQ(open_descriptors(), descriptors);
     EXPECT_EQ(shm_entries(), entries);
@@ -116,7 +137,7 @@ TEST(KillTest, ARankThatEndsEarlyIsNamed) {
             if (team.rank() == 1) {
                 return;
             }
-            const Error error = work_until_failure(team);
+            const Error error = work_until_failure(team, Style::blocking);
             require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{1},
                     error.what());
         });
@@ -153,7 +174,7 @@ TEST(KillTest, AStoppedRankIsNamedAtTheDeadline) {
                 ::raise(SIGSTOP);
                 return;
             }
-            const Error error = work_until_failure(team);
+            const Error error = work_until_failure(team, Style::blocking);
             require(error.code() == Errc::timeout, error.what());
             require(std::string(error.what()).find("stopped") != std::string::npos, error.what());
             Team rest = team.shrink();

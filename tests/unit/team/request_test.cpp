@@ -267,6 +267,7 @@ TEST(RequestTest, MisuseIsRefused) {
     Request once = ranks.handles[1].isend(std::span<const int>(), 0);
     once.wait();
     refused([&] { once.wait(); });
+    team.recv(std::span<int>(), 1);
     Request persistent = team.barrier_init();
     refused([&] { persistent.wait(); });
     persistent.start();

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: what all ranks must agree on when they call a collective, a digest of all that a rank
+// has called, and a log of the last calls that it keeps for the others, so that a call that differs
+// is noticed by whoever gets its messages, and named instead of waited for.
+//
+// Roles: one rank writes its log, any rank reads it, when it has met a foreign message or has
+// waited for long.
+//
+// Layout (entry = number mod entries):
+//   bytes     field            written by  read by
+//   16e..     entry[e].what    its rank    all       operation, root, type, operator; number
+//   16e+8..   entry[e].bytes   its rank    all       size; number
+//
+// Protocol:
+//   writer  stores both words of an entry, each with the lower 16 bits of the operation's number.
+//   reader  takes a word for what it says only if it has the number that it looks for.
+//
+// Order: none. Each word speaks for itself; a reader that comes too early or too late finds another
+// number and knows nothing.
+//
+// Progress: wait-free.
+//
+// Checked by: tests/unit/team/mismatch_test.cpp. There is no order to weaken.
+#pragma once
+
+#include "base/cache_line.hpp"
+#include "channel/signature.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace corymb::team {
+
+/// In two words of 48 bits. Equal terms, equal calls.
+struct CallTerms {
+    std::uint64_t what = 0; ///< See `terms_of`.
+    std::uint64_t bytes = 0;
+
+    bool operator==(const CallTerms&) const = default;
+};
+
+/// All calls of a lane so far. A message carries 16 bits of it, so that also a rank that has got
+/// through a call that differed meets a contradiction at its next message.
+class CallDigest {
+public:
+    constexpr void add(const CallTerms& terms) noexcept {
+        // Odd constants without structure; the upper bits of a product depend on all others.
+        const std::uint64_t term = terms.what * 0x9E3779B97F4A7C15U + terms.bytes;
+        state_ = ((state_ ^ term) + 0xC2B2AE3D27D4EB4FU) * 0xBF58476D1CE4E5B9U;
+        state_ ^= state_ >> 32U;
+    }
+    [[nodiscard]] constexpr channel::Signature signature() const noexcept {
+        return static_cast<channel::Signature>(state_);
+    }
+
+private:
+    std::uint64_t state_ = 0;
+};
+
+/// `identity` is that of Reduction. The root counts to a million.
+[[nodiscard]] constexpr CallTerms terms_of(Collective op, Rank root, std::uint64_t bytes,
+                                           std::uint32_t identity) noexcept {
+    return {static_cast<std::uint64_t>(op) | (static_cast<std::uint64_t>(root) & 0xFFFFFU) << 8U |
+                static_cast<std::uint64_t>(identity & 0xFFFFU) << 28U,
+            bytes & 0xFFFFFFFFFFFFU};
+}
+[[nodiscard]] constexpr Collective op_of(const CallTerms& terms) noexcept {
+    return static_cast<Collective>(terms.what & 0xFFU);
+}
+[[nodiscard]] constexpr Rank root_of(const CallTerms& terms) noexcept {
+    return static_cast<Rank>(terms.what >> 8U & 0xFFFFFU);
+}
+[[nodiscard]] constexpr std::uint32_t identity_of(const CallTerms& terms) noexcept {
+    return static_cast<std::uint32_t>(terms.what >> 28U & 0xFFFFU);
+}
+
+template <class Env>
+class CallLog {
+public:
+    static constexpr std::uint64_t entries = 8;
+
+    /// Writer: operation `number` has these terms.
+    void write(std::uint64_t number, const CallTerms& terms) noexcept {
+        Entry& entry = entry_[number % entries];
+        entry.what.store(terms.what << 16U | (number & 0xFFFFU), std::memory_order_relaxed);
+        entry.bytes.store(terms.bytes << 16U | (number & 0xFFFFU), std::memory_order_relaxed);
+    }
+
+    /// Reader: the terms of operation `number`, if the log has them now.
+    [[nodiscard]] std::optional<CallTerms> read(std::uint64_t number) const noexcept {
+        const Entry& entry = entry_[number % entries];
+        const std::uint64_t what = entry.what.load(std::memory_order_relaxed);
+        const std::uint64_t bytes = entry.bytes.load(std::memory_order_relaxed);
+        if ((what & 0xFFFFU) != (number & 0xFFFFU) || (bytes & 0xFFFFU) != (number & 0xFFFFU)) {
+            return std::nullopt;
+        }
+        return CallTerms{what >> 16U, bytes >> 16U};
+    }
+
+private:
+    struct Entry {
+        typename Env::template Atomic<std::uint64_t> what;
+        typename Env::template Atomic<std::uint64_t> bytes;
+    };
+    alignas(line_pair_bytes) Entry entry_[entries];
+};
+
+} // namespace corymb::team

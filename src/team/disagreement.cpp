@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/disagreement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace corymb::detail {
+
+namespace {
+
+using Log = team::CallLog<team::Env>;
+
+/// Ranks that have called the same.
+struct Party {
+    team::CallTerms terms;
+    std::vector<Rank> ranks;
+};
+
+std::string describe(const team::CallTerms& terms) {
+    const Collective op = team::op_of(terms);
+    if (op == Collective::barrier) {
+        return std::string(to_string(op));
+    }
+    std::string text = fmt::format("{} of {} bytes", to_string(op), terms.bytes);
+    const std::uint32_t identity = team::identity_of(terms);
+    if (identity != 0) {
+        const auto type = static_cast<ElementType>((identity - 1) / 256U);
+        const auto with = (identity - 1) % 256U;
+        text += fmt::format(" of {}", to_string(type));
+        if (with < operator_count) {
+            text += fmt::format(" with {}", to_string(static_cast<Operator>(with)));
+        }
+    }
+    if (op == Collective::broadcast || op == Collective::reduce || op == Collective::gather ||
+        op == Collective::scatter) {
+        text += fmt::format(", root {}", team::root_of(terms));
+    }
+    return text;
+}
+
+/// The parties in operation `number`, the largest first.
+std::vector<Party> parties(const std::vector<const Log*>& logs, std::uint64_t number) {
+    std::vector<Party> all;
+    for (std::size_t rank = 0; rank < logs.size(); ++rank) {
+        const auto terms = logs[rank]->read(number);
+        if (!terms) {
+            continue;
+        }
+        auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Party& party) { return party.terms == *terms; });
+        if (found == all.end()) {
+            found = all.insert(all.end(), {*terms, {}});
+        }
+        found->ranks.push_back(static_cast<Rank>(rank));
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Party& left, const Party& right) {
+        return left.ranks.size() > right.ranks.size();
+    });
+    return all;
+}
+
+team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId lane,
+                         const std::vector<Party>& all) {
+    team::Failure failure{Errc::mismatch, "", {}};
+    std::vector<std::string> texts;
+    for (const Party& party : all) {
+        std::vector<std::string> names;
+        for (const Rank rank : party.ranks) {
+            names.push_back(shared.name_of(rank));
+        }
+        texts.push_back(fmt::format("{} in {}", fmt::join(names, ", "), describe(party.terms)));
+        if (&party != &all.front()) {
+            failure.ranks.insert(failure.ranks.end(), party.ranks.begin(), party.ranks.end());
+        }
+    }
+    std::sort(failure.ranks.begin(), failure.ranks.end());
+    failure.text = fmt::format(
+        "the ranks of a team of {} differ in operation {}{}: {}; all ranks call the "
+        "same operations in the same order, with the same root, size and type",
+        shared.fabric.size(), number, lane == 0 ? std::string() : fmt::format(" on lane {}", lane),
+        fmt::join(texts, "; "));
+    return failure;
+}
+
+} // namespace
+
+std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
+                                          std::uint64_t last) {
+    std::vector<const Log*> logs;
+    auto edges = shared.lane(lane);
+    for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
+        logs.push_back(lane == 0 ? &shared.fabric.state(rank).calls
+                                 : &edges.lane_state(rank).calls);
+    }
+    for (std::uint64_t number = last < Log::entries ? 1 : last - Log::entries + 1; number <= last;
+         ++number) {
+        const auto all = parties(logs, number);
+        if (all.size() > 1) {
+            return failure_of(shared, number, lane, all);
+        }
+    }
+    return std::nullopt;
+}
+
+team::Failure foreign_message(TeamShared& shared, Rank rank) {
+    return {Errc::mismatch,
+            fmt::format("{} has met a message that belongs to another call: ranks have called "
+                        "different operations, or sent and received different numbers of bytes",
+                        shared.name_of(rank)),
+            {}};
+}
+
+} // namespace corymb::detail
