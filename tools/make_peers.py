@@ -24,9 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "bench" / "mpi" / "mpi_ranks.c"
 TIMEOUT_S = 900
 KNOWN_KEYS = {
-    "name", "requirements", "compiler", "launch", "pinned", "floating", "persistent", "variables",
-    "contestant",
+    "name", "language", "requirements", "compiler", "worker", "launch", "pinned", "floating",
+    "persistent", "variables", "contestant",
 }  # fmt: skip
+KNOWN_CONTESTANT_KEYS = {"name", "words", "variables", "tuned", "when"}
 
 
 class MissingError(Exception):
@@ -42,10 +43,15 @@ def read_peers(text: str) -> list[dict[str, Any]]:
         unknown = set(peer) - KNOWN_KEYS
         if unknown:
             raise ValueError(f"peer {name}: unknown key {sorted(unknown)[0]}")
-        lacking = {"name", "compiler", "launch", "pinned", "floating", "contestant"} - set(peer)
+        lacking = {"name", "launch", "pinned", "floating", "contestant"} - set(peer)
         if lacking:
             raise ValueError(f"peer {name}: {sorted(lacking)[0]} is missing")
+        if ("compiler" in peer) == ("worker" in peer):
+            raise ValueError(f"peer {name}: it needs a compiler or a worker")
         for entry in peer["contestant"]:
+            odd = set(entry) - KNOWN_CONTESTANT_KEYS
+            if odd:
+                raise ValueError(f"peer {name}: unknown key {sorted(odd)[0]} of a contestant")
             if entry["name"] in names:
                 raise ValueError(f"peer {name}: contestant {entry['name']} occurs twice")
             names.add(entry["name"])
@@ -97,27 +103,33 @@ def filled(value: Any, **words: str) -> Any:
     return value
 
 
-def make(peer: dict[str, Any], folder: Path, logs: Path) -> dict[str, Any]:
-    """What peers.json says of a peer that is ready."""
-    place = folder / peer["name"]
-    if "requirements" in peer:
-        make_environment(peer, place, logs)
-    peer = filled(peer, place=str(place))
+def compile_worker(peer: dict[str, Any], place: Path, worker: Path, log: Path) -> None:
+    """The rank program, by this library's compiler."""
     compiler = shutil.which(peer["compiler"])
     if compiler is None:
         raise MissingError(f"{peer['compiler']} is not installed")
-    worker = folder / "workers" / peer["name"]
     worker.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra"]
     if peer.get("persistent", True):
         flags.append("-DCORYMB_PEER_PERSISTENT")
     variables = peer.get("variables", {}) | {"PATH": f"{place}/bin:{os.environ['PATH']}"}
-    log = logs / f"peer-{peer['name']}-compile.log"
     run([compiler, *flags, str(SOURCE), "-o", str(worker)], log, variables)
-    keys = ("name", "launch", "pinned", "floating", "contestant")
+
+
+def make(peer: dict[str, Any], folder: Path, logs: Path) -> dict[str, Any]:
+    """What peers.json says of a peer that is ready."""
+    place = folder / peer["name"]
+    if "requirements" in peer:
+        make_environment(peer, place, logs)
+    peer = filled(peer, place=str(place), sources=str(ROOT))
+    if "compiler" in peer:
+        worker = folder / "workers" / peer["name"]
+        compile_worker(peer, place, worker, logs / f"peer-{peer['name']}-compile.log")
+        peer["worker"] = [str(worker)]
+    keys = ("name", "worker", "launch", "pinned", "floating", "contestant")
     return {key: peer[key] for key in keys} | {
         "variables": peer.get("variables", {}),
-        "worker": str(worker),
+        "language": peer.get("language", "c"),
     }
 
 

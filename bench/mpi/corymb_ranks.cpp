@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb's own ranks among the MPI libraries: threads of one process, each with its own pipe.
-// session.h says how the driver talks to them.
+// corymb's own ranks among the MPI libraries: threads of one process, each with its own pipe, or
+// processes that `corymb run` starts. session.h says how the driver talks to them.
+//
+//   corymb-bench-ranks threads RANKS pin|float
+//   corymb-run -n RANKS -- corymb-bench-ranks attach
+#include "corymb_calls.hpp"
+#include "payload.h"
 #include "session.h"
 
 #include <corymb/corymb.hpp>
@@ -14,53 +19,39 @@
 
 namespace {
 
-struct Work {
-    corymb::Team* team;
-    std::string_view operation;
-    corymb::Rank root;
-    std::vector<double> input;
-    std::vector<double> output;
+/// Buffers of a rank, given back whatever happens.
+class Buffers {
+public:
+    Buffers(const session& ends, const command& asked)
+        : made_(payload_make(&data, &ends, &asked) == 0) {}
+    Buffers(const Buffers&) = delete;
+    Buffers& operator=(const Buffers&) = delete;
+    ~Buffers() { payload_free(&data); }
+    [[nodiscard]] bool is_made() const { return made_; }
+
+    payload data{};
+
+private:
+    bool made_;
 };
 
-void once(void* state) {
-    auto& w = *static_cast<Work*>(state);
-    const std::span<const double> input(w.input);
-    const std::span<double> output(w.output);
-    if (w.operation == "barrier") {
-        w.team->barrier();
-    } else if (w.operation == "broadcast") {
-        w.team->broadcast(output, w.root);
-    } else if (w.operation == "reduce") {
-        w.team->reduce(input, output, std::plus<>{}, w.root);
-    } else {
-        w.team->allreduce(input, output);
-    }
-}
-
-bool is_right(const Work& w) {
-    const auto n = w.team->size();
-    const auto all = static_cast<double>(n) * (n + 1) / 2;
-    const bool has_result =
-        w.operation != "barrier" && (w.operation != "reduce" || w.team->rank() == w.root);
-    const double expected = w.operation == "broadcast" ? w.root + 1 : all;
-    return !has_result || w.output.empty() ||
-           (w.output.front() == expected && w.output[w.output.size() / 2] == expected &&
-            w.output.back() == expected);
-}
-
 const char* perform(corymb::Team& team, session& ends, const command& asked) {
-    const std::string_view operation = asked.operation;
-    const bool known = operation == "barrier" || operation == "broadcast" ||
-                       operation == "reduce" || operation == "allreduce";
-    if (!known || std::string_view(asked.mode) != "blocking") {
+    if (operation_of(asked.operation) == operation_count) {
         return "unsupported";
     }
-    const std::size_t count = asked.bytes / sizeof(double);
-    const double own = team.rank() + 1;
-    Work work{&team, operation, asked.root, std::vector<double>(count, own),
-              std::vector<double>(count, team.rank() == asked.root ? own : -1)};
-    session_measure(&ends, &asked, once, &work);
-    return is_right(work) ? "ok" : "wrong";
+    const Buffers buffers(ends, asked);
+    if (!buffers.is_made()) {
+        return "memory";
+    }
+    if (measure_alone(&ends, &asked, &buffers.data) == 0) {
+        corymb::bench::Work work(team, buffers.data);
+        actions chosen{};
+        if (!work.choose(asked.mode, chosen)) {
+            return "unsupported";
+        }
+        session_measure(&ends, &asked, &chosen);
+    }
+    return payload_is_right(&buffers.data) != 0 ? "ok" : "wrong";
 }
 
 void serve(corymb::Team& team, const std::string& folder) {
@@ -74,21 +65,33 @@ void serve(corymb::Team& team, const std::string& folder) {
     }
 }
 
+void serve_threads(int ranks, bool pin, const std::string& folder) {
+    corymb::TeamOptions options;
+    options.pin = pin;
+    corymb::threads(ranks, [&folder](corymb::Team& team) { serve(team, folder); }, options);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    const std::vector<std::string_view> words(argv, argv + argc);
     const char* folder = std::getenv("CORYMB_PEER_FOLDER");
-    const int ranks = argc == 3 ? static_cast<int>(std::strtol(argv[1], nullptr, 10)) : 0;
-    const std::string_view binding = argc == 3 ? argv[2] : "";
-    if (folder == nullptr || ranks < 1 || (binding != "pin" && binding != "float")) {
+    const bool attaches = words.size() == 2 && words[1] == "attach";
+    const bool has_threads = words.size() == 4 && words[1] == "threads";
+    const int ranks = has_threads ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 0;
+    const std::string_view binding = has_threads ? words[3] : "";
+    if (folder == nullptr ||
+        !(attaches || (ranks >= 1 && (binding == "pin" || binding == "float")))) {
         std::fputs("`corymb bench-peers` starts this program\n", stderr);
         return 2;
     }
     try {
-        corymb::TeamOptions options;
-        options.pin = binding == "pin";
-        const std::string place = folder;
-        corymb::threads(ranks, [&place](corymb::Team& team) { serve(team, place); }, options);
+        if (attaches) {
+            corymb::Team team = corymb::Team::attach();
+            serve(team, folder);
+        } else {
+            serve_threads(ranks, binding == "pin", folder);
+        }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

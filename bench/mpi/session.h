@@ -5,12 +5,16 @@
 // file `samples`. Between commands every rank sleeps in read(), so nobody disturbs the contestant
 // whose turn it is. When the driver ends, however it ends, read() returns and the ranks end too.
 //
-//   command: OPERATION MODE BYTES ROOT WARM_UP ITERATIONS START_NS WINDOW_NS, or `quit`
-//   replies: `hello RANK PID CPUS` once, then `done RANK WORD`; WORD is ok, wrong or unsupported
+//   command: OPERATION MODE BYTES ROOT WARM_UP ITERATIONS START_NS WINDOW_NS WORK_NS POLLS, or
+//            `quit`
+//   replies: `hello RANK PID CPUS` once, then `done RANK WORD`; WORD is ok, wrong, unsupported or
+//            memory
 //
-// Iteration i of a command with a window begins at START_NS + i * WINDOW_NS, or at once if that has
-// passed; its begin and end are sample i of the rank. Without a window the iterations follow each
-// other and the first sample is the whole stretch. Bytes are those of one contribution.
+// Iteration i of a command with a window begins at START_NS + (WARM_UP + 1 + i) * WINDOW_NS, or at
+// once if that has passed; its begin and end are sample i of the rank. Without a window the
+// iterations follow each other and the first sample is the whole stretch. Bytes are those of one
+// contribution. With work, an iteration starts the operation, computes for WORK_NS with POLLS
+// tests in between, and waits. python/corymb/peers/ranks/ has the same for Python.
 #pragma once
 
 #ifdef __cplusplus // It is C, which has no other cast.
@@ -29,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { samples_max = 4096, word_max = 24 };
+enum { samples_max = 4096, word_max = 24, calibrations = 8, calibration_loops = 20000 };
 
 struct command {
     char operation[word_max];
@@ -40,6 +44,17 @@ struct command {
     int iterations;
     int64_t start_ns;
     int64_t window_ns;
+    int64_t work_ns;
+    int polls;
+};
+
+/// What is timed: `once`, or, with work, the others. `test` may be called when all is done.
+struct actions {
+    void (*once)(void* state);
+    void (*start)(void* state);
+    void (*test)(void* state);
+    void (*wait)(void* state);
+    void* state;
 };
 
 struct session {
@@ -49,6 +64,8 @@ struct session {
     FILE* commands;
     int replies;
     int64_t (*samples)[2];
+    double loops_per_ns; // Of compute(); 0 until it is needed.
+    double computed;     // Its result, so that no compiler leaves it out.
 };
 
 static inline int64_t now_ns(void) {
@@ -62,6 +79,25 @@ static inline void wait_until(const struct session* session, int64_t moment) {
         if (session->yields) {
             sched_yield();
         }
+    }
+}
+
+/// Keeps the core busy without memory: each multiplication needs the one before.
+static inline void compute(struct session* session, int64_t loops) {
+    double value = session->computed;
+    for (int64_t i = 0; i < loops; ++i) {
+        value = value * 0.999 + 0.5;
+    }
+    session->computed = value;
+}
+
+/// Times compute(); the fastest of a few tries counts, since others only slow it down.
+static inline void calibrate(struct session* session) {
+    for (int i = 0; i < calibrations; ++i) {
+        const int64_t begin = now_ns();
+        compute(session, calibration_loops);
+        const double rate = (double)calibration_loops / (double)(now_ns() - begin + 1);
+        session->loops_per_ns = rate > session->loops_per_ns ? rate : session->loops_per_ns;
     }
 }
 
@@ -87,6 +123,8 @@ static inline int session_open(struct session* session, const char* folder, int 
     session->samples = (int64_t(*)[2])memory;
     session->rank = rank;
     session->ranks = ranks;
+    session->loops_per_ns = 0;
+    session->computed = 1;
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     sched_getaffinity(0, sizeof allowed, &allowed);
@@ -102,19 +140,21 @@ static inline int session_next(struct session* session, struct command* command)
     long long bytes = 0;
     long long start = 0;
     long long window = 0;
+    long long work = 0;
     if (!fgets(line, sizeof line, session->commands)) {
         return 0;
     }
-    const int found =
-        sscanf(line, "%23s %23s %lld %d %d %d %lld %lld", command->operation, command->mode, &bytes,
-               &command->root, &command->warm_up, &command->iterations, &start, &window);
-    if (found != 8 || bytes < 0 || command->iterations < 1 ||
+    const int found = sscanf(line, "%23s %23s %lld %d %d %d %lld %lld %lld %d", command->operation,
+                             command->mode, &bytes, &command->root, &command->warm_up,
+                             &command->iterations, &start, &window, &work, &command->polls);
+    if (found != 10 || bytes < 0 || command->iterations < 1 || work < 0 || command->polls < 0 ||
         (window > 0 && command->iterations > samples_max)) {
         return 0;
     }
     command->bytes = (size_t)bytes;
     command->start_ns = start;
     command->window_ns = window;
+    command->work_ns = work;
     return 1;
 }
 
@@ -124,17 +164,38 @@ static inline void session_reply(const struct session* session, const char* word
     }
 }
 
-/// Runs `once(state)` as the command says.
+/// One iteration: the operation, or the operation behind work.
+static inline void session_step(struct session* session, const struct command* command,
+                                const struct actions* actions) {
+    if (command->work_ns == 0 || !actions->start) {
+        actions->once(actions->state);
+        return;
+    }
+    const int64_t loops = (int64_t)((double)command->work_ns * session->loops_per_ns);
+    const int64_t slice = loops / (command->polls + 1);
+    actions->start(actions->state);
+    for (int i = 0; i < command->polls; ++i) {
+        compute(session, slice);
+        actions->test(actions->state);
+    }
+    compute(session, loops - slice * command->polls);
+    actions->wait(actions->state);
+}
+
+/// Does what the command says.
 static inline void session_measure(struct session* session, const struct command* command,
-                                   void (*once)(void*), void* state) {
+                                   const struct actions* actions) {
+    if (command->work_ns != 0 && session->loops_per_ns == 0) {
+        calibrate(session);
+    }
     wait_until(session, command->start_ns);
     for (int i = 0; i < command->warm_up; ++i) {
-        once(state);
+        session_step(session, command, actions);
     }
     if (command->window_ns == 0) {
         session->samples[0][0] = now_ns();
         for (int i = 0; i < command->iterations; ++i) {
-            once(state);
+            session_step(session, command, actions);
         }
         session->samples[0][1] = now_ns();
         return;
@@ -143,7 +204,7 @@ static inline void session_measure(struct session* session, const struct command
     for (int i = 0; i < command->iterations; ++i) {
         wait_until(session, first + i * command->window_ns);
         session->samples[i][0] = now_ns();
-        once(state);
+        session_step(session, command, actions);
         session->samples[i][1] = now_ns();
     }
 }

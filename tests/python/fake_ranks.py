@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks that talk as bench/mpi/session.h says, but take whatever time they are told.
 
-`fake_ranks.py RANKS NANOSECONDS [BEHAVIOUR]`: each operation seems to take that long. Behaviours:
-`wrong` results, `silent` after hello, `dies` at the first command, `no-barrier`.
+`fake_ranks.py RANKS NANOSECONDS [BEHAVIOUR]`: each operation seems to take that long, work as long
+as it is said, and one after the other, unless the behaviour is `hides`. Other behaviours: `wrong`
+results, `silent` after hello, `dies` at the first command, `no-barrier`, `forgetful` (no memory
+above 1 KiB).
 """
 
 import os
@@ -12,6 +14,7 @@ import threading
 from pathlib import Path
 
 SAMPLES_MAX = 4096
+COPY_NS_OF_KIB = 100
 
 
 def serve(folder: Path, rank: int, took: int, behaviour: str) -> None:
@@ -26,24 +29,36 @@ def serve(folder: Path, rank: int, took: int, behaviour: str) -> None:
                 os._exit(3)
             if behaviour == "silent":
                 continue
-            work(folder, rank, took, words)
-            say(folder, f"done {rank} {result(behaviour, words[0])}")
+            work(folder, rank, length(took, behaviour, words), words)
+            say(folder, f"done {rank} {result(behaviour, words[0], int(words[2]))}")
 
 
-def result(behaviour: str, operation: str) -> str:
+def result(behaviour: str, operation: str, size: int) -> str:
     if behaviour == "no-barrier" and operation == "barrier":
         return "unsupported"
+    if behaviour == "forgetful" and size > 1024:
+        return "memory"
     return "wrong" if behaviour == "wrong" else "ok"
 
 
-def work(folder: Path, rank: int, took: int, words: list[str]) -> None:
+def length(took: int, behaviour: str, words: list[str]) -> int:
+    """Of one iteration."""
+    labour = int(words[8])
+    if words[0] == "copy":
+        return int(words[2]) // 1024 * COPY_NS_OF_KIB
+    if words[0] == "compute":
+        return labour
+    return max(took, labour) if behaviour == "hides" else took + labour
+
+
+def work(folder: Path, rank: int, each: int, words: list[str]) -> None:
     iterations, start, window = int(words[5]), int(words[6]), int(words[7])
     count = iterations if window else 1
-    length = took if window else took * iterations
+    stretch = each if window else each * iterations
     with (folder / "samples").open("r+b") as samples:
         samples.seek(rank * SAMPLES_MAX * 16)
         # Later ranks begin later; the operation counts from the last one's begin.
-        samples.write(struct.pack("qq", start + rank, start + rank + length) * count)
+        samples.write(struct.pack("qq", start + rank, start + rank + stretch) * count)
 
 
 def say(folder: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +14,15 @@ from typing import Any
 import corymb
 
 SCHEMA = "corymb-peers/1"
+WHEN = ("always", "pinned", "floating")
+RANKS = "corymb.peers.ranks"
 
 
 @dataclass(frozen=True)
 class Contestant:
     """How the ranks of one contestant are started. The word {bind} in `launch` stands for the words
-    of `pinned` or `floating`; {ranks} and {folder} are filled in everywhere."""
+    of `pinned` or `floating`; {ranks} and {folder} are filled in everywhere. A family is compared
+    with peers of its language; `is_default` is false where a user must set something first."""
 
     name: str
     family: str
@@ -27,6 +31,16 @@ class Contestant:
     pinned: Sequence[str] = ()
     floating: Sequence[str] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    language: str = "c"
+    is_default: bool = True
+    when: str = "always"
+
+    @property
+    def is_own(self) -> bool:
+        return self.family == "corymb"
+
+    def takes_part(self, pin: bool) -> bool:
+        return self.when in {"always", "pinned" if pin else "floating"}
 
     def command(self, ranks: int, pin: bool, folder: Path) -> list[str]:
         words: list[str] = []
@@ -48,7 +62,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Missing:
-    """A peer that is not measured, and why."""
+    """A contestant that is not measured, and why."""
 
     name: str
     reason: str
@@ -56,9 +70,45 @@ class Missing:
 
 def own_threads(program: Path) -> Contestant:
     """corymb with threads as ranks."""
+    launch = (str(program), "threads", "{ranks}", "{bind}")
+    return Contestant("corymb-threads", "corymb", launch, (), ("pin",), ("float",))
+
+
+def own_processes(launcher: Path, worker: Sequence[str], name: str, language: str) -> Contestant:
+    """corymb with processes as ranks, started as MPI's are."""
     return Contestant(
-        "corymb", "corymb", (str(program), "{ranks}", "{bind}"), (), ("pin",), ("float",)
+        name,
+        "corymb",
+        (str(launcher), "-n", "{ranks}", "{bind}", "--"),
+        worker,
+        ("--bind", "core"),
+        ("--bind", "none"),
+        language=language,
     )
+
+
+def pipes() -> Contestant:
+    """Python's multiprocessing: pipes, its barrier and numpy."""
+    launch = (sys.executable, "-m", f"{RANKS}.pipe_ranks", "{ranks}")
+    return Contestant("multiprocessing", "python", launch, (), language="python")
+
+
+def own(program: Path, launcher: Path | None) -> tuple[list[Contestant], list[Missing]]:
+    """corymb's contestants, and those that this installation cannot run."""
+    found = [own_threads(program)]
+    missing: list[Missing] = []
+    if launcher is None:
+        reason = "corymb-run is not part of this installation"
+        missing += [Missing("corymb-processes", reason), Missing("corymb-python", reason)]
+        return found, missing
+    worker = [str(program), "attach"]
+    found.append(own_processes(launcher, worker, "corymb-processes", "c"))
+    if hasattr(corymb, "Team"):
+        worker = [sys.executable, "-m", f"{RANKS}.buffer_ranks", "corymb"]
+        found.append(own_processes(launcher, worker, "corymb-python", "python"))
+    else:
+        missing.append(Missing("corymb-python", "this corymb has no teams for Python"))
+    return found, missing
 
 
 def load(folder: Path) -> tuple[list[Contestant], list[Missing]]:
@@ -69,7 +119,7 @@ def load(folder: Path) -> tuple[list[Contestant], list[Missing]]:
     except OSError as error:
         raise corymb.Error(
             f"cannot read {file} ({error.strerror}); `make bench-peers` in corymb's sources makes "
-            "it, --peers names its folder",
+            "it, --folder names its folder",
             "io",
         ) from None
     try:
@@ -84,15 +134,20 @@ def load(folder: Path) -> tuple[list[Contestant], list[Missing]]:
 
 
 def _contestants(peer: Mapping[str, Any]) -> list[Contestant]:
+    if isinstance(peer["worker"], str):
+        raise ValueError("worker is one word")
     return [
         Contestant(
             name=str(entry["name"]),
-            family="mpi",
+            family="python" if peer.get("language") == "python" else "mpi",
             launch=(*peer["launch"], *entry.get("words", ())),
-            worker=(peer["worker"],),
+            worker=tuple(peer["worker"]),
             pinned=tuple(peer["pinned"]),
             floating=tuple(peer["floating"]),
             variables={**peer["variables"], **entry.get("variables", {})},
+            language=str(peer.get("language", "c")),
+            is_default=not entry.get("tuned", False),
+            when=str(entry.get("when", "always")),
         )
         for entry in peer["contestant"]
     ]

@@ -6,58 +6,33 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 
+from corymb.peers import rows
+from corymb.peers.cases import KINDS, LARGE, STYLES, Case, Request, most_memory
 from corymb.peers.contestant import Contestant
-from corymb.peers.session import SAMPLES_MAX, PeerError, Session, Turn
+from corymb.peers.session import PeerError, RefusalError, Session, Turn
+from corymb.peers.turn import Clock, Entry, take_turn, time_copy
 
-OPERATIONS = (
-    "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
-    "reduce_scatter", "scan", "exscan",
-)  # fmt: skip
-MODES = ("blocking", "nonblocking", "persistent")
-MEASURES = ("latency", "stream")
 ROUNDS = 5
 SLOT_MIN_S, SLOT_MAX_S = 0.001, 0.05
-DEADLINE_S = 5.0
-FAILURES_MAX = 2
-WARM_UP = 10
+FAILURES_OF_OP, FAILURES_MAX = 2, 4
+NO_TIME = "no time left; raise --seconds"
 Report = Callable[[float, str], None]
 
 
 @dataclass
-class Request:
-    """What to measure. `cpus` is how many ranks run at once; more are oversubscribed."""
+class Results:
+    """All rows, in the order of the cases; and what a reader of them must know."""
 
-    ops: Sequence[str]
-    ranks: Sequence[int] = (2,)
-    sizes: Sequence[int] = (8, 1024, 65536, 1048576)
-    modes: Sequence[str] = ("blocking",)
-    seconds: float = 60.0
-    cpus: int = 2
-    seed: int = 1
-
-
-@dataclass(frozen=True)
-class Case:
-    op: str
-    mode: str
-    ranks: int
-    bytes: int
-
-
-@dataclass
-class Entry:
-    """One contestant in one case."""
-
-    contestant: Contestant
-    slots: dict[str, list[float]] = field(default_factory=lambda: {m: [] for m in MEASURES})
-    skipped: str | None = None
-    estimate_ns: tuple[float, float] | None = None  # One of many, one alone; for the next turn.
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    overlap: list[dict[str, Any]] = field(default_factory=list)
+    bandwidth: list[dict[str, Any]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 class Crew:
@@ -66,128 +41,136 @@ class Crew:
     def __init__(self, ranks: int, pin: bool, stack: ExitStack) -> None:
         self._ranks, self._pin, self._stack = ranks, pin, stack
         self._sessions: dict[str, Session] = {}
-        self._failures: dict[str, list[str]] = {}
+        self._failures: dict[str, list[tuple[str, str]]] = {}
 
-    def session(self, contestant: Contestant) -> Session:
+    def session(self, contestant: Contestant, op: str) -> Session:
         name = contestant.name
         failures = self._failures.get(name, [])
+        of_op = [text for failed, text in failures if failed == op]
+        if len(of_op) >= FAILURES_OF_OP:
+            raise PeerError(f"left out of {op} after failing twice ({of_op[-1]})")
         if len(failures) >= FAILURES_MAX:
-            raise PeerError(f"left out after failing twice ({failures[-1]})")
+            raise PeerError(f"left out after failing {FAILURES_MAX} times ({failures[-1][1]})")
         if name not in self._sessions:
             try:
                 session = Session(contestant, self._ranks, self._pin)
             except PeerError as failure:
-                self._failures.setdefault(name, []).append(str(failure))
+                # Whoever cannot be started now will not be later.
+                self._failures[name] = [(op, str(failure))] * FAILURES_MAX
                 raise
             self._sessions[name] = self._stack.enter_context(session)
         return self._sessions[name]
 
-    def run(self, contestant: Contestant, turn: Turn) -> Any:
-        session = self.session(contestant)
+    def run(self, contestant: Contestant, turn: Turn, deadline_s: float) -> npt.NDArray[Any]:
+        session = self.session(contestant, turn.operation)
         try:
-            return session.run(turn, DEADLINE_S)
+            return session.run(turn, deadline_s)
+        except RefusalError:
+            raise
         except PeerError as failure:
-            if str(failure) not in {"unsupported", "wrong result"}:
-                self._failures.setdefault(contestant.name, []).append(str(failure))
-                del self._sessions[contestant.name]
-                session.close()
+            self._failures.setdefault(contestant.name, []).append((turn.operation, str(failure)))
+            del self._sessions[contestant.name]
+            session.close()
             raise
 
+    def unbound(self) -> list[str]:
+        """Those that run on several CPUs although they were to be bound."""
+        return [name for name, session in self._sessions.items() if not session.is_bound]
 
-def measure(
-    request: Request, contestants: Sequence[Contestant], report: Report
-) -> list[dict[str, Any]]:
-    """The rows of all cases, in the form of `corymb bench`. Takes about `request.seconds`; cases
-    that have no time left say so."""
-    cases = [
-        Case(op, mode, ranks, size)
-        for ranks in request.ranks
-        for op in request.ops
-        for mode in request.modes
-        for size in ([0] if op == "barrier" else request.sizes)
-    ]
+
+def measure(request: Request, contestants: Sequence[Contestant], report: Report) -> Results:
+    """Takes about `request.seconds`, besides starting the ranks; cases that have no time left say
+    so."""
+    results = Results()
+    cases = request.cases()
     order = random.Random(request.seed)
-    turns = max(1, len(cases) * len(contestants) * len(MEASURES) * ROUNDS)
-    slot_s = min(SLOT_MAX_S, max(SLOT_MIN_S, 0.7 * request.seconds / turns))
-    end = time.monotonic() + request.seconds
-    rows: list[dict[str, Any]] = []
+    left = request.seconds
     done = 0
     for ranks in request.ranks:
+        pin = request.is_pinned(ranks)
+        chosen = [one for one in contestants if one.takes_part(pin)]
+        mine = [case for case in cases if case.ranks == ranks]
         with ExitStack() as stack:
-            crew = Crew(ranks, ranks <= request.cpus, stack)
-            for case in [case for case in cases if case.ranks == ranks]:
-                report(done / len(cases), f"{case.op} {case.bytes} B, {ranks} ranks")
-                entries = [Entry(contestant) for contestant in contestants]
-                _alternate(crew, case, entries, slot_s, end, order)
-                rows += rows_of(case, entries, pinned=ranks <= request.cpus)
+            crew = Crew(ranks, pin, stack)
+            for one in chosen:
+                report(done / len(cases), f"starting {one.name}, {ranks} ranks")
+                with suppress(PeerError):
+                    crew.session(one, mine[0].op)
+            if pin and crew.unbound():
+                results.remarks.append(f"not bound to CPUs: {', '.join(crew.unbound())}")
+            bench = Bench(request, crew, results, order)
+            begin = time.monotonic()
+            for case in mine:
+                size = "" if case.bytes == 0 else f" {case.bytes} B"
+                report(done / len(cases), f"{case.op}{size}, {case.mode}, {ranks} ranks")
+                weights = sum(later.weight for later in cases[done:])
+                left_now = left - (time.monotonic() - begin)
+                bench.measure(case, [Entry(one) for one in chosen], left_now, weights)
                 done += 1
-    return rows
+            left -= time.monotonic() - begin
+    return results
 
 
-def _alternate(
-    crew: Crew, case: Case, entries: list[Entry], slot_s: float, end: float, order: random.Random
-) -> None:
-    for _ in range(ROUNDS):
-        order.shuffle(entries)
+class Bench:
+    """Measures one case after the other with one crew."""
+
+    def __init__(
+        self, request: Request, crew: Crew, results: Results, order: random.Random
+    ) -> None:
+        self._request, self._crew, self._results, self._order = request, crew, results, order
+
+    def measure(self, case: Case, entries: list[Entry], left_s: float, weights_left: float) -> None:
+        """`left_s` is the time for this case and all later ones, whose weights are given."""
+        now = time.monotonic()
+        copies: list[float] = []
+        with_overlap = self._request.overlap and case.has_overlap
+        if case.memory > most_memory():
+            for entry in entries:
+                entry.skipped = f"needs {case.memory // 2**20} MiB of buffers"
+        else:
+            mine = left_s * case.weight / weights_left
+            commands = len(KINDS) + (1 + len(STYLES) if with_overlap else 0)
+            slot_s = 0.5 * mine / max(1, ROUNDS * len(entries) * commands)
+            slot_s = min(SLOT_MAX_S, max(SLOT_MIN_S, slot_s))
+            for round_ in range(ROUNDS):
+                if round_ > 0 and time.monotonic() > now + mine:
+                    break
+                self._round(case, entries, slot_s, now + left_s, with_overlap)
+                if case.bytes >= LARGE:
+                    copies += self._copy(case, entries, slot_s)
+        pinned = self._request.is_pinned(case.ranks)
+        copy_ns = rows.bandwidth(self._results.bandwidth, case, copies, pinned)
+        self._results.rows += rows.rows_of(case, entries, pinned, copy_ns)
+        if with_overlap:
+            self._results.overlap += rows.overlap_of(case, entries, pinned)
+
+    def _round(
+        self, case: Case, entries: list[Entry], slot_s: float, end: float, with_overlap: bool
+    ) -> None:
+        self._order.shuffle(entries)
         for entry in entries:
             if entry.skipped is not None:
                 continue
             if time.monotonic() > end:
-                if not all(entry.slots.values()):
-                    entry.skipped = "no time left; raise --seconds"
+                if not entry.is_measured:
+                    entry.skipped = NO_TIME
                 continue
             try:
-                _slot(crew, case, entry, slot_s)
+                take_turn(self._clock(case, entry, slot_s), entry, with_overlap)
             except PeerError as failure:
                 entry.skipped = str(failure)
 
+    def _clock(self, case: Case, entry: Entry, slot_s: float) -> Clock:
+        def run(turn: Turn, deadline_s: float) -> npt.NDArray[Any]:
+            return self._crew.run(entry.contestant, turn, deadline_s)
 
-def _slot(crew: Crew, case: Case, entry: Entry, slot_s: float) -> None:
-    """A stretch of operations, then single ones that all ranks begin together."""
+        return Clock(case, run, slot_s)
 
-    def run(warm_up: int, iterations: int, window_ns: float = 0) -> Any:
-        turn = Turn(case.op, case.mode, case.bytes, warm_up, iterations, int(window_ns))
-        return crew.run(entry.contestant, turn)
-
-    slot_ns = slot_s * 1e9
-    if entry.estimate_ns is None:
-        first = max(float(run(WARM_UP, 8)[0]), 20.0)
-        alone = float(np.median(run(1, 16, 3 * first + 3000)))
-        entry.estimate_ns = (first, alone)
-    first, alone = entry.estimate_ns
-    count = int(min(1e6, max(8, slot_ns / first)))
-    stream = float(run(1, count)[0])
-    window = 2 * max(alone, stream) + 2000
-    count = int(min(SAMPLES_MAX, max(16, slot_ns / window)))
-    latency = float(np.median(run(2, count, window)))
-    entry.estimate_ns = (max(stream, 20.0), latency)
-    entry.slots["latency"].append(latency)
-    entry.slots["stream"].append(stream)
-
-
-def label(op: str, mode: str, kind: str) -> str:
-    """What a row and a curve are called: the operation, and what is not plain about it."""
-    how = "" if mode == "blocking" else f", {mode}"
-    return op + how + ("" if kind == "latency" else ", stream")
-
-
-def rows_of(case: Case, entries: Sequence[Entry], pinned: bool) -> list[dict[str, Any]]:
-    """One row a contestant and measure; `ratio` is to corymb in the same case."""
-    rows: list[dict[str, Any]] = []
-    for kind in MEASURES:
-        own = [e.slots[kind] for e in entries if e.contestant.name == "corymb"]
-        base = float(np.median(own[0])) if own and own[0] else None
-        for entry in sorted(entries, key=lambda e: (e.contestant.family, e.contestant.name)):
-            slots = entry.slots[kind] if entry.skipped is None else []
-            middle = float(np.median(slots)) if slots else None
-            quarters = np.percentile(slots, [25, 75]).tolist() if slots else [None, None]
-            ratio = middle / base if middle is not None and base else None
-            rows.append({
-                "op": label(case.op, case.mode, kind), "contestant": entry.contestant.name,
-                "family": entry.contestant.family, "ranks": case.ranks, "bytes": case.bytes,
-                "pinned": pinned, "regime": "alone" if pinned else "oversubscribed",
-                "median_ns": middle, "q25": quarters[0], "q75": quarters[1], "ratio": ratio,
-                "cpu_ns": None, "skipped": None if slots else entry.skipped or "not measured",
-                "mode": case.mode, "measure": kind,
-            })  # fmt: skip
-    return rows
+    def _copy(self, case: Case, entries: list[Entry], slot_s: float) -> list[float]:
+        """The ranks of corymb, if they are there, copy."""
+        able = [e for e in entries if e.is_measured and e.contestant.language == "c"]
+        able.sort(key=lambda entry: (not entry.contestant.is_own, entry.contestant.name))
+        with suppress(PeerError):
+            for entry in able[:1]:
+                return [time_copy(self._clock(case, entry, slot_s).run, case.bytes, slot_s)]
+        return []

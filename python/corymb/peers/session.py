@@ -29,8 +29,15 @@ LEAD_NS = 1_000_000  # From writing the commands to the agreed start, and more f
 LEAD_NS_OF_RANK = 200_000
 
 
+REFUSALS = {"wrong": "wrong result", "unsupported": "unsupported", "memory": "no memory"}
+
+
 class PeerError(Exception):
     """This contestant cannot go on; the text says why."""
+
+
+class RefusalError(PeerError):
+    """It can, but has no figures for this."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Turn:
     warm_up: int
     iterations: int
     window_ns: int = 0
+    work_ns: int = 0  # To compute between start and wait, with `polls` tests.
+    polls: int = 0
     root: int = 0
 
 
@@ -89,6 +98,7 @@ class Session:
             raise PeerError(f"cannot start {command[0]}: {error.strerror}") from None
         hello = self._replies("hello", START_TIMEOUT_S)
         self.pids = sorted({int(words[0]) for words in hello.values()})
+        self.is_bound = all(words[1:] == ["1"] for words in hello.values())
 
     def run(self, turn: Turn, timeout_s: float) -> npt.NDArray[np.float64]:
         """Nanoseconds of each iteration, from the start of the last rank to the end of the last
@@ -96,14 +106,13 @@ class Session:
         start = time.monotonic_ns() + LEAD_NS + self.ranks * LEAD_NS_OF_RANK
         line = (
             f"{turn.operation} {turn.mode} {turn.bytes} {turn.root} {turn.warm_up} "
-            f"{turn.iterations} {start} {turn.window_ns}\n"
+            f"{turn.iterations} {start} {turn.window_ns} {turn.work_ns} {turn.polls}\n"
         )
         for pipe in self._pipes[: self.ranks]:
             os.write(pipe, line.encode())
         words = {reply[0] for reply in self._replies("done", timeout_s).values()}
         if words != {"ok"}:
-            bad = sorted(words - {"ok"})[0]
-            raise PeerError("wrong result" if bad == "wrong" else bad)
+            raise RefusalError(REFUSALS.get(sorted(words - {"ok"})[0], "an unknown answer"))
         count = turn.iterations if turn.window_ns else 1
         taken = self._samples[:, :count, :]
         length = taken[:, :, 1].max(axis=0) - taken[:, :, 0].max(axis=0)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timezone
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +16,14 @@ from corymb.layout import Layout, downsample, layout_of
 from corymb.picture.curves import bench_curves
 from corymb.picture.heat import heat_maps
 from corymb.picture.page import Cell, Section, build
+from corymb.picture.peers import is_beside_peers, peer_sections
 from corymb.picture.stragglers import measured_strip, simulated_strip
 from corymb.picture.timeline import WAITING, WORK, Stretch, timeline_chart
 from corymb.picture.tree import TreeData, finish_bars, machine_tree
 from corymb.study import Study, bench_verdict
 
 LARGEST_HEAT_MAP = 640
+Row = dict[str, Any]
 LARGEST_LIST = 12
 
 
@@ -32,7 +36,12 @@ def report_page(study: Study, name: str, remarks: list[str], drawn: str) -> str:
     if len(study.placement) > 1:
         sections += [_tree(study, name, drawn), _timeline(study, name, drawn)]
         sections.append(_stragglers(study, name))
-    sections.append(_bench(study))
+    beside = [row for row in study.bench if is_beside_peers(row)]
+    others = [row for row in study.bench if not is_beside_peers(row)]
+    if others or not beside:
+        sections.append(_bench(others))
+    if beside:
+        sections += peer_sections(beside)
     lead = (
         f"{len(machine)} CPUs, {machine.source or 'unknown source'}, costs in {machine.unit}. "
         f"{len(study.placement)} ranks, {study.size} B. Times marked simulated come from this "
@@ -176,11 +185,11 @@ def _stragglers(study: Study, name: str) -> Section:
     return Section("Who is late", caption, "simulated", figures=[figure])
 
 
-def _bench(study: Study) -> Section:
+def _bench(rows: Sequence[Row]) -> Section:
     title = "corymb and its peers"
-    if not study.bench:
+    if not rows:
         return Section(title, "Not measured for this report: corymb bench, corymb report --bench.")
-    verdict = bench_verdict(study.bench)
+    verdict = bench_verdict(rows)
     caption = (
         "Time of one operation, measured side by side in one run, contestants alternating. Lower "
         "is better; bars reach from the lower to the upper quartile. corymb is faster in "
@@ -188,9 +197,9 @@ def _bench(study: Study) -> Section:
         f"{len(verdict['losses'])} comparisons (within 5 % is equal)."
     )
     shown = verdict["losses"][:LARGEST_LIST]
-    rows = [[Cell(loss)] for loss in shown]
+    lines = [[Cell(loss)] for loss in shown]
     if len(verdict["losses"]) > len(shown):
-        rows.append([Cell(f"and {len(verdict['losses']) - len(shown)} more")])
-    header = [Cell("where corymb is slower")] if rows else []
-    figures = [bench_curves(study.bench)]
-    return Section(title, caption, "measured", figures=figures, header=header, rows=rows)
+        lines.append([Cell(f"and {len(verdict['losses']) - len(shown)} more")])
+    header = [Cell("where corymb is slower")] if lines else []
+    figures = [bench_curves(rows)]
+    return Section(title, caption, "measured", figures=figures, header=header, rows=lines)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of a library with mpi4py's buffer methods: `python -m ranks.buffer_ranks mpi4py|corymb`,
+started by the library's launcher."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .ends import Actions, Command, Ends, UnsupportedError, die_with_parent, folder, pin_if_asked
+from .ends import serve as serve_commands
+from .payload import OPERATIONS, Payload
+
+NAMES = {
+    "barrier": "Barrier", "broadcast": "Bcast", "reduce": "Reduce", "allreduce": "Allreduce",
+    "gather": "Gather", "scatter": "Scatter", "allgather": "Allgather", "alltoall": "Alltoall",
+    "reduce_scatter": "Reduce_scatter_block", "scan": "Scan", "exscan": "Exscan",
+}  # fmt: skip
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "scan", "exscan"}
+ROOTED = {"reduce", "gather", "scatter"}
+
+
+def library(name: str) -> tuple[Any, Any]:
+    """The communicator of all ranks and the sum."""
+    if name == "corymb":
+        corymb: Any = importlib.import_module("corymb")
+        return corymb.Team.attach(), corymb.SUM
+    mpi: Any = importlib.import_module("mpi4py.MPI")
+    return mpi.COMM_WORLD, mpi.SUM
+
+
+def arguments(payload: Payload, total: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Of the collective, in each of its modes."""
+    named: dict[str, Any] = {"op": total} if payload.operation in REDUCTIONS else {}
+    if payload.operation in ROOTED:
+        named["root"] = payload.root
+    if payload.operation == "barrier":
+        return [], {}
+    if payload.operation == "broadcast":
+        return [payload.output], {"root": payload.root}
+    is_root = payload.rank == payload.root
+    sent = None if payload.operation == "scatter" and not is_root else payload.input
+    nowhere = payload.operation in {"reduce", "gather"} and not is_root
+    return [sent, None if nowhere else payload.output], named
+
+
+def collective(comm: Any, total: Any, payload: Payload, mode: str) -> Actions:
+    name = NAMES[payload.operation]
+    words, named = arguments(payload, total)
+    if mode == "blocking":
+        call = getattr(comm, name)
+        return Actions(lambda: call(*words, **named))
+    requests: list[Any] = [None]
+
+    def wait() -> None:
+        if requests[0] is not None:
+            requests[0].Wait()
+
+    def test() -> None:
+        requests[0].Test()
+
+    def once() -> None:
+        start()
+        wait()
+
+    if mode == "nonblocking":
+        begin = getattr(comm, "I" + name.lower())
+
+        def start() -> None:
+            requests[0] = begin(*words, **named)
+    else:
+        requests[0] = getattr(comm, name + "_init")(*words, **named)
+
+        def start() -> None:
+            requests[0].Start()
+
+    return Actions(once, start, test, wait, lambda: free(requests[0]))
+
+
+def free(request: Any) -> None:
+    """Persistent requests are given back by the caller; completed ones are empty already."""
+    if request and hasattr(request, "Free"):
+        request.Free()
+
+
+def pingpong(comm: Any, payload: Payload, mode: str) -> Actions:
+    partner = payload.partner
+    if partner is None:
+        return Actions(lambda: None)
+    send, receive, requests = _halves(comm, payload, mode, partner)
+    first, second = (receive, send) if payload.rank % 2 else (send, receive)
+
+    def once() -> None:
+        first()
+        second()
+
+    def end() -> None:
+        for request in requests:
+            free(request)
+
+    return Actions(once, end=end)
+
+
+def _halves(
+    comm: Any, payload: Payload, mode: str, partner: int
+) -> tuple[Callable[[], None], Callable[[], None], list[Any]]:
+    """Send, receive, and the persistent requests."""
+    if mode == "blocking":
+        return (
+            lambda: comm.Send(payload.input, partner),
+            lambda: comm.Recv(payload.output, partner),
+            [],
+        )
+    if mode == "nonblocking":
+        return (
+            lambda: comm.Isend(payload.input, partner).Wait(),
+            lambda: comm.Irecv(payload.output, partner).Wait(),
+            [],
+        )
+    requests = [
+        comm.Send_init(payload.input, partner),
+        comm.Recv_init(payload.output, partner),
+    ]
+
+    def start_and_wait(request: Any) -> None:
+        request.Start()
+        request.Wait()
+
+    return (
+        lambda: start_and_wait(requests[0]),
+        lambda: start_and_wait(requests[1]),
+        requests,
+    )
+
+
+def perform(comm: Any, total: Any, ends: Ends, command: Command) -> str:
+    if command.operation not in OPERATIONS:
+        raise UnsupportedError
+    payload = Payload(
+        command.operation, ends.rank, ends.ranks, command.root, command.bytes // 8
+    )  # fmt: skip
+    if command.operation == "copy":
+        actions = Actions(lambda: payload.output.__setitem__(slice(None), payload.input))
+    elif command.operation == "compute":
+        actions = Actions(lambda: None)
+    elif command.operation == "pingpong":
+        actions = pingpong(comm, payload, command.mode)
+    else:
+        actions = collective(comm, total, payload, command.mode)
+    ends.measure(command, actions)
+    if actions.end is not None:
+        actions.end()
+    return "ok" if payload.is_right() else "wrong"
+
+
+def main(name: str) -> None:
+    die_with_parent()
+    place = folder()
+    comm, total = library(name)
+    rank, ranks = (comm.rank, comm.size)
+    pin_if_asked(rank)
+    ends = Ends(place, rank, ranks)
+    serve_commands(ends, lambda command: perform(comm, total, ends, command))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves over the message size: corymb beside MPI libraries, as `corymb bench-peers` measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from corymb.peers import verdict
+from corymb.picture.curves import SYMBOLS
+from corymb.picture.page import Cell, Section
+from corymb.picture.palette import BLUE, PEERS, SKY
+from corymb.picture.style import plain, styled
+
+COLUMNS = 3
+LARGEST_LIST = 12
+OWN = {"corymb-threads": BLUE, "corymb-processes": SKY, "corymb-python": BLUE}
+Row = Mapping[str, Any]
+
+
+def is_beside_peers(row: Row) -> bool:
+    """Whether it is a row of `corymb bench-peers` and not one of `corymb bench`."""
+    return "kind" in row
+
+
+def peer_sections(rows: Sequence[Row]) -> list[Section]:
+    """One section for each mode and number of ranks, and who won."""
+    found = verdict.comparisons(rows)
+    sections = [_verdict(found)]
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["mode"], row["ranks"]), []).append(row)
+    for (mode, ranks), members in groups.items():
+        bound = "pinned" if members[0]["pinned"] else "not pinned"
+        caption = (
+            f"Median time of one operation over the bytes of one contribution, {ranks} ranks, "
+            f"{bound}; bars reach from the lower to the upper quartile, lower is better. First "
+            "operations that begin together (latency), then back to back (rate)."
+        )
+        figures = [
+            size_curves([row for row in members if row["kind"] == kind])
+            for kind in ("latency", "rate")
+        ]
+        title = f"Beside MPI libraries: {mode}, {ranks} ranks"
+        sections.append(Section(title, caption, "measured", figures=figures))
+    return sections
+
+
+def _verdict(found: Sequence[verdict.Comparison]) -> Section:
+    header = [
+        Cell("ranks of"), Cell("mode"), Cell("kind"), Cell("ranks", True), Cell("sizes"),
+        Cell("mean ratio", True), Cell("least", True), Cell("wanted", True),
+    ]  # fmt: skip
+    rows = [
+        [
+            Cell(mean["own"]), Cell(mean["mode"]), Cell(mean["kind"]),
+            Cell(str(mean["ranks"]), True), Cell(mean["band"]), Cell(f"{mean['mean']:.2f}", True),
+            Cell(f"{mean['least']:.2f}", True),
+            Cell("" if mean["target"] is None else f"{mean['target']:g}", True),
+        ]
+        for mean in verdict.means(found)
+    ]  # fmt: skip
+    counts = " ".join(
+        f"{count['own']} with {count['ranks']} ranks wins {count['win']} cases, "
+        f"ties {count['tie']} (within 5 %) and loses {count['loss']}."
+        for count in verdict.counts(found)
+    )
+    losses = "; ".join(
+        f"{one.own}: {one.name}: {one.ratio:.2f} ({one.peer})"
+        for one in verdict.worst(found, LARGEST_LIST)
+    )
+    caption = (
+        "Time of the best peer of each case over corymb's, measured side by side in one run, "
+        f"contestants alternating; geometric means. {counts}"
+        + (f" The greatest losses: {losses}." if losses else "")
+    )
+    return Section("Beside MPI libraries", caption, "measured", header=header, rows=rows)
+
+
+def size_curves(rows: Sequence[Row]) -> go.Figure:
+    """One panel an operation."""
+    rows = [row for row in rows if row["median_ns"] is not None]
+    panels = list(dict.fromkeys(row["op"] for row in rows))
+    own = [name for name in OWN if any(row["contestant"] == name for row in rows)]
+    names = own + sorted({row["contestant"] for row in rows} - set(own))
+    columns = max(1, min(COLUMNS, len(panels)))
+    lines = max(1, -(-len(panels) // columns))
+    figure = make_subplots(
+        rows=lines, cols=columns, subplot_titles=panels, horizontal_spacing=0.08,
+        vertical_spacing=0.22 / lines,
+    )  # fmt: skip
+    shown: set[str] = set()
+    for index, op in enumerate(panels):
+        place = {"row": index // columns + 1, "col": index % columns + 1}
+        for number, name in enumerate(names):
+            points = [r for r in rows if (r["op"], r["contestant"]) == (op, name)]
+            points.sort(key=lambda row: int(row["bytes"]))
+            if points:
+                figure.add_trace(_curve(points, name, number, name not in shown), **place)
+                shown.add(name)
+        sizes = sorted({row["bytes"] for row in rows if row["op"] == op})
+        ticks = sizes[:: max(1, len(sizes) // 4)]
+        texts = [verdict.size_text(size) for size in ticks]
+        if ticks == [0]:
+            figure.update_xaxes(tickvals=[0], ticktext=["no payload"], **place)
+        else:
+            figure.update_xaxes(type="log", tickvals=ticks, ticktext=texts, **place)
+    figure.update_yaxes(type="log", dtick=1, exponentformat="none", separatethousands=True)
+    figure.update_yaxes(title="median, ns", col=1)
+    legend_lines = -(-len(names) // 4)
+    height = 260 * lines + 60 + 22 * legend_lines
+    legend = {
+        "orientation": "h", "yanchor": "top", "y": -60 / (height - 100), "x": 0, "xanchor": "left",
+    }  # fmt: skip
+    margin = {"l": 70, "r": 20, "t": 36, "b": 70 + 22 * legend_lines}
+    return styled(figure, height, legend=legend, margin=margin)
+
+
+def _curve(points: Sequence[Row], name: str, number: int, in_legend: bool) -> go.Scatter:
+    ours = name in OWN
+    colour = OWN.get(name, PEERS[number % len(PEERS)])
+    return go.Scatter(
+        x=[p["bytes"] for p in points],
+        y=[p["median_ns"] for p in points],
+        error_y={
+            "type": "data", "symmetric": False, "thickness": 1, "width": 3,
+            "array": [max(0.0, p["q75"] - p["median_ns"]) for p in points],
+            "arrayminus": [max(0.0, p["median_ns"] - p["q25"]) for p in points],
+        },
+        name=plain(name), legendgroup=name, showlegend=in_legend, mode="lines+markers",
+        line={"color": colour, "width": 3.5 if ours else 1.5,
+              "dash": "solid" if ours else ("dot", "dash", "solid")[number % 3]},
+        marker={"size": 9 if ours else 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+        hovertemplate=plain(name) + ", %{x} B: %{y:.4~g} ns<extra></extra>",
+    )  # fmt: skip
