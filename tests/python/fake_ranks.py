@@ -3,11 +3,14 @@
 
 `fake_ranks.py RANKS NANOSECONDS [BEHAVIOUR]`: each operation seems to take that long, work as long
 as it is said, and one after the other, unless the behaviour is `hides`. Other behaviours: `wrong`
-results, `silent` after hello, `dies` at the first command, `no-barrier`, `forgetful` (no memory
-above 1 KiB).
+results, `silent` after hello, `dies` at the first command, `dies-persistent` at the first of that
+mode, `no-barrier`, `forgetful` (no memory above 1 KiB), `stubborn` (does not quit, and holds shared
+memory with a name).
 """
 
+import mmap
 import os
+import signal
 import struct
 import sys
 import threading
@@ -22,12 +25,12 @@ def serve(folder: Path, rank: int, took: int, behaviour: str) -> None:
         say(folder, f"hello {rank} {os.getpid()} 1")
         for line in commands:
             words = line.split()
-            if words[0] == "quit":
+            if words[0] == "quit" and behaviour != "stubborn":
                 return
-            if behaviour == "dies":
+            if behaviour == "dies" or (behaviour == "dies-persistent" and words[1] == "persistent"):
                 print("this library has had enough", flush=True)
                 os._exit(3)
-            if behaviour == "silent":
+            if behaviour in {"silent", "stubborn"}:
                 continue
             work(folder, rank, length(took, behaviour, words), words)
             say(folder, f"done {rank} {result(behaviour, words[0], int(words[2]))}")
@@ -67,7 +70,14 @@ def say(folder: Path, text: str) -> None:
     os.close(pipe)
 
 
+def hold_segment() -> mmap.mmap:
+    with open(f"/dev/shm/fake-segment-{os.getpid()}", "w+b") as file:
+        file.truncate(4096)
+        return mmap.mmap(file.fileno(), 4096)
+
+
 def main(ranks: int, took: int, behaviour: str = "") -> None:
+    segment = hold_segment() if behaviour == "stubborn" else None
     folder = Path(os.environ["CORYMB_PEER_FOLDER"])
     threads = [
         threading.Thread(target=serve, args=(folder, rank, took, behaviour))
@@ -77,6 +87,8 @@ def main(ranks: int, took: int, behaviour: str = "") -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    if segment is not None:
+        signal.pause()
 
 
 if __name__ == "__main__":

@@ -100,6 +100,15 @@ def test_a_ping_pong_counts_one_way() -> None:
     assert [row["median_ns"] for row in rows] == [about(250)] * len(cases.KINDS)
 
 
+def test_a_call_that_failed_twice_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "QUIT_TIMEOUT_S", 0.3)
+    rows = run(OWN, pretender("weak", 10, "dies-persistent"), sizes=[8, 16, 24], modes=cases.MODES)
+    found = {(r["mode"], r["bytes"]): r["skipped"] for r in rows.rows if r["contestant"] == "weak"}
+    assert "had enough" in found["persistent", 16]
+    assert "left out after failing twice" in found["persistent", 24]
+    assert {found["blocking", 24], found["nonblocking", 24]} == {None}
+
+
 def test_overlap_is_what_the_computation_hides() -> None:
     everybody = (pretender("corymb-threads", 2000, "hides"), pretender("a", 5000))
     what = {"sizes": [8, 1024], "modes": ["blocking", "nonblocking"], "overlap": True}
@@ -206,6 +215,15 @@ def test_cases_that_need_too_much_memory_say_so(monkeypatch: pytest.MonkeyPatch)
     rows = run(OWN, ops=["alltoall"], sizes=[8, 2**20]).rows
     found = {row["bytes"]: row["skipped"] for row in rows}
     assert found == {8: None, 2**20: "needs 8 MiB of buffers"}
+
+
+def test_segments_of_a_killed_library_go_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "QUIT_TIMEOUT_S", 0.2)
+    before = set(os.listdir("/dev/shm"))
+    with sessions.Session(pretender("stubborn", 10, "stubborn"), 2, pin=False):
+        left = {n for n in set(os.listdir("/dev/shm")) - before if n.startswith("fake-segment")}
+        assert left
+    assert not left & set(os.listdir("/dev/shm"))
 
 
 def test_ranks_are_gone_after_a_session() -> None:
@@ -479,7 +497,10 @@ def test_real_ranks_give_right_results(name: str, tmp_path: Path) -> None:
         assert not refused
 
 
-def test_interrupt_leaves_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupt_leaves_nothing(
+    number: signal.Signals, status: int, tmp_path: Path, environment: dict[str, str]
+) -> None:
     before = folders()
     write_peers(tmp_path, "fake")
     process = subprocess.Popen(
@@ -491,9 +512,9 @@ def test_interrupt_leaves_nothing(tmp_path: Path, environment: dict[str, str]) -
     deadline = time.monotonic() + 60
     while len(folders() - before) < 4 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, text = process.communicate(timeout=60)
-    assert process.returncode == 130, text
+    assert process.returncode == status, text
     assert folders() <= before
     deadline = time.monotonic() + 30
     while alive(tmp_path) and time.monotonic() < deadline:

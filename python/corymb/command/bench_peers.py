@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -102,12 +105,26 @@ def command(
     for peer in missing:
         console.say(f"missing: {peer.name}: {peer.reason}")
     inputs.choose_machine(None, None, no_measure)  # The ranks plan on the model that it caches.
-    with console.progress_bar("measuring beside MPI libraries") as report:
+    with ending_cleanly(), console.progress_bar("measuring beside MPI libraries") as report:
         results = measure.measure(request, chosen, report)
     found = verdict.comparisons(results.rows)
     peers_tables.show(console.output(quiet=console.is_stdout(json)), results, found)
     if json is not None:
         files.write_json(json, as_json(request, results, found, missing))
+
+
+@contextmanager
+def ending_cleanly() -> Iterator[None]:
+    """Someone who ends this process by SIGTERM gets the same cleaning up as by Ctrl-C."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def as_json(

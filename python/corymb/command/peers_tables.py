@@ -81,7 +81,7 @@ def _case_table(found: Sequence[verdict.Comparison]) -> Table:
         peer = members[owners[0]]
         table.add_row(
             op, "" if size == 0 else verdict.size_text(size), *cells, _micro(peer.peer_ns),
-            peer.peer or peer.note, style=_style(list(members.values())),
+            peer.peer or "", style=_style(list(members.values())),
         )  # fmt: skip
     return table
 
@@ -94,19 +94,25 @@ def _style(members: Sequence[verdict.Comparison]) -> str | None:
 
 
 def _print_overlap(out: Console, rows: Sequence[Row]) -> None:
-    if not rows:
-        return
-    cases: dict[tuple[Any, ...], dict[str, Row]] = {}
+    """corymb's and the best peer of each case; the others are in the JSON."""
+    rows = [row for row in rows if row["percent"] is not None and row["language"] == "c"]
+    cases: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        key = (row["op"], row["style"], row["ranks"], row["bytes"])
-        cases.setdefault(key, {})[row["contestant"]] = row
-    names = list(dict.fromkeys(row["contestant"] for row in rows))
+        cases.setdefault((row["op"], row["bytes"], row["ranks"], row["style"]), []).append(row)
+    if not cases:
+        return
+    owners = sorted({row["contestant"] for row in rows if row["family"] == "corymb"})
     out.print("Communication hidden behind computation, percent", style="bold")
-    table = _table(["operation", "style"], ["ranks", "bytes", *names])
-    for (op, style, ranks, size), members in cases.items():
-        shown = [members[name]["percent"] if name in members else None for name in names]
-        cells = ["-" if percent is None else f"{percent:.0f}" for percent in shown]
-        table.add_row(op, style, str(ranks), verdict.size_text(size), *cells)
+    titles = [name.removeprefix("corymb-") for name in owners]
+    table = _table(["operation", "style"], ["ranks", "bytes", *titles, "peer"], "best peer")
+    for (op, size, ranks, style), members in cases.items():
+        own = {row["contestant"]: f"{row['percent']:.0f}" for row in members}
+        peers = [row for row in members if row["family"] != "corymb"]
+        best = max(peers, key=lambda row: float(row["percent"]), default=None)
+        table.add_row(
+            op, style, str(ranks), verdict.size_text(size), *(own.get(n, "-") for n in owners),
+            f"{best['percent']:.0f}" if best else "-", best["contestant"] if best else "",
+        )  # fmt: skip
     out.print(table)
 
 

@@ -20,7 +20,7 @@ from corymb.peers.turn import Clock, Entry, take_turn, time_copy
 
 ROUNDS = 5
 SLOT_MIN_S, SLOT_MAX_S = 0.001, 0.05
-FAILURES_OF_OP, FAILURES_MAX = 2, 4
+FAILURES_OF_CALL, FAILURES_MAX = 2, 6
 NO_TIME = "no time left; raise --seconds"
 Report = Callable[[float, str], None]
 
@@ -43,32 +43,34 @@ class Crew:
         self._sessions: dict[str, Session] = {}
         self._failures: dict[str, list[tuple[str, str]]] = {}
 
-    def session(self, contestant: Contestant, op: str) -> Session:
+    def session(self, contestant: Contestant, call: str) -> Session:
+        """For a call, which is an operation in a mode; who failed in it twice is left out of it."""
         name = contestant.name
         failures = self._failures.get(name, [])
-        of_op = [text for failed, text in failures if failed == op]
-        if len(of_op) >= FAILURES_OF_OP:
-            raise PeerError(f"left out of {op} after failing twice ({of_op[-1]})")
+        of_call = [text for failed, text in failures if failed == call]
+        if len(failures) < FAILURES_MAX and len(of_call) >= FAILURES_OF_CALL:
+            raise PeerError(f"left out after failing twice ({of_call[-1]})")
         if len(failures) >= FAILURES_MAX:
-            raise PeerError(f"left out after failing {FAILURES_MAX} times ({failures[-1][1]})")
+            raise PeerError(f"left out of everything after failing ({failures[-1][1]})")
         if name not in self._sessions:
             try:
                 session = Session(contestant, self._ranks, self._pin)
             except PeerError as failure:
                 # Whoever cannot be started now will not be later.
-                self._failures[name] = [(op, str(failure))] * FAILURES_MAX
+                self._failures[name] = [(call, str(failure))] * FAILURES_MAX
                 raise
             self._sessions[name] = self._stack.enter_context(session)
         return self._sessions[name]
 
     def run(self, contestant: Contestant, turn: Turn, deadline_s: float) -> npt.NDArray[Any]:
-        session = self.session(contestant, turn.operation)
+        call = f"{turn.operation} {turn.mode}"
+        session = self.session(contestant, call)
         try:
             return session.run(turn, deadline_s)
         except RefusalError:
             raise
         except PeerError as failure:
-            self._failures.setdefault(contestant.name, []).append((turn.operation, str(failure)))
+            self._failures.setdefault(contestant.name, []).append((call, str(failure)))
             del self._sessions[contestant.name]
             session.close()
             raise
@@ -95,7 +97,7 @@ def measure(request: Request, contestants: Sequence[Contestant], report: Report)
             for one in chosen:
                 report(done / len(cases), f"starting {one.name}, {ranks} ranks")
                 with suppress(PeerError):
-                    crew.session(one, mine[0].op)
+                    crew.session(one, "start")
             if pin and crew.unbound():
                 results.remarks.append(f"not bound to CPUs: {', '.join(crew.unbound())}")
             bench = Bench(request, crew, results, order)

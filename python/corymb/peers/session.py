@@ -68,6 +68,7 @@ class Session:
         self._pipes: list[int] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._text = b""
+        self._segments: set[str] = set()
         try:
             self._start(pin)
         except BaseException:
@@ -98,6 +99,7 @@ class Session:
             raise PeerError(f"cannot start {command[0]}: {error.strerror}") from None
         hello = self._replies("hello", START_TIMEOUT_S)
         self.pids = sorted({int(words[0]) for words in hello.values()})
+        self._note_segments()
         self.is_bound = all(words[1:] == ["1"] for words in hello.values())
 
     def run(self, turn: Turn, timeout_s: float) -> npt.NDArray[np.float64]:
@@ -165,8 +167,19 @@ class Session:
         else:
             self._forget()
 
+    def _note_segments(self) -> None:
+        """Shared memory with names of its own, which a library that is killed leaves behind."""
+        for pid in self.pids:
+            with suppress(OSError):
+                for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+                    name = line.partition("/dev/shm/")[2]
+                    own = name.startswith(self.folder.name)
+                    if name and not own and not name.endswith(" (deleted)"):
+                        self._segments.add(f"/dev/shm/{name}")
+
     def _kill(self) -> None:
         assert self._process is not None
+        self._note_segments()
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -184,3 +197,6 @@ class Session:
         if hasattr(self, "_log"):
             self._log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        for name in self._segments:
+            with suppress(OSError):
+                os.unlink(name)
