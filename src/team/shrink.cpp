@@ -139,7 +139,7 @@ Team Team::shrink() {
                     "shrink: rank " + std::to_string(rank()) +
                         " came after the deadline; the others have gone on without it");
     }
-    const auto made = shared.part(shared.record.successor, members);
+    const auto made = shared.successor(members);
     const auto own = static_cast<Rank>(place - members.begin());
     made->take(own);
     return Team(made, own);

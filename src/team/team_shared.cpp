@@ -233,6 +233,20 @@ std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Ran
     return found;
 }
 
+std::shared_ptr<TeamShared> TeamShared::successor(const std::vector<Rank>& ranks) {
+    auto found = part(record.successor, ranks);
+    const std::lock_guard lock(mutex_);
+    if (!successor_) {
+        successor_ = found;
+        successor_waits_for_ = std::count_if(ranks.begin(), ranks.end(),
+                                             [this](Rank rank) { return !is_elsewhere(rank); });
+    }
+    if (--successor_waits_for_ == 0) {
+        successor_.reset();
+    }
+    return found;
+}
+
 void TeamShared::take(Rank rank) {
     const std::lock_guard lock(mutex_);
     if (rank < 0 || rank >= fabric.size()) {

@@ -143,6 +143,9 @@ struct TeamShared {
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
     std::shared_ptr<TeamShared> part(Offset arena, const std::vector<Rank>& ranks);
+    /// The part that is our successor. Each of its ranks calls this once; until all of this process
+    /// have, it lives, even if those that came first have given it up already.
+    std::shared_ptr<TeamShared> successor(const std::vector<Rank>& ranks);
 
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
     void take(Rank rank);
@@ -168,6 +171,8 @@ private:
     std::map<team::PlanKey, std::unique_ptr<team::SharedPlan>> plans_;
     std::vector<bool> taken_;
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;
+    std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
+    std::ptrdiff_t successor_waits_for_ = 0;
 };
 
 } // namespace corymb::detail
