@@ -23,3 +23,14 @@ function(corymb_settings target)
         target_link_options(${target} PRIVATE -fsanitize=${CORYMB_SANITIZE})
     endif()
 endfunction()
+
+# The same for programs in C. Sanitizers stay with the library: the C compiler may be another one.
+function(corymb_c_settings target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF LINKER_LANGUAGE CXX)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wconversion -Wshadow -pedantic -pedantic-errors -Werror)
+    if(CORYMB_SANITIZE)
+        target_link_options(${target} PRIVATE -fsanitize=${CORYMB_SANITIZE})
+    endif()
+endfunction()

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 prepare_build_folder
 have clang-format-19 || fail "no clang-format-19; run tools/setup.sh test"
-git ls-files -z -- '*.hpp' '*.cpp' '*.h' | xargs -0 -r clang-format-19 -i
+git ls-files -z -- '*.hpp' '*.cpp' '*.h' '*.c' | xargs -0 -r clang-format-19 -i
 if [ -x "$venv/bin/ruff" ]; then
     "$venv/bin/ruff" format --quiet .
     "$venv/bin/ruff" check --fix --quiet .

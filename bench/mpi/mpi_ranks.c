@@ -29,8 +29,8 @@ static void pin_if_asked(int rank) {
     }
 }
 
-/* What the mode does; a ping-pong has no start and wait of its own. Returns 0 where this library has
-   no such mode. */
+/* What the mode does; a ping-pong has no start and wait of its own. Returns 0 where this library
+   has no such mode. */
 static int choose_pingpong(const char* mode, struct work* w, struct actions* actions) {
     if (pingpong_partner(&w->payload) < 0) {
         actions->once = nothing;

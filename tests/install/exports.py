@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 NODE = "CORYMB_0"  # the version node of src/corymb.map
+C_NAME = re.compile(r"^corymb_\w+$")  # of the C interface
 PREFIX = re.compile(r"^(typeinfo for|typeinfo name for|vtable for) ")
 
 
@@ -21,6 +22,8 @@ def exported(library: str) -> list[str]:
 
 def is_public(symbol: str, words: set[str]) -> bool:
     """Whether each part of the qualified name stands in a public header."""
+    if C_NAME.match(symbol):
+        return symbol in words
     name = PREFIX.sub("", symbol)
     name = re.sub(r"\[abi:\w+\]", "", name)
     name = re.split(r"\(|<|::operator\b", name, maxsplit=1)[0].strip()
@@ -32,16 +35,17 @@ def is_public(symbol: str, words: set[str]) -> bool:
 
 
 def main(library: str, folder: str) -> int:
-    headers = "\n".join(file.read_text() for file in Path(folder).rglob("*.hpp"))
+    headers = "\n".join(file.read_text() for file in Path(folder).rglob("*.h*"))
     code = re.sub(r"//[^\n]*", "", headers)
     words = set(re.findall(r"\w+", code))
     symbols = [name for name in exported(library) if name != NODE]
     strangers = [name for name in symbols if not is_public(name, words)]
     for name in strangers:
         print(f"exported, but in no public header: {name}")
-    if not any(name.startswith("corymb::version") for name in symbols):
-        print("corymb::version is not exported")
-        return 1
+    for name in ("corymb::version()", "corymb_version"):
+        if name not in symbols:
+            print(f"{name} is not exported")
+            return 1
     print(f"{len(symbols)} exported symbols, {len(strangers)} strangers")
     return 1 if strangers else 0
 

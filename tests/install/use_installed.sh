@@ -12,7 +12,7 @@ install_and_move() {
     cmake --install "$build" --prefix "$place/first" >"$place/install.log"
     mv "$place/first" "$place/moved"
     local missing=0 file
-    for file in share/corymb/machines include/corymb/corymb.hpp; do
+    for file in share/corymb/machines include/corymb/corymb.hpp include/corymb.h; do
         [ -e "$place/moved/$file" ] || { echo "not installed: $file" && missing=1; }
     done
     return $missing
@@ -33,6 +33,7 @@ cmake)
     configure -DCMAKE_PREFIX_PATH="$place/moved"
     cmake --build "$place/build"
     output=$("$place/build/user")
+    output_c=$("$place/build/user_c")
     ;;
 pkg-config)
     install_and_move
@@ -41,10 +42,13 @@ pkg-config)
     read -r -a flags <<<"$(pkg-config --cflags --libs corymb)"
     "$compiler" -std=c++20 "$program/user.cpp" "${flags[@]}" -o "$place/user"
     output=$(LD_LIBRARY_PATH=$(libraries) "$place/user")
+    cc -std=c11 -Wall -Wextra -pedantic -Werror "$program/user.c" "${flags[@]}" -o "$place/user_c"
+    output_c=$(LD_LIBRARY_PATH=$(libraries) "$place/user_c")
     ;;
 add-subdirectory)
     configure -DCORYMB_SOURCE="$source"
-    cmake --build "$place/build" --target CMakeFiles/user.dir/user.cpp.o
+    cmake --build "$place/build" --target CMakeFiles/user.dir/user.cpp.o \
+        CMakeFiles/user_c.dir/user.c.o
     targets=$(ninja -C "$place/build" -t targets all)
     grep -q '^corymb/src/libcorymb.so' <<<"$targets"
     if grep -E '_tests:|corymb-bench:|corymb/install' <<<"$targets" >/dev/null; then
@@ -54,5 +58,6 @@ add-subdirectory)
     ;;
 *) echo "unknown way $way" && exit 2 ;;
 esac
-echo "$output"
+printf '%s\n' "$output" "$output_c"
 grep -q 'sum 3, unknown_name' <<<"$output"
+grep -q 'sum 3, invalid_argument' <<<"$output_c"

@@ -14,7 +14,7 @@ COLUMNS_MAX = 100
 BLOB_BYTES_MAX = 64 * 1024
 DATA_BYTES_MAX = 4 * 1024 * 1024
 DATA_FOLDERS = ("machines", "docs/images", "tests/data/hwloc")
-PROGRAM = (".hpp", ".cpp", ".h", ".py", ".sh", ".cmake", ".rs")
+PROGRAM = (".hpp", ".cpp", ".h", ".c", ".py", ".sh", ".cmake", ".rs")
 
 
 def check_file_size(tree: Tree) -> Iterator[Finding]:

@@ -220,6 +220,7 @@ class Banned(RuleTest):
             "src/a.cpp": '// volatile\ntext = "NULL";\nusing namespace std::literals;\n',
             "src/b.cpp": 'asm volatile("" ::: "memory");\n',
             "tests/stress/a.cpp": "std::this_thread::sleep_for(1s); std::abort();\n",
+            "include/a.h": "typedef int a;\n",
             "src/c.cpp": "x.load(std::memory_order_relaxed); int random = brand();\n",
         }
         for path, text in good.items():

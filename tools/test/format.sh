@@ -4,5 +4,5 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang-format-19
-git ls-files -z -- '*.hpp' '*.cpp' '*.h' |
+git ls-files -z -- '*.hpp' '*.cpp' '*.h' '*.c' |
     xargs -0 -r clang-format-19 --dry-run -Werror

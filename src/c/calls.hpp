@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective as a C caller gives it, and its three forms.
+#pragma once
+
+#include "c/handles.hpp"
+
+#include <corymb.h>
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+
+namespace corymb::c {
+
+/// Parameters that an operation does not have keep their defaults.
+struct Arguments {
+    Collective op;
+    const void* input;
+    void* output;
+    std::size_t count;
+    corymb_type type;
+    corymb_op with = CORYMB_NO_OP;
+    int root = 0;
+};
+
+corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
+corymb_status start(corymb_team* team, const Arguments& arguments,
+                    corymb_request** request) noexcept;
+corymb_status make(corymb_team* team, const Arguments& arguments,
+                   corymb_request** request) noexcept;
+
+/// Puts what `begin(team, request)` makes into a new request handle; the last step of every call
+/// that has a request.
+template <class Begin>
+corymb_status give_request(corymb_team* team, corymb_request** request, Begin&& begin) noexcept {
+    return guarded([&] {
+        require(request, "request");
+        *request = nullptr;
+        corymb_team& handle = live(team);
+        NewRequest made(handle);
+        begin(handle.team, *made);
+        *request = made.keep();
+    });
+}
+
+} // namespace corymb::c

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c/handles.hpp"
+
+#include "team/member.hpp"
+
+#include <corymb/detail/untyped.hpp>
+
+#include <utility>
+
+namespace corymb::c {
+
+corymb_team* make_handle(Team&& team) {
+    if (team.size() == 0) {
+        return nullptr;
+    }
+    auto home = std::make_unique<RequestHome>();
+    corymb_team& handle = AllSlots<corymb_team>::take();
+    handle.team = std::move(team);
+    handle.home = home.release();
+    handle.is_of_threads = false;
+    return &handle;
+}
+
+void free_handle(corymb_team& handle) noexcept {
+    handle.team = Team{};
+    RequestHome* const home = std::exchange(handle.home, nullptr);
+    home->team_is_gone = true;
+    if (home->slots.live() == 0) {
+        delete home;
+    }
+    AllSlots<corymb_team>::give_back(handle);
+}
+
+NewRequest::NewRequest(corymb_team& team) : slot_(&team.home->slots.take()) {
+    slot_->home = team.home;
+}
+
+NewRequest::~NewRequest() {
+    if (slot_ != nullptr) {
+        free_request(*slot_);
+    }
+}
+
+corymb_request* NewRequest::keep() noexcept {
+    return std::exchange(slot_, nullptr);
+}
+
+void free_request(corymb_request& request) noexcept {
+    request.request = Request{};
+    request.own_call.reset();
+    RequestHome* const home = request.home;
+    home->slots.give_back(request);
+    if (home->team_is_gone && home->slots.live() == 0) {
+        delete home;
+    }
+}
+
+void abandon(const Team& team, const std::string& why) {
+    detail::Untyped::member(team).shared->fail(
+        {Errc::team_broken,
+         "rank " + std::to_string(team.rank()) + " gave up: " + why,
+         {team.rank()}});
+}
+
+} // namespace corymb::c

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the opaque pointers of the C interface point to.
+#pragma once
+
+#include "c/operators.hpp"
+#include "c/slots.hpp"
+
+#include <corymb.h>
+#include <corymb/process.hpp>
+#include <corymb/request.hpp>
+#include <corymb/team.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace corymb::c {
+struct RequestHome;
+} // namespace corymb::c
+
+struct corymb_request : corymb::c::SlotBase<corymb_request> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620002;
+    static constexpr const char* name = "the request";
+
+    corymb::Request request;
+    /// With an operator of the user's: whether it threw is seen when the operation is completed.
+    std::shared_ptr<corymb::c::OwnCall> own_call;
+    corymb::c::RequestHome* home = nullptr;
+};
+
+struct corymb_team : corymb::c::SlotBase<corymb_team> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620001;
+    static constexpr const char* name = "the team";
+
+    corymb::Team team;
+    corymb::c::RequestHome* home = nullptr;
+    bool is_of_threads = false; ///< Given back by corymb_threads, not by its user.
+};
+
+struct corymb_thread_team : corymb::c::SlotBase<corymb_thread_team> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620003;
+    static constexpr const char* name = "the thread team";
+    std::optional<corymb::ThreadTeam> team;
+};
+
+struct corymb_process_team : corymb::c::SlotBase<corymb_process_team> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620004;
+    static constexpr const char* name = "the process team";
+    std::optional<corymb::ProcessTeam> team;
+};
+
+namespace corymb::c {
+
+/// The requests of one team handle, used like it by one thread at a time. Those that outlive the
+/// handle keep it.
+struct RequestHome {
+    Slots<corymb_request> slots;
+    bool team_is_gone = false;
+};
+
+/// A handle for this team; with an empty team, null.
+[[nodiscard]] corymb_team* make_handle(Team&& team);
+/// Completes what is under way, as ~Team.
+void free_handle(corymb_team& handle) noexcept;
+
+/// A request that will hold an operation of the team; given back unless it is kept.
+class NewRequest {
+public:
+    explicit NewRequest(corymb_team& team);
+    NewRequest(const NewRequest&) = delete;
+    NewRequest& operator=(const NewRequest&) = delete;
+    ~NewRequest();
+    [[nodiscard]] corymb_request& operator*() const noexcept { return *slot_; }
+    [[nodiscard]] corymb_request* keep() noexcept;
+
+private:
+    corymb_request* slot_;
+};
+/// Lets go of its operation, as ~Request.
+void free_request(corymb_request& request) noexcept;
+
+/// Breaks the team on behalf of its rank.
+void abandon(const Team& team, const std::string& why);
+
+} // namespace corymb::c

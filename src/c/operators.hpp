@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of the C interface: those of the library by number, and functions of the user's.
+#pragma once
+
+#include "c/types.hpp"
+
+#include <corymb.h>
+#include <corymb/operators.hpp>
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace corymb::detail {
+struct TeamShared;
+} // namespace corymb::detail
+
+namespace corymb::c {
+
+/// What corymb_op_create was given.
+struct OwnOperator {
+    corymb_combine combine;
+    void* context;
+    bool commutative;
+};
+
+/// The operator with this number; null for one of the library's. Throws Errc::invalid_argument for
+/// what is no operator, or none any more.
+[[nodiscard]] std::shared_ptr<const OwnOperator> own_operator(corymb_op op);
+
+/// An operator of the user's in one operation of one rank. It breaks the team when it throws: an
+/// exception cannot pass through the engine, where other operations may be under way.
+class OwnCall {
+public:
+    OwnCall(std::shared_ptr<const OwnOperator> op, corymb_type type,
+            std::shared_ptr<detail::TeamShared> shared, Rank rank)
+        : op_(std::move(op)), type_(type), shared_(std::move(shared)), rank_(rank) {}
+
+    /// For the engine; *this must outlive the operation.
+    [[nodiscard]] Reduction reduction();
+
+    /// Throws Errc::team_broken when the team is: a rank whose operator threw has broken it before
+    /// it passed a result on, so whoever has that result sees it.
+    void throw_if_broken() const;
+
+private:
+    static void combine(const void* left, const void* right, void* out, std::size_t count,
+                        void* context);
+    void combine_aligned(const void* left, const void* right, void* out, std::size_t count) const;
+    void give_up(const char* why) const noexcept;
+
+    std::shared_ptr<const OwnOperator> op_;
+    corymb_type type_;
+    std::shared_ptr<detail::TeamShared> shared_;
+    Rank rank_;
+};
+
+} // namespace corymb::c

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c/options.hpp"
+
+#include "c/status.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace corymb::c {
+
+namespace {
+
+/// The struct as this library knows it. The caller's may be longer: it was compiled with a later
+/// header, which is fine as long as it leaves at 0 what is unknown here. Fields are only ever added
+/// at the end.
+template <class Struct>
+Struct as_known(const Struct& given, const char* init) {
+    constexpr std::size_t largest = 4096;
+    std::size_t bytes = 0;
+    std::memcpy(&bytes, &given, sizeof bytes); // It stands first.
+    if (bytes < sizeof(Struct) || bytes > largest) {
+        refuse("struct_size is " + std::to_string(bytes) + ", which no version has; call " + init +
+               " before you set fields");
+    }
+    const auto* const all = reinterpret_cast<const unsigned char*>(&given);
+    if (std::any_of(all + sizeof(Struct), all + bytes, [](auto byte) { return byte != 0; })) {
+        throw Error(Errc::unsupported, std::string("an option is set that corymb ") + version() +
+                                           " does not know; the program was compiled with a newer "
+                                           "corymb.h");
+    }
+    Struct known;
+    std::memcpy(&known, &given, sizeof known);
+    return known;
+}
+
+std::chrono::nanoseconds time_of(std::int64_t nanoseconds, const char* field) {
+    if (nanoseconds < 0) {
+        refuse(std::string(field) + " is negative; give nanoseconds, or 0 for the default");
+    }
+    return std::chrono::nanoseconds(nanoseconds);
+}
+
+WaitPolicy wait_policy(corymb_wait_policy given) {
+    switch (given) {
+    case CORYMB_WAIT_LADDER: return WaitPolicy::ladder;
+    case CORYMB_WAIT_SPIN: return WaitPolicy::spin;
+    case CORYMB_WAIT_YIELD: return WaitPolicy::yield;
+    case CORYMB_WAIT_PARK: return WaitPolicy::park;
+    default: break;
+    }
+    refuse("there is no wait policy " + std::to_string(static_cast<int>(given)) +
+           "; use a value of corymb_wait_policy");
+}
+
+/// The user's plans as the team asks for them. Exceptions of the callback pass through: it is
+/// called where an operation is made, not while others are under way.
+PlanSource plan_source(corymb_plan_source plans, void* context) {
+    return [plans, context](Collective op, int size, Rank root, std::uint64_t bytes, bool ordered) {
+        const corymb_plan_need need = {
+            sizeof need, static_cast<corymb_collective>(op), size, root, ordered ? 1 : 0, bytes};
+        const std::unique_ptr<char, void (*)(void*)> text(plans(&need, context),
+                                                          [](void* memory) { std::free(memory); });
+        if (text == nullptr) {
+            throw Error(Errc::invalid_plan,
+                        std::string("the plan source has no plan for ").append(to_string(op)) +
+                            " of " + std::to_string(size) +
+                            " ranks; give one, or leave `plans` NULL");
+        }
+        return plan_from_json(text.get());
+    };
+}
+
+} // namespace
+
+TeamOptions team_options(const corymb_options* given) {
+    TeamOptions options;
+    if (given == nullptr) {
+        return options;
+    }
+    const corymb_options known = as_known(*given, "corymb_options_init");
+    options.deadline = time_of(known.deadline_ns, "deadline_ns");
+    options.wait = wait_policy(known.wait);
+    options.pin = known.pin != 0;
+    if (known.cpu_count != 0) {
+        require(known.cpus, "cpu_count is not 0, but cpus");
+        options.cpus.assign(known.cpus, known.cpus + known.cpu_count);
+    } else if (known.cpus != nullptr) {
+        refuse("cpus is given, but cpu_count is 0; it is the number of ranks");
+    }
+    if (known.plans != nullptr) {
+        options.plans = plan_source(known.plans, known.plans_context);
+    }
+    return options;
+}
+
+AttachOptions attach_options(const corymb_attach_options* given) {
+    AttachOptions options;
+    if (given == nullptr) {
+        return options;
+    }
+    const corymb_attach_options known = as_known(*given, "corymb_attach_options_init");
+    options.name = known.name != nullptr ? known.name : "";
+    options.descriptor = known.descriptor;
+    options.size = known.size;
+    options.rank = known.rank;
+    options.ranks_here = known.ranks_here;
+    options.patience = time_of(known.patience_ns, "patience_ns");
+    options.huge_pages = known.huge_pages != 0;
+    options.team = team_options(known.team);
+    return options;
+}
+
+} // namespace corymb::c

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank can ask of its team beside operations.
+#include "c/handles.hpp"
+#include "c/text.hpp"
+#include "team/member.hpp"
+
+#include <corymb/detail/untyped.hpp>
+#include <corymb/plan.hpp>
+#include <corymb/usable_cpus.hpp>
+#include <corymb/version.hpp>
+
+using namespace corymb;
+
+namespace {
+
+Collective collective_of(corymb_collective op) {
+    const int number = op;
+    if (number < 0 || number >= static_cast<int>(collective_count)) {
+        c::refuse("there is no operation " + std::to_string(number) +
+                  "; use a value of corymb_collective");
+    }
+    return static_cast<Collective>(number);
+}
+
+static_assert(CORYMB_EXSCAN == static_cast<int>(Collective::exscan));
+static_assert(CORYMB_GATHER == static_cast<int>(Collective::gather));
+
+} // namespace
+
+const char* corymb_version(void) noexcept {
+    return version();
+}
+
+int corymb_usable_cpus(void) noexcept {
+    int count = 1;
+    c::guarded([&] { count = usable_cpus().count(); });
+    return count;
+}
+
+int corymb_team_rank(const corymb_team* team) noexcept {
+    return c::is_live(team) ? team->team.rank() : -1;
+}
+
+int corymb_team_size(const corymb_team* team) noexcept {
+    return c::is_live(team) ? team->team.size() : 0;
+}
+
+corymb_status corymb_team_memory(const corymb_team* team, size_t* bytes) noexcept {
+    return c::guarded([&] {
+        c::require(bytes, "corymb_team_memory: bytes");
+        *bytes = c::live(team).team.memory();
+    });
+}
+
+corymb_status corymb_team_notes(const corymb_team* team, char** text) noexcept {
+    return c::guarded([&] {
+        c::require(text, "corymb_team_notes: text");
+        *text = nullptr;
+        const auto& company = detail::Untyped::member(c::live(team).team).shared->company;
+        *text = c::new_text(company ? company->notes : "");
+    });
+}
+
+corymb_status corymb_team_split(corymb_team* team, int color, int key,
+                                corymb_team** part) noexcept {
+    return c::guarded([&] {
+        c::require(part, "corymb_team_split: part");
+        *part = nullptr;
+        *part = c::make_handle(c::live(team).team.split(color, key));
+    });
+}
+
+corymb_status corymb_team_shrink(corymb_team* team, corymb_team** survivors) noexcept {
+    return c::guarded([&] {
+        c::require(survivors, "corymb_team_shrink: survivors");
+        *survivors = nullptr;
+        *survivors = c::make_handle(c::live(team).team.shrink());
+    });
+}
+
+corymb_status corymb_team_abandon(corymb_team* team, const char* why) noexcept {
+    return c::guarded(
+        [&] { c::abandon(c::live(team).team, why != nullptr ? why : "it gave no reason"); });
+}
+
+corymb_status corymb_team_free(corymb_team** team) noexcept {
+    return c::guarded([&] {
+        c::require(team, "corymb_team_free: team");
+        if (*team == nullptr) {
+            return;
+        }
+        corymb_team& handle = c::live(*team);
+        if (handle.is_of_threads) {
+            c::refuse("corymb_team_free: corymb_threads gives this handle back itself");
+        }
+        *team = nullptr;
+        c::free_handle(handle);
+    });
+}
+
+corymb_status corymb_plan_json(corymb_team* team, corymb_collective op, uint64_t bytes, int root,
+                               char** text) noexcept {
+    return c::guarded([&] {
+        c::require(text, "corymb_plan_json: text");
+        *text = nullptr;
+        *text = c::new_text(to_json(c::live(team).team.plan(collective_of(op), bytes, root)));
+    });
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types of the C interface: those of the library by number, others by their size.
+#pragma once
+
+#include <corymb.h>
+#include <corymb/types.hpp>
+
+#include <cstddef>
+#include <optional>
+
+namespace corymb::c {
+
+/// Bytes of an element; throws Errc::invalid_argument for what is no type.
+[[nodiscard]] std::size_t size_of(corymb_type type);
+/// The library's own type; none for one of the user's.
+[[nodiscard]] std::optional<ElementType> standard(corymb_type type) noexcept;
+
+} // namespace corymb::c
