@@ -93,12 +93,15 @@ Call collective_call(const Member& member, const Wish& wish) {
         refuse("an element of a reduction may have at most " + std::to_string(cell_bytes) +
                " bytes");
     }
-    if (wish.count > std::numeric_limits<std::ptrdiff_t>::max() / element / ranks) {
+    std::size_t bytes = 0;
+    std::size_t all_bytes = 0;
+    if (__builtin_mul_overflow(wish.count, element, &bytes) ||
+        __builtin_mul_overflow(bytes, ranks, &all_bytes) ||
+        all_bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
         refuse(std::to_string(wish.count) + " elements of " + std::to_string(element) +
                " bytes for each of " + std::to_string(size) +
                " ranks do not fit into the address space");
     }
-    const std::size_t bytes = wish.count * element;
     const Parts parts = parts_of(wish.op, member.rank == wish.root, ranks);
     check_pointer(wish.input, parts.in * bytes, "the input");
     check_pointer(wish.output, parts.out * bytes, "the output");

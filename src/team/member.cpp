@@ -51,18 +51,17 @@ void Member::barrier() {
         barrier_ = &lane_.program_for(key);
     }
     begin({});
-    team::Operands nothing;
-    execute(*barrier_, nothing, key);
+    execute(*barrier_, nothing_, key);
 }
 
-void Member::run(const Call& call) {
+void Member::run(Call& call) {
     if (is_empty(call)) { // It is one of the operations that all ranks call, all the same.
         begin(call.terms);
         end();
         return;
     }
     Program& program = lane_.program_for(call.key);
-    team::Operands operands = call.operands;
+    team::Operands& operands = call.operands; // In place: a copy would take as long as a message.
     set_block_bytes(operands, program);
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);

@@ -28,7 +28,7 @@ struct Member final : private channel::Watch {
     void require_own_process() const;
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
-    void run(const Call& call);
+    void run(Call& call);
     /// The barrier's own, shorter way to the engine.
     void barrier();
     /// Nonblocking and persistent operations, and messages between two ranks.
@@ -52,6 +52,7 @@ private:
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
     team::CallDigest digest_;      ///< Of their terms.
     Program* barrier_ = nullptr;
+    team::Operands nothing_; ///< Of barriers.
     LaneEnd lane_;
     std::vector<std::byte> scratch_;
     std::unique_ptr<Pending> pending_; ///< Made when first needed.

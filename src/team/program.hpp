@@ -133,7 +133,11 @@ struct Operands {
 /// Cuts the payload into the program's blocks of whole elements.
 template <class Env>
 void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
-    const std::size_t blocks = program.block_count == 0 ? 1 : program.block_count;
+    const std::size_t blocks = program.block_count;
+    if (blocks <= 1) { // Divisions would be a good part of a small operation.
+        operands.block_bytes = operands.bytes;
+        return;
+    }
     const std::size_t elements = operands.bytes / operands.element_bytes;
     operands.block_bytes = (elements + blocks - 1) / blocks * operands.element_bytes;
 }
@@ -142,7 +146,10 @@ void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
 template <class Env>
 [[nodiscard]] std::size_t scratch_bytes(const Operands& operands,
                                         const Program<Env>& program) noexcept {
-    const std::size_t blocks = program.block_count == 0 ? 1 : program.block_count;
+    const std::size_t blocks = program.block_count;
+    if (blocks <= 1) {
+        return program.scratch_blocks * operands.bytes;
+    }
     return (program.scratch_blocks + blocks - 1) / blocks * operands.bytes;
 }
 

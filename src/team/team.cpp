@@ -40,7 +40,7 @@ void Team::barrier() {
 }
 
 void Team::run(const detail::Wish& wish) {
-    const detail::Call call = detail::collective_call(member(), wish);
+    detail::Call call = detail::collective_call(member(), wish);
     member_->run(call);
 }
 
