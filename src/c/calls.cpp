@@ -79,6 +79,9 @@ Reduction standard_reduction(const Arguments& arguments) {
 Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
     Wish wish{arguments.op, arguments.root, arguments.input, arguments.output, arguments.count, {}};
     wish.reduction.element_bytes = size_of(arguments.type);
+    if (const auto type = standard(arguments.type)) {
+        wish.reduction.identity = detail::move_identity(*type);
+    }
     if (is_reduction(arguments.op)) {
         if (auto own = own_operator(arguments.with)) {
             call = std::make_shared<OwnCall>(std::move(own), arguments.type,

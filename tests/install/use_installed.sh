@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# use_installed.sh WAY BUILD SOURCE COMPILER PROGRAM: builds and runs the small program against
-# corymb, found by cmake or by pkg-config, both from a moved installation. As a subfolder it is only
-# configured and compiled: the library itself would be the same once more.
+# use_installed.sh WAY BUILD SOURCE COMPILER PROGRAM: builds and runs two small programs, PROGRAM
+# and PROGRAM_c (in C), against corymb, found by cmake or by pkg-config, both from a moved
+# installation. As a subfolder it is only configured and compiled: the library itself would be the
+# same once more.
 set -euo pipefail
-way=$1 build=$2 source=$3 compiler=$4 program=$5
+way=$1 build=$2 source=$3 compiler=$4 program=$5 program_c=$5_c
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
@@ -33,7 +34,9 @@ cmake)
     configure -DCMAKE_PREFIX_PATH="$place/moved"
     cmake --build "$place/build"
     output=$("$place/build/user")
-    output_c=$("$place/build/user_c")
+    cmake -S "$program_c" -B "$place/build_c" -G Ninja -DCMAKE_PREFIX_PATH="$place/moved"
+    cmake --build "$place/build_c"
+    output_c=$("$place/build_c/user_c")
     ;;
 pkg-config)
     install_and_move
@@ -42,13 +45,13 @@ pkg-config)
     read -r -a flags <<<"$(pkg-config --cflags --libs corymb)"
     "$compiler" -std=c++20 "$program/user.cpp" "${flags[@]}" -o "$place/user"
     output=$(LD_LIBRARY_PATH=$(libraries) "$place/user")
-    cc -std=c11 -Wall -Wextra -pedantic -Werror "$program/user.c" "${flags[@]}" -o "$place/user_c"
+    cc -std=c11 -Wall -Wextra -pedantic -Werror "$program_c/user.c" "${flags[@]}" \
+        -o "$place/user_c"
     output_c=$(LD_LIBRARY_PATH=$(libraries) "$place/user_c")
     ;;
 add-subdirectory)
     configure -DCORYMB_SOURCE="$source"
-    cmake --build "$place/build" --target CMakeFiles/user.dir/user.cpp.o \
-        CMakeFiles/user_c.dir/user.c.o
+    cmake --build "$place/build" --target CMakeFiles/user.dir/user.cpp.o
     targets=$(ninja -C "$place/build" -t targets all)
     grep -q '^corymb/src/libcorymb.so' <<<"$targets"
     if grep -E '_tests:|corymb-bench:|corymb/install' <<<"$targets" >/dev/null; then
