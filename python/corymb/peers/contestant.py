@@ -103,7 +103,7 @@ def own(program: Path, launcher: Path | None) -> tuple[list[Contestant], list[Mi
         return found, missing
     worker = [str(program), "attach"]
     found.append(own_processes(launcher, worker, "corymb-processes", "c"))
-    if hasattr(corymb, "Team"):
+    if hasattr(corymb, "attach"):
         worker = [sys.executable, "-m", f"{RANKS}.buffer_ranks", "corymb"]
         found.append(own_processes(launcher, worker, "corymb-python", "python"))
     else:

@@ -21,6 +21,7 @@ from corymb.peers.turn import Clock, Entry, take_turn, time_copy
 ROUNDS = 5
 SLOT_MIN_S, SLOT_MAX_S = 0.001, 0.05
 FAILURES_OF_CALL, FAILURES_MAX = 2, 6
+OVERRUN = 1.5  # Of the time that was asked for, rather than leave cases out.
 NO_TIME = "no time left; raise --seconds"
 Report = Callable[[float, str], None]
 
@@ -80,37 +81,60 @@ class Crew:
         return [name for name, session in self._sessions.items() if not session.is_bound]
 
 
+@dataclass
+class Budget:
+    """Shares the time out among the cases; starting ranks does not count."""
+
+    left_s: float
+    more_s: float  # What may be taken besides.
+    weight: float  # Of all cases that are left.
+    begin: float = 0
+
+    def count(self, now: float) -> None:
+        self.left_s -= now - self.begin
+        self.begin = now
+
+    def next(self, case: Case) -> tuple[float, float]:
+        """When this case should end, and when all must."""
+        now = time.monotonic()
+        self.count(now)
+        mine = max(0.0, self.left_s) * case.weight / self.weight
+        self.weight -= case.weight
+        return now + mine, now + self.left_s + self.more_s
+
+
 def measure(request: Request, contestants: Sequence[Contestant], report: Report) -> Results:
-    """Takes about `request.seconds`, besides starting the ranks; cases that have no time left say
-    so."""
+    """Takes about `request.seconds`, besides starting the ranks. Cases for which nothing is left of
+    `OVERRUN` times that say so."""
     results = Results()
     cases = request.cases()
     order = random.Random(request.seed)
-    left = request.seconds
-    done = 0
+    more_s = (OVERRUN - 1) * request.seconds
+    budget = Budget(request.seconds, more_s, sum(case.weight for case in cases))
     for ranks in request.ranks:
         pin = request.is_pinned(ranks)
         chosen = [one for one in contestants if one.takes_part(pin)]
-        mine = [case for case in cases if case.ranks == ranks]
         with ExitStack() as stack:
             crew = Crew(ranks, pin, stack)
             for one in chosen:
-                report(done / len(cases), f"starting {one.name}, {ranks} ranks")
+                report(cases.index(_first(cases, ranks)) / len(cases), f"starting {one.name}")
                 with suppress(PeerError):
                     crew.session(one, "start")
             if pin and crew.unbound():
                 results.remarks.append(f"not bound to CPUs: {', '.join(crew.unbound())}")
             bench = Bench(request, crew, results, order)
-            begin = time.monotonic()
-            for case in mine:
-                size = "" if case.bytes == 0 else f" {case.bytes} B"
-                report(done / len(cases), f"{case.op}{size}, {case.mode}, {ranks} ranks")
-                weights = sum(later.weight for later in cases[done:])
-                left_now = left - (time.monotonic() - begin)
-                bench.measure(case, [Entry(one) for one in chosen], left_now, weights)
-                done += 1
-            left -= time.monotonic() - begin
+            budget.begin = time.monotonic()
+            for done, case in enumerate(cases):
+                if case.ranks == ranks:
+                    size = "" if case.bytes == 0 else f" {case.bytes} B"
+                    report(done / len(cases), f"{case.op}{size}, {case.mode}, {ranks} ranks")
+                    bench.measure(case, [Entry(one) for one in chosen], *budget.next(case))
+            budget.count(time.monotonic())
     return results
+
+
+def _first(cases: Sequence[Case], ranks: int) -> Case:
+    return next(case for case in cases if case.ranks == ranks)
 
 
 class Bench:
@@ -121,23 +145,25 @@ class Bench:
     ) -> None:
         self._request, self._crew, self._results, self._order = request, crew, results, order
 
-    def measure(self, case: Case, entries: list[Entry], left_s: float, weights_left: float) -> None:
-        """`left_s` is the time for this case and all later ones, whose weights are given."""
-        now = time.monotonic()
+    def measure(self, case: Case, entries: list[Entry], end: float, last: float) -> None:
+        """Until `end` if that suffices for one round; in no case begins a turn after `last`."""
+        mine = max(0.0, end - time.monotonic())
         copies: list[float] = []
         with_overlap = self._request.overlap and case.has_overlap
         if case.memory > most_memory():
             for entry in entries:
                 entry.skipped = f"needs {case.memory // 2**20} MiB of buffers"
         else:
-            mine = left_s * case.weight / weights_left
             commands = len(KINDS) + (1 + len(STYLES) if with_overlap else 0)
             slot_s = 0.5 * mine / max(1, ROUNDS * len(entries) * commands)
             slot_s = min(SLOT_MAX_S, max(SLOT_MIN_S, slot_s))
+            most_s = OVERRUN * mine / max(1, len(entries))
             for round_ in range(ROUNDS):
-                if round_ > 0 and time.monotonic() > now + mine:
+                if round_ > 0 and time.monotonic() > end:
                     break
-                self._round(case, entries, slot_s, now + left_s, with_overlap)
+                # The slow have fewer rounds, so that the fast have all of theirs.
+                able = [entry for entry in entries if round_ == 0 or entry.spent_s < most_s]
+                self._round(case, able, slot_s, last, with_overlap)
                 if case.bytes >= LARGE:
                     copies += self._copy(case, entries, slot_s)
         pinned = self._request.is_pinned(case.ranks)
@@ -147,13 +173,14 @@ class Bench:
             self._results.overlap += rows.overlap_of(case, entries, pinned)
 
     def _round(
-        self, case: Case, entries: list[Entry], slot_s: float, end: float, with_overlap: bool
+        self, case: Case, entries: list[Entry], slot_s: float, last: float, with_overlap: bool
     ) -> None:
         self._order.shuffle(entries)
         for entry in entries:
             if entry.skipped is not None:
                 continue
-            if time.monotonic() > end:
+            begin = time.monotonic()
+            if begin > last:
                 if not entry.is_measured:
                     entry.skipped = NO_TIME
                 continue
@@ -161,6 +188,7 @@ class Bench:
                 take_turn(self._clock(case, entry, slot_s), entry, with_overlap)
             except PeerError as failure:
                 entry.skipped = str(failure)
+            entry.spent_s += time.monotonic() - begin
 
     def _clock(self, case: Case, entry: Entry, slot_s: float) -> Clock:
         def run(turn: Turn, deadline_s: float) -> npt.NDArray[Any]:

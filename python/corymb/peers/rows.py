@@ -50,8 +50,8 @@ def rows_of(
             middle, low, high = _middle(turns)
             skipped = None if turns else entry.skipped or "not measured"
             found.append(_who(case, entry.contestant, pinned) | {
-                "kind": kind, "median_ns": middle, "q25": low, "q75": high, "ratio": None,
-                "share": None, "skipped": skipped,
+                "kind": kind, "median_ns": middle, "q25": low, "q75": high, "turns": len(turns),
+                "ratio": None, "share": None, "skipped": skipped,
             })  # fmt: skip
         for row in found:
             if row["median_ns"] is not None:

@@ -46,6 +46,7 @@ class Entry:
     overlap: dict[str, list[Overlap]] = field(default_factory=lambda: {s: [] for s in STYLES})
     skipped: str | None = None
     estimate_ns: tuple[float, float] | None = None  # One of many, one alone; for the next turn.
+    spent_s: float = 0
 
     @property
     def is_measured(self) -> bool:

@@ -26,7 +26,7 @@ def library(name: str) -> tuple[Any, Any]:
     """The communicator of all ranks and the sum."""
     if name == "corymb":
         corymb: Any = importlib.import_module("corymb")
-        return corymb.Team.attach(), corymb.SUM
+        return corymb.attach(), corymb.SUM
     mpi: Any = importlib.import_module("mpi4py.MPI")
     return mpi.COMM_WORLD, mpi.SUM
 
@@ -52,31 +52,45 @@ def collective(comm: Any, total: Any, payload: Payload, mode: str) -> Actions:
     if mode == "blocking":
         call = getattr(comm, name)
         return Actions(lambda: call(*words, **named))
-    requests: list[Any] = [None]
-
-    def wait() -> None:
-        if requests[0] is not None:
-            requests[0].Wait()
-
-    def test() -> None:
-        requests[0].Test()
-
-    def once() -> None:
-        start()
-        wait()
-
+    under_way = UnderWay(getattr(comm, "I" + name.lower()) if mode == "nonblocking" else None)
     if mode == "nonblocking":
-        begin = getattr(comm, "I" + name.lower())
+        return under_way.actions(lambda: under_way.begin(words, named))
+    under_way.request = getattr(comm, name + "_init")(*words, **named)
+    return under_way.actions(under_way.start)
 
-        def start() -> None:
-            requests[0] = begin(*words, **named)
-    else:
-        requests[0] = getattr(comm, name + "_init")(*words, **named)
 
-        def start() -> None:
-            requests[0].Start()
+class UnderWay:
+    """An operation between start and wait; both may be called again when it is done."""
 
-    return Actions(once, start, test, wait, lambda: free(requests[0]))
+    def __init__(self, call: Callable[..., Any] | None) -> None:
+        self.call = call
+        self.request: Any = None
+        self.is_done = True
+
+    def begin(self, words: list[Any], named: dict[str, Any]) -> None:
+        assert self.call is not None
+        self.request = self.call(*words, **named)
+        self.is_done = False
+
+    def start(self) -> None:
+        self.request.Start()
+        self.is_done = False
+
+    def test(self) -> None:
+        if not self.is_done:
+            self.is_done = self.request.Test()
+
+    def wait(self) -> None:
+        if not self.is_done:
+            self.request.Wait()
+            self.is_done = True
+
+    def actions(self, start: Callable[[], None]) -> Actions:
+        def once() -> None:
+            start()
+            self.wait()
+
+        return Actions(once, start, self.test, self.wait, lambda: free(self.request))
 
 
 def free(request: Any) -> None:

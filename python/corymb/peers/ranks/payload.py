@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,13 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def value(rank: int, part: int, count: int) -> Array:
-    """What part `part` of a rank's contribution holds."""
+    """What part `part` of a rank's contribution holds; not to be written to."""
     return rank + 1 + 1000.0 * part + np.arange(count, dtype=np.float64) % 8
 
 
+@lru_cache(maxsize=4)
 def total(ranks: int, part: int, count: int) -> Array:
     """The sum of that over the first ranks."""
     return sum((value(rank, part, count) for rank in range(ranks)), np.zeros(count))
