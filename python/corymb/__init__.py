@@ -30,6 +30,7 @@ from corymb._core import (
     spot_check,
     topology_from_synthetic,
     topology_from_xml,
+    traffic,
     usable_cpus,
     version,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "spot_check",
     "topology_from_synthetic",
     "topology_from_xml",
+    "traffic",
     "usable_cpus",
     "version",
 ]

@@ -139,6 +139,16 @@ void bind_planner(nb::module_& module) {
                nb::arg("activities") = false, unlocked,
                "Replays a plan on a machine model. Nothing runs on this machine.");
     module.def(
+        "traffic",
+        [](const Plan& plan, std::uint64_t bytes) {
+            const Traffic counts = traffic(plan, bytes);
+            return nb::make_tuple(counts.lines, counts.copied);
+        },
+        nb::arg("plan"), nb::arg("bytes") = std::uint64_t{8},
+        nb::sig("def traffic(plan: Plan, bytes: int = 8) -> tuple[list[int], list[int]]"),
+        "Counted from a proven plan's steps, for each rank: cache lines that reach it from others, "
+        "and bytes that it copies or combines.");
+    module.def(
         "algorithm_names",
         [](const std::string& op) { return algorithm_names(collective_from_string(op)); },
         nb::arg("op"), "Names of the algorithms for an operation, in portfolio order.");
