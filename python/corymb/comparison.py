@@ -70,8 +70,21 @@ def plan_case(machine: corymb.Machine, name: str, op: str, ranks: int, size: int
         predicted=choice.predicted,
         lines_max=max(lines, default=0),
         copied_max=max(copied, default=0),
-        portfolio=choice.portfolio,
+        portfolio=by_algorithm(choice.portfolio),
     )
+
+
+def by_algorithm(portfolio: dict[str, float]) -> dict[str, float]:
+    """The best of each algorithm over the ways in which its messages can travel.
+
+    >>> by_algorithm({"ring/cells-4": 3.0, "ring/pull-1": 2.0, "star": 1.0})
+    {'ring': 2.0, 'star': 1.0}
+    """
+    best: dict[str, float] = {}
+    for name, time in portfolio.items():
+        base = name.split("/")[0]
+        best[base] = min(time, best.get(base, math.inf))
+    return best
 
 
 def plan_cases(
@@ -117,16 +130,23 @@ class Verdict:
     slowdown_max: float
     worst_machine: str
     worst_bytes: int
+    cases: int
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def verdict(cases: Sequence[Case]) -> Verdict:
-    """`cases` are of one operation; the fixed algorithm with the smallest mean slowdown."""
-    everywhere = set.intersection(*(set(case.portfolio) for case in cases))
-    fixed = sorted(filter(is_fixed, everywhere)) or sorted(everywhere)
-    best = min(fixed, key=lambda name: geometric_mean(case.slowdown(name) for case in cases))
+    """`cases` are of one operation. Of the fixed algorithms that have a plan in most of them, the
+    one with the smallest mean slowdown; cases in which it has none do not count."""
+    fixed = sorted(set(filter(is_fixed, (name for case in cases for name in case.portfolio))))
+
+    def rank(name: str) -> tuple[int, float]:
+        known = [case.slowdown(name) for case in cases if name in case.portfolio]
+        return len(cases) - len(known), geometric_mean(known)
+
+    best = min(fixed, key=rank)
+    cases = [case for case in cases if best in case.portfolio]
     worst = max(cases, key=lambda case: case.slowdown(best))
     return Verdict(
         op=cases[0].op,
@@ -135,6 +155,7 @@ def verdict(cases: Sequence[Case]) -> Verdict:
         slowdown_max=worst.slowdown(best),
         worst_machine=worst.machine,
         worst_bytes=worst.bytes,
+        cases=len(cases),
     )
 
 

@@ -55,7 +55,7 @@ def command(
     out.print(_table(found))
     out.print(
         f"Simulated on {len(names)} machine models, at most {ranks} ranks, {len(cases)} cases. "
-        "Slower: simulated time of that one algorithm over that of the choice."
+        "Mean and worst: simulated time of that one algorithm over that of the choice."
     )
     if json is not None:
         rows = [
@@ -84,11 +84,11 @@ def _payloads(text: str) -> list[int]:
 
 def _table(found: list[comparison.Verdict]) -> Table:
     table = Table(title="One fixed algorithm for all, against the planner's choice (simulated)")
-    table.add_column("operation")
-    table.add_column("best fixed algorithm")
-    table.add_column("slower, mean", justify="right")
-    table.add_column("slower, worst", justify="right")
-    table.add_column("where it is worst")
+    table.add_column("operation", no_wrap=True)
+    table.add_column("fixed algorithm", no_wrap=True)
+    table.add_column("mean", justify="right", no_wrap=True)
+    table.add_column("worst", justify="right", no_wrap=True)
+    table.add_column("where", overflow="fold")
     for row in found:
         table.add_row(
             row.op,
