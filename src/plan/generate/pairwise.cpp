@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everybody sends everybody its part, without detours. Pairwise: in round k, rank r exchanges with
-// r xor k, or sends to r + k and receives from r - k. Linear: all sends first, for short parts.
+// r xor k, or sends to r + k and receives from r - k; in rank order, first with the ranks below,
+// then with those above. Linear: all sends first, for short parts.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
 
@@ -54,16 +55,44 @@ void write_reduce_scatter(PlanWriter& writer) {
     }
 }
 
+/// In rank order: rank r combines its part with that of r - 1, r - 2 and so on down to 0, then with
+/// that of r + 1 and up. So a partial result is always one of ranks that follow each other.
+void write_ordered_reduce_scatter(PlanWriter& writer) {
+    const Rank size = writer.size();
+    const Blocks result = places(Buffer::output, 0);
+    std::vector<bool> has_result(at(size), false);
+    for (const Rank direction : {-1, 1}) {
+        for (Rank distance = 1; distance < size; ++distance) {
+            std::vector<Transfer> messages;
+            for (Rank to = 0; to < size; ++to) {
+                const Rank from = to + direction * distance;
+                if (from >= 0 && from < size) {
+                    const Blocks part = places(Buffer::input, to);
+                    messages.push_back(
+                        {from, to, part, result, has_result[at(to)] ? result : part});
+                    has_result[at(to)] = true;
+                }
+            }
+            writer.round(messages);
+        }
+    }
+    if (size == 1) {
+        writer.copy(0, places(Buffer::input, 0), result);
+    }
+}
+
 bool applies(Collective op, const GenerateInput& input) {
     // Parts that are pulled need no pairing: the family "direct" does it.
     return input.blocks == 1 && input.via != Mechanism::pull &&
-           (op == Collective::alltoall || (op == Collective::reduce_scatter && !input.ordered));
+           (op == Collective::alltoall || op == Collective::reduce_scatter);
 }
 
 Plan make(Collective op, const GenerateInput& input) {
     PlanWriter writer(op, input.costs.size(), 0, transport(input), pairwise.name);
     if (op == Collective::alltoall) {
         write_alltoall(writer);
+    } else if (input.ordered) {
+        write_ordered_reduce_scatter(writer);
     } else {
         write_reduce_scatter(writer);
     }
