@@ -12,6 +12,18 @@ namespace corymb::detail {
 
 using State = Operation::State;
 
+namespace {
+
+/// For `count` elements in all. Grows as push_back does: one more each time costs quadratic time.
+template <class T>
+void make_room(std::vector<T>& list, std::size_t count) {
+    if (count > list.capacity()) {
+        list.reserve(std::max(count, 2 * list.capacity()));
+    }
+}
+
+} // namespace
+
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
     : shared_(&shared), rank_(rank), ladder_(&ladder),
       looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_),
@@ -37,9 +49,9 @@ Operation& Pending::take_spare() {
     if (spare_.empty()) {
         spare_.push_back(std::make_unique<Operation>());
     }
-    operations_.reserve(operations_.size() + 1);
-    spare_.reserve(operations_.size() + spare_.size()); // So that `forget` cannot fail.
-    resumable_.reserve(operations_.size() + 1);
+    make_room(operations_, operations_.size() + 1);
+    make_room(spare_, operations_.size() + spare_.size()); // So that `forget` cannot fail.
+    make_room(resumable_, operations_.size() + 1);
     operations_.push_back(std::move(spare_.back()));
     spare_.pop_back();
     Operation& operation = *operations_.back();
@@ -109,7 +121,7 @@ void Pending::start(Operation& operation) {
     shared_->throw_if_broken();
     patrol_.note_progress();
     Queue& queue = *operation.queue;
-    busy_.reserve(busy_.size() + 1);
+    make_room(busy_, busy_.size() + 1);
     operation.activation.step = operation.activation.offset = 0;
     operation.state = State::pending;
     operation.next = nullptr;
