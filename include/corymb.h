@@ -174,8 +174,11 @@ typedef struct corymb_plan_need {
     corymb_collective op;
     int size;
     int root;
-    int ordered;    ///< Combine in rank order.
-    uint64_t bytes; ///< The plan's bytes_max must cover it: the largest payload of a size class.
+    int ordered; ///< Combine in rank order.
+    /// The plan's bytes_max must cover it: the largest payload of a size class, or 2^48 where the
+    /// ranks do not know each other's lengths.
+    uint64_t bytes;
+    int keeps_parts; ///< Parts differ in length: the plan must keep them (docs/plan.md).
 } corymb_plan_need;
 
 /// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it

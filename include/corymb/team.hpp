@@ -5,12 +5,16 @@
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
 #include <corymb/operators.hpp>
+#include <corymb/packed.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/request.hpp>
 #include <corymb/wait_policy.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +30,18 @@ struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
 struct Untyped;    // detail/untyped.hpp: for bindings of other languages
 
+} // namespace detail
+
+/// The parts of a buffer that holds one for every rank, in elements.
+struct Parts {
+    /// Length of each rank's part; may be 0.
+    std::span<const std::size_t> counts;
+    /// Where each part begins; empty: each where the one before it ends. Those of a buffer that is
+    /// written may have gaps and any order, but not overlap.
+    std::span<const std::size_t> displacements{};
+};
+
+namespace detail {
 /// A collective as its caller wants it, without types.
 struct Wish {
     Collective op = Collective::barrier;
@@ -34,15 +50,37 @@ struct Wish {
     void* output = nullptr;
     std::size_t count = 0; ///< Elements of one part.
     Reduction reduction{}; ///< Without an operator where data is only moved.
+    /// The vector operations: the buffer of several parts has those that `input_parts` or
+    /// `output_parts` say, where this rank uses it; `count` is the length of the other buffer.
+    bool is_vector = false;
+    Parts input_parts{};
+    Parts output_parts{};
+    /// Elements that the buffers have, as far as that is known: no part may lie beyond.
+    std::size_t input_size = std::numeric_limits<std::size_t>::max();
+    std::size_t output_size = std::numeric_limits<std::size_t>::max();
 };
 } // namespace detail
 
-/// Gives the plan for an operation of `size` ranks; must be deterministic and thread-safe. It is
-/// called once per (operation, root, size class) and team, with the largest payload of the class
-/// (8, 56, then powers of two), which the plan's `bytes_max` must cover. The default plans on the
-/// cached model of this machine, or on its topology when there is none.
-using PlanSource =
-    std::function<Plan(Collective op, int size, Rank root, std::uint64_t bytes, bool ordered)>;
+/// What a team wants a plan for.
+struct PlanNeed {
+    Collective op = Collective::barrier;
+    int size = 1;
+    Rank root = 0;
+    /// The plan's `bytes_max` must cover this: the largest payload of a size class (8, 56, then
+    /// powers of two), or `any_part_bytes`.
+    std::uint64_t bytes = 0;
+    bool ordered = false;     ///< Combine in rank order.
+    bool keeps_parts = false; ///< The parts differ in length: `keeps_parts` must accept the plan.
+};
+
+/// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
+/// also carries nothing, and small parts.
+inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
+
+/// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
+/// (operation, root, size class, order, kind of parts) and team. The default plans on the cached
+/// model of this machine, or on its topology when there is none.
+using PlanSource = std::function<Plan(const PlanNeed& need)>;
 
 struct TeamOptions {
     /// Longest time an operation waits for its peers before it fails with Errc::timeout naming the
@@ -153,6 +191,60 @@ public:
     [[nodiscard]] Request reduce_scatter_init(std::span<const T> input, std::span<T> output,
                                               Op op = {});
 
+    // The vector operations: parts may differ in length, and some may be empty. `Parts` follow the
+    // buffer that they describe; other ranks' parts must be as long as those say.
+
+    /// As `gather`. Only the root needs `parts`.
+    template <class T>
+    void gatherv(std::span<const T> input, std::span<T> output, Parts parts, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request igatherv(std::span<const T> input, std::span<T> output, Parts parts,
+                                   Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request gatherv_init(std::span<const T> input, std::span<T> output, Parts parts,
+                                       Rank root = 0);
+
+    /// As `scatter`. Only the root needs `parts`, which may overlap.
+    template <class T>
+    void scatterv(std::span<const T> input, Parts parts, std::span<T> output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request iscatterv(std::span<const T> input, Parts parts, std::span<T> output,
+                                    Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request scatterv_init(std::span<const T> input, Parts parts, std::span<T> output,
+                                        Rank root = 0);
+
+    /// As `allgather`. The counts are the same on all ranks; displacements may differ.
+    template <class T>
+    void allgatherv(std::span<const T> input, std::span<T> output, Parts parts);
+    template <class T>
+    [[nodiscard]] Request iallgatherv(std::span<const T> input, std::span<T> output, Parts parts);
+    template <class T>
+    [[nodiscard]] Request allgatherv_init(std::span<const T> input, std::span<T> output,
+                                          Parts parts);
+
+    /// As `alltoall`: count q of p's input is count p of q's output. Parts of the input may
+    /// overlap. Of bytes it is what MPI calls alltoallw: each part may have a type of its own.
+    template <class T>
+    void alltoallv(std::span<const T> input, Parts input_parts, std::span<T> output,
+                   Parts output_parts);
+    template <class T>
+    [[nodiscard]] Request ialltoallv(std::span<const T> input, Parts input_parts,
+                                     std::span<T> output, Parts output_parts);
+    template <class T>
+    [[nodiscard]] Request alltoallv_init(std::span<const T> input, Parts input_parts,
+                                         std::span<T> output, Parts output_parts);
+
+    /// As `reduce_scatter`. The counts are the same on all ranks.
+    template <class T, class Op = std::plus<>>
+    void reduce_scatterv(std::span<const T> input, Parts parts, std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatterv(std::span<const T> input, Parts parts,
+                                           std::span<T> output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatterv_init(std::span<const T> input, Parts parts,
+                                               std::span<T> output, Op op = {});
+
     /// Rank r's `output` has the inputs of the ranks 0 to r combined; it may be the input's
     /// memory.
     template <class T, class Op = std::plus<>>
@@ -169,6 +261,33 @@ public:
     [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {});
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {});
+
+    // The same on data that does not lie in one piece (packed.hpp): the blocking forms. What a rank
+    // does not use may be empty.
+    template <class T>
+    void broadcast(const Packed<T>& data, Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    void reduce(const Packed<T>& input, const Packed<T>& output, Op op = {}, Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    void allreduce(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T>
+    void gather(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
+    template <class T>
+    void scatter(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
+    template <class T>
+    void allgather(const Packed<T>& input, const Packed<T>& output);
+    template <class T>
+    void alltoall(const Packed<T>& input, const Packed<T>& output);
+    template <class T, class Op = std::plus<>>
+    void reduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    void scan(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    void exscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T>
+    void send(const Packed<T>& data, Rank to);
+    template <class T>
+    void recv(const Packed<T>& data, Rank from);
 
     // Nonblocking forms. They return at once; docs/requests.md says what a Request promises. All
     // ranks start the same collectives in the same order, which counts nonblocking and persistent
@@ -256,6 +375,10 @@ private:
     [[nodiscard]] detail::Wish parts_wish(Collective op, std::span<const T> input,
                                           std::span<T> output, const Op& with) const;
 
+    template <class T, class Op>
+    Request start_reduce_scatterv(Mode mode, std::span<const T> input, Parts parts,
+                                  std::span<T> output, const Op& with);
+
     std::unique_ptr<detail::Member, void (*)(detail::Member*)> member_{nullptr, nullptr};
 };
 
@@ -283,6 +406,8 @@ CORYMB_EXPORT void threads(int count, const std::function<void(Team&)>& fn,
 
 } // namespace corymb
 
+#include <corymb/detail/packed_inline.hpp>
 #include <corymb/detail/parts_inline.hpp>
 #include <corymb/detail/request_inline.hpp>
 #include <corymb/detail/team_inline.hpp>
+#include <corymb/detail/vector_inline.hpp>

@@ -147,7 +147,7 @@ nb::dict run_plan(const Plan& plan, std::vector<int> cpus, std::size_t repetitio
     TeamOptions options;
     options.pin = !cpus.empty();
     options.cpus = std::move(cpus);
-    options.plans = [&plan](Collective, int, Rank, std::uint64_t, bool) {
+    options.plans = [&plan](const PlanNeed&) {
         return plan;
     };
     {

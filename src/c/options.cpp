@@ -62,16 +62,22 @@ WaitPolicy wait_policy(corymb_wait_policy given) {
 /// The user's plans as the team asks for them. Exceptions of the callback pass through: it is
 /// called where an operation is made, not while others are under way.
 PlanSource plan_source(corymb_plan_source plans, void* context) {
-    return [plans, context](Collective op, int size, Rank root, std::uint64_t bytes, bool ordered) {
-        const corymb_plan_need need = {
-            sizeof need, static_cast<corymb_collective>(op), size, root, ordered ? 1 : 0, bytes};
+    return [plans, context](const PlanNeed& wanted) {
+        const corymb_plan_need need = {sizeof need,
+                                       static_cast<corymb_collective>(wanted.op),
+                                       wanted.size,
+                                       wanted.root,
+                                       wanted.ordered ? 1 : 0,
+                                       wanted.bytes,
+                                       wanted.keeps_parts ? 1 : 0};
         const std::unique_ptr<char, void (*)(void*)> text(plans(&need, context),
                                                           [](void* memory) { std::free(memory); });
         if (text == nullptr) {
-            throw Error(Errc::invalid_plan,
-                        std::string("the plan source has no plan for ").append(to_string(op)) +
-                            " of " + std::to_string(size) +
-                            " ranks; give one, or leave `plans` NULL");
+            throw Error(
+                Errc::invalid_plan,
+                std::string("the plan source has no plan for ").append(to_string(wanted.op)) +
+                    " of " + std::to_string(wanted.size) +
+                    " ranks; give one, or leave `plans` NULL");
         }
         return plan_from_json(text.get());
     };

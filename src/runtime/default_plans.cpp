@@ -20,6 +20,10 @@ namespace {
 /// what `corymb plan` finds in a second.
 constexpr std::uint64_t moves_at_run_time = 20'000;
 
+/// Plans for any length are those that are best for this one. It is longer than a slot of `cells`,
+/// so that no plan relies on room for its messages.
+constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
+
 /// This machine's model: the measured one where there is one that fits, else its topology.
 const Machine& this_machine() {
     static const Machine machine = [] {
@@ -79,18 +83,23 @@ PlanSource default_plans(const TeamOptions& options, int size, bool pull) {
     if (placement.empty()) {
         machine = std::make_shared<const Machine>(uniform_machine(size));
     }
-    return [machine, placement, crowded, pull](Collective op, int, Rank root, std::uint64_t bytes,
-                                               bool ordered) {
+    return [machine, placement, crowded, pull](const PlanNeed& need) {
+        const bool is_any = need.bytes == any_part_bytes;
         PlanRequest request;
-        request.op = op;
+        request.op = need.op;
         request.placement = placement;
-        request.root = is_rooted(op) ? root : -1;
-        request.bytes = bytes;
+        request.root = is_rooted(need.op) ? need.root : -1;
+        request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.moves = moves_at_run_time;
-        request.ordered = ordered;
+        request.ordered = need.ordered;
+        request.keeps_parts = need.keeps_parts;
         request.oversubscribed = crowded;
         request.pull = pull;
-        return make_plan(*machine, request).plan;
+        Plan plan = make_plan(*machine, request).plan;
+        if (is_any) {
+            plan.bytes_max = need.bytes; // The team proves it for that, too.
+        }
+        return plan;
     };
 }
 

@@ -27,12 +27,12 @@ void check_pointer(const void* data, std::size_t bytes, const char* what) {
 }
 
 /// How many parts of a collective this rank reads and writes; 0: the buffer is not used here.
-struct Parts {
+struct PartCounts {
     std::size_t in;
     std::size_t out;
 };
 
-Parts parts_of(Collective op, bool is_root, std::size_t ranks) {
+PartCounts parts_of(Collective op, bool is_root, std::size_t ranks) {
     switch (op) {
     case Collective::barrier: return {0, 0};
     case Collective::broadcast: return {0, 1};
@@ -50,7 +50,7 @@ Parts parts_of(Collective op, bool is_root, std::size_t ranks) {
 }
 
 /// Input and output may be apart, or lie where a plan may take them for the same (plan.hpp).
-void check_overlap(const Wish& wish, const Parts& parts, std::size_t bytes, Rank rank) {
+void check_overlap(const Wish& wish, const PartCounts& parts, std::size_t bytes, Rank rank) {
     const auto in = reinterpret_cast<std::uintptr_t>(wish.input);
     const auto out = reinterpret_cast<std::uintptr_t>(wish.output);
     const std::size_t in_bytes = parts.in * bytes;
@@ -69,9 +69,35 @@ void check_overlap(const Wish& wish, const Parts& parts, std::size_t bytes, Rank
     }
 }
 
-bool combines(Collective op) {
-    return op == Collective::reduce || op == Collective::allreduce ||
-           op == Collective::reduce_scatter || op == Collective::scan || op == Collective::exscan;
+/// Parts of equal lengths.
+Call equal_call(const Member& member, const Wish& wish) {
+    const int size = member.shared->fabric.size();
+    const std::size_t element = wish.reduction.element_bytes;
+    const auto ranks = static_cast<std::size_t>(size);
+    std::size_t bytes = 0;
+    std::size_t all_bytes = 0;
+    if (__builtin_mul_overflow(wish.count, element, &bytes) ||
+        __builtin_mul_overflow(bytes, ranks, &all_bytes) ||
+        all_bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
+        refuse(std::to_string(wish.count) + " elements of " + std::to_string(element) +
+               " bytes for each of " + std::to_string(size) +
+               " ranks do not fit into the address space");
+    }
+    const PartCounts parts = parts_of(wish.op, member.rank == wish.root, ranks);
+    check_pointer(wish.input, parts.in * bytes, "the input");
+    check_pointer(wish.output, parts.out * bytes, "the output");
+    check_overlap(wish, parts, bytes, member.rank);
+    Call call;
+    call.key = {wish.op, wish.root, team::size_class(bytes),
+                is_reduction(wish.op) && !wish.reduction.commutative};
+    call.is_nothing = bytes == 0 && wish.op != Collective::barrier;
+    call.operands.input = static_cast<const std::byte*>(wish.input);
+    call.operands.output = static_cast<std::byte*>(wish.output);
+    call.operands.bytes = bytes;
+    // Whole lines are not shared between blocks; a payload within one line is one block.
+    call.operands.element_bytes = bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
+    call.terms = team::terms_of(wish.op, wish.root, bytes, wish.reduction.identity);
+    return call;
 }
 
 } // namespace
@@ -84,44 +110,18 @@ void check_rank(Rank rank, int size, const char* what) {
 }
 
 Call collective_call(const Member& member, const Wish& wish) {
-    const int size = member.shared->fabric.size();
-    check_rank(wish.root, size, "root");
-    const bool with_operator = combines(wish.op);
+    check_rank(wish.root, member.shared->fabric.size(), "root");
     const std::size_t element = wish.reduction.element_bytes;
-    const auto ranks = static_cast<std::size_t>(size);
-    if (with_operator && element > cell_bytes) {
+    if (is_reduction(wish.op) && element > cell_bytes) {
         refuse("an element of a reduction may have at most " + std::to_string(cell_bytes) +
                " bytes");
     }
-    std::size_t bytes = 0;
-    std::size_t all_bytes = 0;
-    if (__builtin_mul_overflow(wish.count, element, &bytes) ||
-        __builtin_mul_overflow(bytes, ranks, &all_bytes) ||
-        all_bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
-        refuse(std::to_string(wish.count) + " elements of " + std::to_string(element) +
-               " bytes for each of " + std::to_string(size) +
-               " ranks do not fit into the address space");
-    }
-    const Parts parts = parts_of(wish.op, member.rank == wish.root, ranks);
-    check_pointer(wish.input, parts.in * bytes, "the input");
-    check_pointer(wish.output, parts.out * bytes, "the output");
-    check_overlap(wish, parts, bytes, member.rank);
-    Call call;
-    call.key = {wish.op, wish.root, team::size_class(bytes),
-                with_operator && !wish.reduction.commutative};
-    call.operands.input = static_cast<const std::byte*>(wish.input);
-    call.operands.output = static_cast<std::byte*>(wish.output);
-    call.operands.bytes = bytes;
-    if (with_operator) {
+    Call call = wish.is_vector ? vector_call(member, wish) : equal_call(member, wish);
+    if (is_reduction(wish.op)) {
         call.operands.element_bytes = element;
         call.operands.combine = wish.reduction.combine;
         call.operands.context = wish.reduction.context;
-    } else {
-        // Whole lines are not shared between blocks; a payload within one line is one block.
-        call.operands.element_bytes =
-            bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
     }
-    call.terms = team::terms_of(wish.op, wish.root, bytes, wish.reduction.identity);
     return call;
 }
 

@@ -9,6 +9,7 @@
 #include <corymb/plan.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace corymb::detail {
 
@@ -16,11 +17,13 @@ struct Call {
     team::PlanKey key;
     team::Operands operands;
     team::CallTerms terms;
+    std::shared_ptr<const std::size_t[]> layout; ///< What the operands' layouts point to, if any.
+    bool is_nothing = false;                     ///< There is nothing to move.
 };
 
 /// Whether the collective has nothing to move.
 [[nodiscard]] inline bool is_empty(const Call& call) noexcept {
-    return call.operands.bytes == 0 && call.key.op != Collective::barrier;
+    return call.is_nothing;
 }
 
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
@@ -28,6 +31,9 @@ void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
 [[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
+/// The part of it for vector operations; without what concerns the operator.
+[[nodiscard]] Call vector_call(const Member& member, const Wish& wish);
+
 /// One message; `data` is only read by a send.
 struct PairCall {
     team::PairKey key;

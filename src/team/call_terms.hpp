@@ -67,6 +67,16 @@ private:
                 static_cast<std::uint64_t>(identity & 0xFFFFU) << 28U,
             bytes & 0xFFFFFFFFFFFFU};
 }
+/// Of parts that differ in length: a digest of those lengths that all ranks know, or 0.
+[[nodiscard]] constexpr CallTerms vector_terms_of(Collective op, Rank root, std::uint64_t lengths,
+                                                  std::uint32_t identity) noexcept {
+    CallTerms terms = terms_of(op, root, lengths, identity);
+    terms.what |= std::uint64_t{1} << 44U;
+    return terms;
+}
+[[nodiscard]] constexpr bool is_vector(const CallTerms& terms) noexcept {
+    return (terms.what >> 44U & 1U) != 0;
+}
 [[nodiscard]] constexpr Collective op_of(const CallTerms& terms) noexcept {
     return static_cast<Collective>(terms.what & 0xFFU);
 }

@@ -25,6 +25,12 @@ std::string describe(const team::CallTerms& terms) {
         return std::string(to_string(op));
     }
     std::string text = fmt::format("{} of {} bytes", to_string(op), terms.bytes);
+    if (team::is_vector(terms)) {
+        text = fmt::format("{}v", to_string(op));
+        if (terms.bytes != 0) {
+            text += fmt::format(" with counts of digest {:012x}", terms.bytes);
+        }
+    }
     const std::uint32_t identity = team::identity_of(terms);
     if (identity != 0) {
         const auto type = static_cast<ElementType>((identity - 1) / 256U);

@@ -216,6 +216,17 @@ private:
         return true;
     }
 
+    /// Both ends have the same lengths. Where those are not the same for all ranks, no signature
+    /// says so, and only the two can find out. The lower 32 bits are enough.
+    bool is_expected(std::uint64_t bytes, std::uint64_t expected) noexcept {
+        if (static_cast<std::uint32_t>(bytes) != static_cast<std::uint32_t>(expected))
+            [[unlikely]] {
+            met_other_call_ = true;
+            return false;
+        }
+        return true;
+    }
+
     void release_message(Peer<Env>& peer) {
         if (peer.line_in.release()) {
             peer.spot->wake_if_parked();
@@ -268,7 +279,9 @@ private:
         Env::note_read(what.data, what.bytes);
         do {
             const std::size_t part = std::min(cell_length(), what.bytes - offset_);
-            if (!peer.cells_out.send(*waiter_, what.data + offset_, part, 0, signature_)) {
+            // No credit rides on cells: in its place is how much there is to come, modulo 2^32.
+            if (!peer.cells_out.send(*waiter_, what.data + offset_, part, what.bytes - offset_,
+                                     signature_)) {
                 return false;
             }
             peer.spot->wake_if_parked();
@@ -284,7 +297,8 @@ private:
             const std::size_t part = std::min(cell_length(), bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
-            if (payload == nullptr || !is_ours(word)) {
+            if (payload == nullptr || !is_ours(word) ||
+                !is_expected(word >> 32U, bytes - offset_)) {
                 return false;
             }
             arrive(step, payload, offset_, part);
@@ -304,13 +318,16 @@ private:
 
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
     bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
+        const std::size_t bytes = bytes_of(step.to).bytes;
+        if (there.bytes != bytes) [[unlikely]] { // As is_expected.
+            met_other_call_ = true;
+            return false;
+        }
         if (process != 0) [[unlikely]] {
             return copy_from_process(step, there, process);
         }
         const bool may_copy = waiter_->begin_copy();
         if (may_copy) {
-            // Ranks that called with different sizes break their agreement, but not our memory.
-            const std::size_t bytes = std::min(there.bytes, bytes_of(step.to).bytes);
             Env::note_read(there.data, bytes);
             arrive(step, there.data, 0, bytes);
         }

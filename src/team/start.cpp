@@ -47,6 +47,10 @@ Request Team::barrier_init() {
 
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
     const detail::Call call = detail::collective_call(member(), wish);
+    if (call.layout != nullptr) { // The operation needs it, beside what the caller says.
+        using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+        keep = std::make_shared<const Kept>(std::move(keep), call.layout);
+    }
     return Request(collective(member(), call, mode == Mode::persistent, std::move(keep)));
 }
 

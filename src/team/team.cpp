@@ -47,8 +47,7 @@ void Team::run(const detail::Wish& wish) {
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     detail::check_rank(root, member().shared->fabric.size(), "root");
     const bool barrier = op == Collective::barrier;
-    return member_->shared
-        ->plan({op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes), false})
+    return member_->shared->plan({op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes)})
         .plan;
 }
 

@@ -21,7 +21,7 @@ std::uint64_t size_class(std::uint64_t bytes) noexcept {
 std::uint64_t PlanKey::number() const noexcept {
     // Size classes differ in their width.
     return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
-           static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
+           (keeps_parts ? 1u << 9 : 0u) | static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
            static_cast<std::uint64_t>(root) << 32;
 }
 
@@ -145,12 +145,19 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
 }
 
 Plan TeamShared::make_plan(const team::PlanKey& key) {
-    Plan plan = options.plans(key.op, fabric.size(), key.root, key.bytes, key.ordered);
+    Plan plan =
+        options.plans({key.op, fabric.size(), key.root, key.bytes, key.ordered, key.keeps_parts});
     if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes) {
         throw Error(Errc::invalid_plan,
                     "the plan source returned a plan for another operation, size or payload");
     }
     check_plan(plan, key.ordered);
+    if (key.keeps_parts && !keeps_parts(plan)) {
+        throw Error(Errc::invalid_plan, plan.algorithm +
+                                            " does not keep parts of different lengths apart "
+                                            "(keeps_parts); the plan source must look at "
+                                            "PlanNeed::keeps_parts");
+    }
     if (company && !company->pull && pulls(plan)) {
         throw Error(Errc::invalid_plan, plan.algorithm +
                                             " copies out of other ranks' buffers, which "

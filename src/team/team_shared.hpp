@@ -26,12 +26,13 @@ namespace corymb::team {
 
 using Env = channel::StandardEnv;
 
-/// Identifies a plan of a team. `bytes` is a size class (see `size_class`).
+/// Identifies a plan of a team. `bytes` is a size class (see `size_class`) or any_part_bytes.
 struct PlanKey {
     Collective op = Collective::barrier;
     Rank root = 0;
     std::uint64_t bytes = 0;
     bool ordered = false;
+    bool keeps_parts = false; ///< For parts of different lengths.
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.

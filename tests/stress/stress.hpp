@@ -52,7 +52,8 @@ inline Machine sample_machine(int size) {
 
 /// Plans of a different algorithm for each operation, root and size class, decided by `seed`.
 inline PlanSource mixed_plans(std::uint64_t seed) {
-    return [seed](Collective op, int size, Rank root, std::uint64_t bytes, bool ordered) {
+    return [seed](const PlanNeed& need) {
+        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
         const Machine machine = sample_machine(size);
         const auto names = algorithm_names(op);
         PlanRequest request;
@@ -60,6 +61,7 @@ inline PlanSource mixed_plans(std::uint64_t seed) {
         request.root = op == Collective::broadcast || op == Collective::reduce ? root : -1;
         request.bytes = bytes;
         request.ordered = ordered;
+        request.keeps_parts = keeps_parts;
         request.moves = 200;
         std::uint64_t mixed = seed + static_cast<std::uint64_t>(root) * 31 + bytes * 7 +
                               static_cast<std::uint64_t>(op) * 1009 +

@@ -97,10 +97,10 @@ Contest contest_of(PlanFamily family, double predicted_ns) {
     contest.what = {family.op == Collective::barrier ? Operation::barrier : Operation::broadcast,
                     family.ranks(), family.bytes, Regime::alone, true};
     const auto cpus = placement(family.ranks());
-    const PlanSource plans = [family](Collective, int, Rank root, std::uint64_t bytes, bool) {
-        Plan plan = family.at(root);
+    const PlanSource plans = [family](const PlanNeed& need) {
+        Plan plan = family.at(need.root);
         // The team asks for the largest payload of a size class.
-        plan.bytes_max = std::max(plan.bytes_max, bytes);
+        plan.bytes_max = std::max(plan.bytes_max, need.bytes);
         return plan;
     };
     contest.workload =

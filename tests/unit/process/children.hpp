@@ -121,7 +121,8 @@ private:
 inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
-    options.plans = [via](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+    options.plans = [via](const PlanNeed& need) {
+        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
         const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line : via;
         switch (op) {
         case Collective::broadcast: return team_test::star_broadcast(size, root, bytes, fits);

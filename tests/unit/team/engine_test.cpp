@@ -25,8 +25,8 @@ TeamOptions with_plans(const PlanSource& plans) {
 }
 
 PlanSource barriers(Plan (*make)(int)) {
-    return [make](Collective, int size, Rank, std::uint64_t, bool) {
-        return make(size);
+    return [make](const PlanNeed& need) {
+        return make(need.size);
     };
 }
 
@@ -90,13 +90,17 @@ TEST(EngineTest, BroadcastArrivesByEveryMechanism) {
     for (const int size : {1, 2, 3, 6}) {
         for (const std::size_t bytes : {1u, 8u, 56u}) {
             for (const auto via : {Mechanism::line, Mechanism::cells, Mechanism::pull}) {
-                expect_broadcast([via](Collective, int n, Rank root, std::uint64_t b,
-                                       bool) { return star_broadcast(n, root, b, via); },
-                                 size, bytes, 50);
+                expect_broadcast(
+                    [via](const PlanNeed& n) {
+                        return star_broadcast(n.size, n.root, n.bytes, via);
+                    },
+                    size, bytes, 50);
                 if (via != Mechanism::cells) {
-                    expect_broadcast([via](Collective, int n, Rank root, std::uint64_t b,
-                                           bool) { return shared_broadcast(n, root, b, via); },
-                                     size, bytes, 50);
+                    expect_broadcast(
+                        [via](const PlanNeed& n) {
+                            return shared_broadcast(n.size, n.root, n.bytes, via);
+                        },
+                        size, bytes, 50);
                 }
             }
         }
@@ -108,8 +112,8 @@ TEST(EngineTest, BlocksOfLargePayloadsArrive) {
         for (const std::uint32_t blocks : {1u, 3u, 8u}) {
             for (const auto via : {Mechanism::cells, Mechanism::pull}) {
                 expect_broadcast(
-                    [via, blocks](Collective, int n, Rank root, std::uint64_t b, bool) {
-                        return star_broadcast(n, root, b, via, blocks);
+                    [via, blocks](const PlanNeed& n) {
+                        return star_broadcast(n.size, n.root, n.bytes, via, blocks);
                     },
                     3, bytes, 4);
             }
@@ -140,9 +144,9 @@ inline constexpr bool is_commutative<concatenate> = false;
 namespace {
 
 TEST(EngineTest, ReductionsKeepRankOrderWhenThePlanDoes) {
-    const auto plans = [](Collective, int size, Rank, std::uint64_t bytes, bool ordered) {
-        EXPECT_TRUE(ordered);
-        return chain_reduce(size, bytes, Mechanism::line);
+    const auto plans = [](const PlanNeed& need) {
+        EXPECT_TRUE(need.ordered);
+        return chain_reduce(need.size, need.bytes, Mechanism::line);
     };
     threads(
         5,
@@ -163,8 +167,8 @@ TEST(EngineTest, ReductionsKeepRankOrderWhenThePlanDoes) {
 TEST(EngineTest, FoldsEveryElementOnceByEveryMechanism) {
     for (const auto via : {Mechanism::cells, Mechanism::pull}) {
         for (const std::uint32_t blocks : {1u, 4u}) {
-            const auto plans = [=](Collective, int size, Rank, std::uint64_t bytes, bool) {
-                return chain_reduce(size, bytes, via, blocks);
+            const auto plans = [=](const PlanNeed& need) {
+                return chain_reduce(need.size, need.bytes, via, blocks);
             };
             threads(
                 4,
@@ -192,8 +196,8 @@ TEST(EngineTest, ElementsThatDoNotDivideACellArrive) {
             return {{a.value[0] + b.value[0], a.value[1] + b.value[1], a.value[2] + b.value[2]}};
         }
     };
-    const auto plans = [](Collective, int size, Rank, std::uint64_t bytes, bool) {
-        return chain_reduce(size, bytes, Mechanism::cells, 2);
+    const auto plans = [](const PlanNeed& need) {
+        return chain_reduce(need.size, need.bytes, Mechanism::cells, 2);
     };
     threads(
         3,

@@ -125,7 +125,8 @@ void steps_of(Collective op, Rank rank, Rank size, Rank root, std::vector<Step>&
 TeamOptions direct_plans() {
     TeamOptions options;
     options.deadline = std::chrono::seconds(60);
-    options.plans = [](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+    options.plans = [](const PlanNeed& need) {
+        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
         if (op == Collective::barrier) {
             return dissemination(size);
         }

@@ -40,7 +40,8 @@ Plan chain_allreduce(int size, std::uint64_t bytes, Mechanism via) {
 TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
-    options.plans = [](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+    options.plans = [](const PlanNeed& need) {
+        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
         const auto via = bytes <= line_payload_bytes ? Mechanism::line : Mechanism::cells;
         switch (op) {
         case Collective::broadcast: return star_broadcast(size, root, bytes, via);

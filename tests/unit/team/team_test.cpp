@@ -24,7 +24,8 @@ using namespace team_test;
 TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
-    options.plans = [](Collective op, int size, Rank root, std::uint64_t bytes, bool) {
+    options.plans = [](const PlanNeed& need) {
+        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
         switch (op) {
         case Collective::broadcast: return star_broadcast(size, root, bytes, Mechanism::line);
         case Collective::reduce: return chain_reduce(size, bytes, Mechanism::line);
@@ -77,8 +78,8 @@ TEST(TeamTest, RootOutOfRangeIsRefusedBeforeAnythingIsSent) {
 
 TEST(TeamTest, RefusesAPlanThatIsWrong) {
     TeamOptions options = small_plans();
-    options.plans = [](Collective, int size, Rank, std::uint64_t, bool) {
-        Plan plan = dissemination(size);
+    options.plans = [](const PlanNeed& need) {
+        Plan plan = dissemination(need.size);
         plan.steps[1].pop_back();
         return plan;
     };

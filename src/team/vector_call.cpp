@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls whose parts differ in length: their layouts in bytes, and what must be true of them.
+#include "team/call.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace corymb::detail {
+
+namespace {
+
+[[noreturn]] void refuse(Collective op, const std::string& text) {
+    throw Error(Errc::invalid_argument, std::string(to_string(op)) + "v: " + text);
+}
+
+/// One of the two buffers of a call: one part, one for every rank, or none.
+struct Side {
+    const char* name;
+    const void* buffer;
+    const Parts* parts; ///< Null: a single part.
+    std::size_t limit;  ///< Elements that the buffer has.
+    std::size_t part_count;
+    std::size_t* offsets = nullptr;
+    std::size_t* lengths = nullptr;
+
+    [[nodiscard]] std::uintptr_t begin(std::size_t part) const {
+        return reinterpret_cast<std::uintptr_t>(buffer) + offsets[part];
+    }
+    [[nodiscard]] std::uintptr_t end(std::size_t part) const { return begin(part) + lengths[part]; }
+    [[nodiscard]] std::size_t longest() const {
+        return part_count == 0 ? 0 : *std::max_element(lengths, lengths + part_count);
+    }
+};
+
+struct Sides {
+    Side in, out;
+};
+
+Sides sides_of(const Wish& wish, bool is_root, std::size_t ranks) {
+    bool many_in = false;
+    bool many_out = false;
+    switch (wish.op) {
+    case Collective::gather:
+    case Collective::allgather: many_out = true; break;
+    case Collective::scatter:
+    case Collective::reduce_scatter: many_in = true; break;
+    case Collective::alltoall: many_in = many_out = true; break;
+    default: refuse(wish.op, "there is no such operation");
+    }
+    const bool reads = is_root || wish.op != Collective::scatter;
+    const bool writes = is_root || wish.op != Collective::gather;
+    const std::size_t in_parts = many_in ? ranks : 1;
+    const std::size_t out_parts = many_out ? ranks : 1;
+    return {{"input", wish.input, many_in ? &wish.input_parts : nullptr, wish.input_size,
+             reads ? in_parts : 0},
+            {"output", wish.output, many_out ? &wish.output_parts : nullptr, wish.output_size,
+             writes ? out_parts : 0}};
+}
+
+/// Fills in where the parts lie, in bytes. Empty parts lie at the beginning.
+void lay_out(const Wish& wish, const Side& side) {
+    const std::size_t element = wish.reduction.element_bytes;
+    const std::size_t limit =
+        std::min<std::size_t>(side.limit, std::numeric_limits<std::ptrdiff_t>::max() / element);
+    const auto lay = [&](std::size_t part, std::size_t begin, std::size_t count) {
+        if (count != 0 && (count > limit || begin > limit - count)) {
+            refuse(wish.op, "part " + std::to_string(part) + " of the " + side.name + " has " +
+                                std::to_string(count) + " elements from element " +
+                                std::to_string(begin) + " on, but the buffer has only " +
+                                std::to_string(limit));
+        }
+        side.offsets[part] = count == 0 ? 0 : begin * element;
+        side.lengths[part] = count * element;
+    };
+    if (side.part_count == 0) {
+        return;
+    }
+    if (side.parts == nullptr) {
+        lay(0, 0, wish.count);
+    } else {
+        const auto& [counts, displacements] = *side.parts;
+        if (counts.size() != side.part_count ||
+            (!displacements.empty() && displacements.size() != side.part_count)) {
+            refuse(wish.op, std::to_string(counts.size()) + " counts and " +
+                                std::to_string(displacements.size()) + " displacements for the " +
+                                side.name + "; a team of " + std::to_string(side.part_count) +
+                                " needs as many counts, and as many displacements or none");
+        }
+        std::size_t next = 0;
+        for (std::size_t part = 0; part < counts.size(); ++part) {
+            lay(part, displacements.empty() ? next : displacements[part], counts[part]);
+            next += counts[part]; // Without displacements it is within the limit.
+        }
+    }
+    if (side.buffer == nullptr && side.longest() != 0) {
+        refuse(wish.op, "the " + std::string(side.name) + " is null but has " +
+                            std::to_string(side.longest()) + " bytes in one part");
+    }
+}
+
+/// Parts that are not empty, by address.
+std::vector<std::size_t> by_address(const Side& side) {
+    std::vector<std::size_t> order;
+    for (std::size_t part = 0; part < side.part_count; ++part) {
+        if (side.lengths[part] != 0) {
+            order.push_back(part);
+        }
+    }
+    std::ranges::sort(order, {}, [&](std::size_t part) { return side.begin(part); });
+    return order;
+}
+
+void check_outputs_apart(const Wish& wish, const Side& out) {
+    if (out.parts == nullptr || out.parts->displacements.empty()) {
+        return;
+    }
+    const std::vector<std::size_t> order = by_address(out);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        if (out.begin(order[i]) < out.end(order[i - 1])) {
+            refuse(wish.op, "parts " + std::to_string(order[i - 1]) + " and " +
+                                std::to_string(order[i]) + " of the output overlap");
+        }
+    }
+}
+
+/// The single part of this rank may be its part in the other buffer.
+bool is_in_place(const Wish& wish, const Sides& sides, std::size_t own) {
+    const auto& [in, out] = sides;
+    return wish.op != Collective::alltoall && in.part_count != 0 && out.part_count != 0 &&
+           in.begin(in.parts != nullptr ? own : 0) == out.begin(out.parts != nullptr ? own : 0);
+}
+
+/// Input and output have no byte in common, but for what is in place.
+void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
+    const Side& in = sides.in;
+    const Side& out = sides.out;
+    std::vector<std::size_t> inputs = by_address(in);
+    const std::vector<std::size_t> outputs = by_address(out);
+    if (is_in_place(wish, sides, own)) {
+        std::erase(inputs, in.parts != nullptr ? own : 0);
+    }
+    std::vector<std::uintptr_t> reach; // How far the inputs up to this one reach.
+    for (const std::size_t part : inputs) {
+        reach.push_back(std::max(in.end(part), reach.empty() ? 0 : reach.back()));
+    }
+    for (const std::size_t part : outputs) {
+        const auto after = std::ranges::lower_bound(inputs, out.end(part), {},
+                                                    [&](std::size_t one) { return in.begin(one); });
+        const auto before = static_cast<std::size_t>(after - inputs.begin());
+        if (before != 0 && reach[before - 1] > out.begin(part)) {
+            refuse(wish.op, "input and output overlap in part " + std::to_string(part) +
+                                " of the output; they must be apart, or in place where the "
+                                "operation allows it");
+        }
+    }
+}
+
+/// Of the counts that all ranks must agree on.
+std::uint64_t digest_of(const Wish& wish) {
+    const Parts& parts = wish.op == Collective::allgather ? wish.output_parts : wish.input_parts;
+    std::uint64_t digest = 1;
+    for (const std::size_t count : parts.counts) {
+        digest = (digest ^ count) * 0x9E3779B97F4A7C15U;
+        digest ^= digest >> 32U;
+    }
+    return digest;
+}
+
+/// What stays on this rank is as long in both buffers.
+void check_own_part(const Wish& wish, const Sides& sides, std::size_t own) {
+    const auto& [in, out] = sides;
+    if (in.part_count == 0 || out.part_count == 0) {
+        return;
+    }
+    const std::size_t element = wish.reduction.element_bytes;
+    const std::size_t from = in.lengths[in.parts != nullptr ? own : 0] / element;
+    const std::size_t to = out.lengths[out.parts != nullptr ? own : 0] / element;
+    if (from != to) {
+        refuse(wish.op, "part " + std::to_string(own) + ", which is this rank's, has " +
+                            std::to_string(from) + " elements in the input and " +
+                            std::to_string(to) + " in the output");
+    }
+}
+
+} // namespace
+
+Call vector_call(const Member& member, const Wish& wish) {
+    const auto ranks = static_cast<std::size_t>(member.shared->fabric.size());
+    const auto own = static_cast<std::size_t>(member.rank);
+    Sides sides = sides_of(wish, member.rank == wish.root, ranks);
+    auto& [in, out] = sides;
+    const auto layout = std::make_shared<std::size_t[]>(2 * (in.part_count + out.part_count));
+    in.offsets = layout.get();
+    in.lengths = in.offsets + in.part_count;
+    out.offsets = in.lengths + in.part_count;
+    out.lengths = out.offsets + out.part_count;
+    lay_out(wish, in);
+    lay_out(wish, out);
+    check_own_part(wish, sides, own);
+    check_outputs_apart(wish, out);
+    check_overlap(wish, sides, own);
+
+    Call call;
+    // Ranks must ask for the same plan, so its size class can only come from what all of them know.
+    const std::size_t longest = std::max(in.longest(), out.longest());
+    const bool all_know = wish.op == Collective::allgather || wish.op == Collective::reduce_scatter;
+    call.key = {wish.op, wish.root, all_know ? team::size_class(longest) : any_part_bytes,
+                is_reduction(wish.op) && !wish.reduction.commutative, true};
+    call.is_nothing = all_know && longest == 0;
+    call.layout = layout;
+    call.terms = team::vector_terms_of(wish.op, wish.root, all_know ? digest_of(wish) : 0,
+                                       wish.reduction.identity);
+    call.operands.input = static_cast<const std::byte*>(wish.input);
+    call.operands.output = static_cast<std::byte*>(wish.output);
+    call.operands.input_layout = {in.offsets, in.lengths};
+    call.operands.output_layout = {out.offsets, out.lengths};
+    call.operands.bytes = longest;
+    return call;
+}
+
+} // namespace corymb::detail
