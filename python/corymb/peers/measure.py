@@ -146,7 +146,7 @@ class Bench:
         self._request, self._crew, self._results, self._order = request, crew, results, order
 
     def measure(self, case: Case, entries: list[Entry], end: float, last: float) -> None:
-        """Until `end` if that suffices for one round; in no case begins a turn after `last`."""
+        """Until about `end`, at least one round; but no turn begins after `last`."""
         mine = max(0.0, end - time.monotonic())
         copies: list[float] = []
         with_overlap = self._request.overlap and case.has_overlap
@@ -157,12 +157,12 @@ class Bench:
             commands = len(KINDS) + (1 + len(STYLES) if with_overlap else 0)
             slot_s = 0.5 * mine / max(1, ROUNDS * len(entries) * commands)
             slot_s = min(SLOT_MAX_S, max(SLOT_MIN_S, slot_s))
-            most_s = OVERRUN * mine / max(1, len(entries))
+            most_s = mine / max(1, len(entries))
             for round_ in range(ROUNDS):
-                if round_ > 0 and time.monotonic() > end:
-                    break
                 # The slow have fewer rounds, so that the fast have all of theirs.
                 able = [entry for entry in entries if round_ == 0 or entry.spent_s < most_s]
+                if not able:
+                    break
                 self._round(case, able, slot_s, last, with_overlap)
                 if case.bytes >= LARGE:
                     copies += self._copy(case, entries, slot_s)

@@ -15,7 +15,7 @@ from corymb.peers.contestant import Contestant
 from corymb.peers.session import SAMPLES_MAX, Turn
 
 DEADLINE_S = 10.0
-LONG_NS = 1e6  # Operations that take longer are done fewer times.
+LONG_NS, VERY_LONG_NS = 1e6, 2e7  # Operations that take longer are done fewer times.
 SHORTEST_NS = 20.0
 
 # Runs a command of this contestant within a deadline in seconds; raises PeerError.
@@ -81,7 +81,7 @@ class Clock:
         return max(float(np.median(taken)) / self._messages, SHORTEST_NS)
 
     def iterations(self, each: float, least: int, most: int) -> int:
-        least = 3 if each > LONG_NS else least
+        least = 2 if each > VERY_LONG_NS else 3 if each > LONG_NS else least
         return int(min(most, max(least, self.slot_s * 1e9 / (each * self._messages))))
 
     @property
@@ -96,13 +96,12 @@ class Clock:
 def take_turn(clock: Clock, entry: Entry, with_overlap: bool) -> None:
     """Adds a figure of each kind to the entry; raises PeerError."""
     if entry.estimate_ns is None:
-        first = clock.stretch(1, 1)
-        first = first if first > LONG_NS else clock.stretch(8, 8, first)
-        entry.estimate_ns = (first, clock.single(1, clock.iterations(first, 16, 16), 1.5 * first))
+        entry.estimate_ns = _estimate(clock)
     first, alone = entry.estimate_ns
-    rate = clock.stretch(1, clock.iterations(first, 8, 1_000_000), first)
+    warm_up = 0 if first > LONG_NS else 1
+    rate = clock.stretch(warm_up, clock.iterations(first, 8, 1_000_000), first)
     longest = max(alone, rate)
-    latency = clock.single(1, clock.iterations(2 * longest, 16, SAMPLES_MAX), longest)
+    latency = clock.single(warm_up, clock.iterations(2 * longest, 16, SAMPLES_MAX), longest)
     entry.estimate_ns = (rate, latency)
     if with_overlap:
         found = _overlaps(clock, latency)
@@ -110,6 +109,15 @@ def take_turn(clock: Clock, entry: Entry, with_overlap: bool) -> None:
             entry.overlap[style].append(overlap)
     entry.turns["latency"].append(latency)
     entry.turns["rate"].append(rate)
+
+
+def _estimate(clock: Clock) -> tuple[float, float]:
+    """One of many and one alone; for long ones the first impression has to do."""
+    first = clock.stretch(1, 1)
+    if first > LONG_NS:
+        return first, first
+    first = clock.stretch(8, 8, first)
+    return first, clock.single(1, clock.iterations(first, 16, 16), 1.5 * first)
 
 
 def _overlaps(clock: Clock, pure: float) -> dict[str, Overlap]:
