@@ -111,8 +111,9 @@ private:
             } else if (WEXITSTATUS(status) != 0) {
                 fail(WEXITSTATUS(status),
                      who + " ended with status " + std::to_string(WEXITSTATUS(status)));
-            } else if (crew_->running() != 0 && is_absent(process) && somebody_attached()) {
-                fail(1, who + " ended without attaching to the team");
+            } else if (is_absent(process)) {
+                fail(1, who + " ended without attaching to the team; does the program call "
+                              "Team::attach?");
             }
         }
     }
@@ -120,10 +121,6 @@ private:
     [[nodiscard]] bool is_absent(const Process& process) const {
         const std::vector<Rank> absent = absent_ranks(team_);
         return std::find(absent.begin(), absent.end(), process.rank) != absent.end();
-    }
-    [[nodiscard]] bool somebody_attached() const {
-        return absent_ranks(team_).size() !=
-               static_cast<std::size_t>(options_->processes * options_->threads);
     }
 
     void check_attached() {

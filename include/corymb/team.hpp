@@ -95,6 +95,9 @@ struct TeamOptions {
     bool pin = false;
     /// Where plans come from. Empty: the default.
     PlanSource plans;
+    /// Asked about every 20 ms of a long wait, by the thread that waits: true ends the operation
+    /// with Errc::interrupted and breaks the team. May not throw. Empty: never asked.
+    std::function<bool()> interrupted;
 };
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.
@@ -346,6 +349,10 @@ public:
     /// others until the deadline. Throws Errc::team_broken on a rank that came too late,
     /// Errc::timeout.
     [[nodiscard]] Team shrink();
+
+    /// Breaks the team on behalf of this rank, which cannot go on: everybody's operations fail at
+    /// once with Errc::team_broken naming it and `why`. The first failure of a team counts.
+    void abandon(const std::string& why);
 
     /// The plan that an operation of this team runs with (plans it if need be); for inspection.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);

@@ -100,6 +100,10 @@ void Member::end() noexcept {
 
 bool Member::is_lost() noexcept {
     try {
+        if (shared->options.interrupted && shared->options.interrupted()) {
+            shared->fail({Errc::interrupted, shared->name_of(rank) + " was interrupted", {rank}});
+            return true;
+        }
         return !shared->lost(operations_).empty() || disagreement(*shared, 0, operations_) ||
                (pending_ != nullptr && pending_->hopeless());
     } catch (const std::exception&) {

@@ -90,6 +90,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     auto company = std::make_shared<team::Company>();
     company->memory = place.memory;
     company->roster = &team::roster_of(*place.memory);
+    company->interrupted = options.team.interrupted;
     const int size = static_cast<int>(company->roster->size);
     if (options.size != 0 && options.size != size) {
         throw Error(

@@ -98,6 +98,9 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
                                     company.roster->size),
                         ranks);
         }
+        if (company.interrupted && company.interrupted()) {
+            throw Error(Errc::interrupted, "attach was interrupted");
+        }
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, std::chrono::microseconds(5ms));
     }

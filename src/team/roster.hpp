@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -46,6 +47,7 @@ struct Company {
     PeerWatch watch;
     bool pull = false; ///< Ranks copy out of each other's memory.
     std::string notes;
+    std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.
 };
 
 /// New memory with the roster and the arena of a team of `size` ranks.

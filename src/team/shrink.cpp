@@ -36,6 +36,9 @@ public:
                 throw Error(Errc::timeout, "shrink: the ranks that are left did not agree; one of "
                                            "them has stopped meanwhile");
             }
+            if (shared_->options.interrupted && shared_->options.interrupted()) {
+                throw Error(Errc::interrupted, "shrink was interrupted", {rank_});
+            }
             std::this_thread::sleep_for(pause);
             pause = std::min(pause * 2, std::chrono::microseconds(2ms));
         }

@@ -44,6 +44,12 @@ void Team::run(const detail::Wish& wish) {
     member_->run(call);
 }
 
+void Team::abandon(const std::string& why) {
+    member().require_own_process();
+    const std::string text = "rank " + std::to_string(rank()) + " gave up: " + why;
+    member_->shared->fail({Errc::team_broken, text, {rank()}});
+}
+
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     detail::check_rank(root, member().shared->fabric.size(), "root");
     const bool barrier = op == Collective::barrier;
