@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class Error(RuntimeError):
@@ -19,3 +20,24 @@ class Error(RuntimeError):
         super().__init__(text)
         self.code = code
         self.ranks = list(ranks)
+
+    def __reduce__(self) -> tuple[type[Error], tuple[Any, ...]]:
+        return Error, (str(self), self.code, self.ranks)
+
+
+class RankError(Error):
+    """A rank of `corymb.run` has failed: `rank` says which, `__cause__` why."""
+
+    def __init__(self, text: str, rank: int) -> None:
+        super().__init__(text, "team_broken", [rank])
+        self.rank = rank
+
+    def __reduce__(self) -> tuple[type[Error], tuple[Any, ...]]:
+        return RankError, (str(self), self.rank)
+
+
+class RemoteTraceback(Exception):  # noqa: N818
+    """Where an exception of another process was raised."""
+
+    def __str__(self) -> str:
+        return "\n" + str(self.args[0])

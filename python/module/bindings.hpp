@@ -21,6 +21,7 @@ void bind_discover(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_planner(nb::module_& module);
 void bind_run(nb::module_& module);
+void bind_team(nb::module_& module);
 
 /// Wraps an optional Python callable `progress(done, what)` for a long call that runs without the
 /// interpreter lock. Also looks for signals, so that Ctrl-C stops the call. The Python exception

@@ -15,4 +15,5 @@ NB_MODULE(_core, module) {
     corymb::python::bind_plan(module);
     corymb::python::bind_planner(module);
     corymb::python::bind_run(module);
+    corymb::python::bind_team(module);
 }

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads as ranks."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from corymb import _core
+from corymb.run.ranks import Failure, Task, failure_of, raise_first
+from corymb.team import Team, describe
+
+
+def run_threads(task: Task, n: int) -> list[Any]:
+    """Rank 0 is the calling thread, so that Ctrl-C reaches it."""
+    team = _core.ThreadTeam(n, task.deadline)
+    results: list[Any] = [None] * n
+    failures: list[Failure] = []
+
+    def live(rank: int) -> None:
+        handle = Team(team.join(rank))
+        try:
+            results[rank] = task.on(handle)
+        except BaseException as error:
+            failures.append(failure_of(rank, error))
+            team.abandon(rank, describe(error))
+            handle.Free()  # The traceback holds it, and others may shrink the team.
+
+    others = [threading.Thread(target=live, args=(rank,)) for rank in range(1, n)]
+    for thread in others:
+        thread.start()
+    live(0)
+    for thread in others:
+        try:
+            thread.join()
+        except KeyboardInterrupt as error:
+            failures.append(failure_of(0, error))
+            team.abandon(0, describe(error))
+            thread.join()
+    if failures:
+        raise_first(failures)
+    return results

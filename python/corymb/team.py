@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`corymb.Team`: one rank's handle on its team, with mpi4py's names.
+
+>>> import corymb
+>>> from array import array
+>>> def total(team):
+...     mine, sums = array("d", [team.rank, 1.0]), array("d", [0.0, 0.0])
+...     team.Allreduce(mine, sums)
+...     return list(sums)
+>>> corymb.run(total, 3, threads=True)
+[[3.0, 3.0], [3.0, 3.0], [3.0, 3.0]]
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from corymb import _core
+from corymb.objects import ObjectMethods
+
+
+class Team(ObjectMethods):
+    """One rank's handle on its team. One thread at a time uses it.
+
+    All ranks call the same operations in the same order, with the same root, counts and types. The
+    methods in capitals take buffers, those in lower case any object that pickle takes. Blocking
+    calls release the interpreter lock, and Ctrl-C ends them with KeyboardInterrupt, which breaks
+    the team. A team that is broken raises `corymb.Error`; `shrink` makes a new one.
+
+    As a context manager it gives the team back at the end, and breaks it when an exception leaves
+    the block, so that the other ranks do not wait.
+    """
+
+    def Get_rank(self) -> int:  # noqa: N802
+        """This rank's number, as `rank`."""
+        return self.rank
+
+    def Get_size(self) -> int:  # noqa: N802
+        """The number of ranks, as `size`."""
+        return self.size
+
+    def Split(self, color: int = 0, key: int = 0) -> Team | None:  # noqa: N802
+        """Collective: ranks of equal color form a new team, ordered by (key, rank).
+
+        A negative color (`corymb.UNDEFINED`) gives None.
+        """
+        part = self.native_split(color, key)
+        return Team(part) if part.size else None
+
+    def shrink(self) -> Team:
+        """After a failure: a new team of the ranks that call this, in their old order.
+
+        Ranks that have ended are not waited for, others until the deadline.
+        """
+        return Team(self.native_shrink())
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.Free()
+        else:
+            self.abandon(describe(error))
+
+    def __repr__(self) -> str:
+        return f"<corymb.Team rank {self.rank} of {self.size}>"
+
+
+def describe(error: BaseException) -> str:
+    """One line about an exception, for the other ranks."""
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def attach(
+    name: str = "",
+    size: int = 0,
+    rank: int = -1,
+    *,
+    descriptor: int = -1,
+    patience: float = 0.0,
+    deadline: float = 0.0,
+) -> Team:
+    """This process becomes one rank of a team of processes; returns when all are there.
+
+    Without arguments it is the team of `corymb run`, `python -m corymb.run` or `corymb.run`.
+    Processes that give the same `name` and `size` meet without a launcher. `descriptor` is one of
+    `make_team_descriptor` that this process has inherited. `patience` is how many seconds to wait
+    for the other processes (60 by default), `deadline` the longest wait of an operation (300 by
+    default, or $CORYMB_DEADLINE).
+    """
+    return Team(
+        _core.attach(
+            name=name,
+            size=size,
+            rank=rank,
+            descriptor=descriptor,
+            patience=patience,
+            deadline=deadline,
+        )
+    )

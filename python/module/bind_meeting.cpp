@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb/process.hpp and ThreadTeam for Python.
+#include "python_team.hpp"
+
+#include <corymb/process.hpp>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace corymb::python {
+
+namespace {
+
+std::chrono::nanoseconds duration(double seconds, const char* name) {
+    if (!(seconds >= 0 && seconds <= 1e9)) {
+        const std::string text = std::string(name) + " must be seconds, 0 or more";
+        throw nb::value_error(text.c_str());
+    }
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+}
+
+TeamOptions options_with(double deadline) {
+    TeamOptions options;
+    options.deadline = duration(deadline, "deadline");
+    options.interrupted = look_for_signals;
+    return options;
+}
+
+NativeTeam attach(std::string name, int size, int rank, int descriptor, double patience,
+                  double deadline) {
+    AttachOptions options;
+    options.name = std::move(name);
+    options.size = size;
+    options.rank = rank;
+    options.descriptor = descriptor;
+    options.patience = duration(patience, "patience");
+    options.team = options_with(deadline);
+    try {
+        Team team;
+        {
+            const nb::gil_scoped_release unlocked;
+            team = Team::attach(options);
+        }
+        return {std::make_shared<Handle>(std::move(team))};
+    } catch (...) {
+        raise_interruption();
+        throw;
+    }
+}
+
+NativeTeam join(ThreadTeam& team, Rank rank) {
+    return {std::make_shared<Handle>(team.join(rank))};
+}
+
+/// The process is killed when the thread that has started it ends.
+void end_with_parent(int parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) { // It has ended already.
+        ::kill(::getpid(), SIGKILL);
+    }
+}
+
+} // namespace
+
+void bind_meeting(nb::module_& module) {
+    nb::class_<ThreadTeam>(module, "ThreadTeam", "A team for threads; each joins with its rank.")
+        .def(
+            "__init__",
+            [](ThreadTeam* self, int size, double deadline) {
+                new (self) ThreadTeam(size, options_with(deadline));
+            },
+            nb::arg("size"), nb::arg("deadline") = 0.0)
+        .def("join", &join, nb::arg("rank"), "This thread becomes a rank.")
+        .def("abandon", &ThreadTeam::abandon, nb::arg("rank"), nb::arg("why"),
+             nb::call_guard<nb::gil_scoped_release>(), "Breaks the team on behalf of a rank.");
+    module.def("attach", &attach, nb::arg("name") = "", nb::arg("size") = 0, nb::arg("rank") = -1,
+               nb::arg("descriptor") = -1, nb::arg("patience") = 0.0, nb::arg("deadline") = 0.0,
+               "This process becomes a rank of a team of processes.");
+    module.def("make_team_descriptor", &make_team_descriptor, nb::arg("size"),
+               "Makes the memory of a team; children that inherit the descriptor attach with it.");
+    module.def("end_with_parent", &end_with_parent, nb::arg("parent"),
+               "Lets the kernel kill this process when its parent ends.");
+}
+
+} // namespace corymb::python

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python_request.hpp"
+
+#include "bindings.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace corymb::python {
+
+namespace {
+
+using Requests = std::vector<PythonRequest*>;
+
+/// Lets go on every way out.
+template <class Action>
+class AtExit {
+public:
+    explicit AtExit(const Action& action) : action_(&action) {}
+    AtExit(const AtExit&) = delete;
+    AtExit& operator=(const AtExit&) = delete;
+    ~AtExit() { (*action_)(); }
+
+private:
+    const Action* action_;
+};
+
+bool wait_one(PythonRequest& request) {
+    request.wait();
+    return true;
+}
+
+bool wait_all_of(const Requests& requests) {
+    for (PythonRequest* const request : requests) {
+        if (request->is_active()) {
+            request->wait();
+        }
+    }
+    return true;
+}
+
+std::ptrdiff_t wait_any_of(const Requests& requests) {
+    const std::size_t index = PythonRequest::wait_any(requests);
+    return index == no_request ? -1 : static_cast<std::ptrdiff_t>(index);
+}
+
+/// Completes all that are done; whether none is left.
+bool test_all_of(const Requests& requests) {
+    bool all = true;
+    for (PythonRequest* const request : requests) {
+        all = (!request->is_active() || request->test()) && all;
+    }
+    return all;
+}
+
+void start_all_of(const Requests& requests) {
+    for (PythonRequest* const request : requests) {
+        request->start();
+    }
+}
+
+} // namespace
+
+PythonRequest::~PythonRequest() {
+    if (handle_ && request_.valid()) {
+        handle_->adopt(std::move(request_), std::move(keep_));
+    }
+}
+
+void PythonRequest::let_go() noexcept {
+    if (!request_.valid()) {
+        keep_.reset();
+    }
+}
+
+bool PythonRequest::test() {
+    const auto clean = [this] {
+        let_go();
+    };
+    const AtExit at_exit(clean);
+    return handle_->call([this](Team&) { return request_.test(); });
+}
+
+void PythonRequest::wait() {
+    const auto clean = [this] {
+        let_go();
+    };
+    const AtExit at_exit(clean);
+    handle_->call([this](Team&) { request_.wait(); });
+}
+
+void PythonRequest::start() {
+    if (keep_ && !request_.is_active()) {
+        keep_->start();
+    }
+    handle_->call([this](Team&) { request_.start(); });
+}
+
+std::size_t PythonRequest::wait_any(const Requests& requests) {
+    const auto first = std::find_if(requests.begin(), requests.end(),
+                                    [](const auto* request) { return request->is_active(); });
+    if (first == requests.end()) {
+        return no_request;
+    }
+    Handle& handle = *(*first)->handle_;
+    std::vector<Request> moved(requests.size());
+    const auto give_back = [&] {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            requests[i]->request_ = std::move(moved[i]);
+            requests[i]->let_go();
+        }
+    };
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (&*requests[i]->handle_ != &handle && requests[i]->is_active()) {
+            throw Error(Errc::invalid_argument, "Waitany takes requests of one team");
+        }
+    }
+    if (Requests sorted = requests;
+        std::sort(sorted.begin(), sorted.end()),
+        std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+        throw Error(Errc::invalid_argument, "Waitany was given one request twice");
+    }
+    const AtExit at_exit(give_back);
+    return handle.call([&](Team&) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            moved[i] = std::move(requests[i]->request_);
+        }
+        return corymb::wait_any(moved);
+    });
+}
+
+void bind_request(nb::module_& module) {
+    nb::class_<PythonRequest>(
+        module, "Request",
+        "An operation under way, or a persistent one. The buffers belong to it until it is "
+        "complete. See docs/requests.md.")
+        .def("Test", &PythonRequest::test,
+             "Whether the operation is done, which completes it. Goes on with all operations of "
+             "the team; bounded, whatever other ranks do.")
+        .def("Wait", &wait_one, "Returns True when the operation is done.")
+        .def("Start", &PythonRequest::start, "Starts a persistent operation once more.")
+        .def("test", &PythonRequest::test, "As Test.")
+        .def("wait", &wait_one, "As Wait.")
+        .def_prop_ro("active", &PythonRequest::is_active, "Started and not completed.")
+        .def_prop_ro("persistent", &PythonRequest::is_persistent, "Can be started again.")
+        .def_static("Waitall", &wait_all_of, nb::arg("requests"),
+                    "Completes every active request; the others are left alone.")
+        .def_static("Waitany", &wait_any_of, nb::arg("requests"),
+                    "Completes one active request, all of one team; returns its index, or "
+                    "corymb.UNDEFINED (-1) when none is active.")
+        .def_static("Testall", &test_all_of, nb::arg("requests"),
+                    "Completes those that are done; whether none is active any more.")
+        .def_static("Startall", &start_all_of, nb::arg("requests"),
+                    "Starts persistent requests in their order.");
+}
+
+} // namespace corymb::python

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb/team.hpp for Python: what corymb.Team (team.py) is made of.
+#include "bindings.hpp"
+#include "python_team.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace corymb::python {
+
+namespace {
+
+NativeTeam made(Team team) {
+    return {std::make_shared<Handle>(std::move(team))};
+}
+
+NativeTeam split(NativeTeam& team, int color, int key) {
+    return made(team.handle->call([=](Team& native) { return native.split(color, key); }));
+}
+
+NativeTeam shrink(NativeTeam& team) {
+    return made(team.handle->call([](Team& native) {
+        if (native.size() == 0) {
+            throw Error(Errc::invalid_argument, "the team handle is empty");
+        }
+        return native.shrink();
+    }));
+}
+
+void abandon(NativeTeam& team, const std::string& why) {
+    team.handle->call([&](Team& native) {
+        if (native.size() > 0) {
+            native.abandon(why);
+        }
+    });
+}
+
+} // namespace
+
+void bind_team(nb::module_& module) {
+    bind_types(module);
+    bind_request(module);
+    TeamClass team(module, "NativeTeam", "The compiled part of corymb.Team.");
+    team.def(nb::init<const NativeTeam&>(), nb::arg("native"))
+        .def_prop_ro(
+            "rank", [](const NativeTeam& self) { return self.handle->team().rank(); },
+            "This rank's number, from 0; -1 when the team is empty.")
+        .def_prop_ro(
+            "size", [](const NativeTeam& self) { return self.handle->team().size(); },
+            "Number of ranks; 0 when the team is empty.")
+        .def_prop_ro(
+            "memory", [](const NativeTeam& self) { return self.handle->team().memory(); },
+            "Shared memory of the team's channels in bytes.")
+        .def(
+            "progress",
+            [](NativeTeam& self) {
+                return self.handle->call([](Team& native) { return native.progress(); });
+            },
+            "Goes on with all operations under way as far as it can at once. Returns how many "
+            "are still under way.")
+        .def("abandon", &abandon, nb::arg("why"),
+             "Breaks the team on behalf of this rank: everybody's operations fail at once.")
+        .def(
+            "Free", [](NativeTeam& self) { self.handle->free(); },
+            "Waits for what is under way and gives the team back. Never raises what an "
+            "operation would: its request tells that.")
+        .def("native_split", &split, nb::arg("color"), nb::arg("key"))
+        .def("native_shrink", &shrink);
+    bind_collectives(team);
+    bind_messages(team);
+    bind_meeting(module);
+}
+
+} // namespace corymb::python

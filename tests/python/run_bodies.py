@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ranks of test_team_processes.py do; spawned processes import it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from array import array
+from pathlib import Path
+
+import corymb
+from corymb import Team
+
+
+def total(team: Team, factor: int, *, plus: int = 0) -> tuple[int, int, int]:
+    """Sums over messages of all paths: a line, cells, and copies out of the other's memory."""
+    for count in (1, 1000, 300_000):
+        data, out = array("q", [team.rank + 1] * count), array("q", [0] * count)
+        team.Allreduce(data, out)
+        assert out == array("q", [team.size * (team.size + 1) // 2] * count)
+        team.Iallreduce(data, out).Wait()
+        after = (team.rank + 1) % team.size
+        team.Sendrecv(data, after, recvbuf=out, source=(team.rank - 1) % team.size)
+        assert out[0] == (team.rank - 1) % team.size + 1
+    return os.getpid(), team.rank, team.allreduce(team.rank) * factor + plus
+
+
+def unlucky(team: Team) -> None:
+    if team.rank == 1:
+        raise ValueError("no luck")
+    team.Barrier()
+
+
+def killed(team: Team) -> None:
+    if team.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    team.Barrier()
+
+
+def leaving(team: Team) -> None:
+    if team.rank == 0:
+        os._exit(3)
+    team.Barrier()
+
+
+def unpicklable(team: Team) -> object:
+    team.Barrier()
+    return lambda: 0
+
+
+def stubborn(team: Team) -> None:
+    """Rank 1 does not listen to anything when rank 0 fails."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    team.Barrier()
+    if team.rank == 0:
+        raise ValueError("no luck")
+    time.sleep(600)
+
+
+def survivors(team: Team) -> int:
+    if team.rank == 1:
+        team.abandon("tired")
+        return -1
+    with contextlib.suppress(corymb.Error):
+        while True:
+            team.Barrier()
+    return int(team.shrink().allreduce(team.rank))
+
+
+def blocked(team: Team, ready: str) -> None:
+    """Rank 0 waits for the others, who do not come."""
+    Path(ready, str(team.rank)).write_text(f"{os.getpid()}.")
+    if team.rank == 0:
+        team.Barrier()
+    time.sleep(600)
+
+
+def main() -> None:
+    """`run_bodies.py FOLDER [threads]`: says which exception ends a blocked run."""
+    try:
+        if len(sys.argv) > 2:
+            corymb.run(wait_in_thread, 2, (sys.argv[1],), threads=True)
+        else:
+            corymb.run(blocked, 2, (sys.argv[1],))
+    except KeyboardInterrupt:
+        print("interrupted")
+
+
+def wait_in_thread(team: Team, ready: str) -> None:
+    """Both wait in the library: rank 0 for a barrier, rank 1 for a message."""
+    Path(ready, str(team.rank)).write_text(f"{os.getpid()}.")
+    if team.rank == 0:
+        team.Barrier()
+    else:
+        team.Recv(bytearray(1), 0)
+
+
+if __name__ == "__main__":
+    main()
