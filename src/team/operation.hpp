@@ -50,6 +50,19 @@ struct Operation {
     State state = State::idle;
     bool is_persistent = false;
     std::size_t index = 0; ///< Among all operations that a request holds.
+
+    /// Lets go of what belongs to the caller and forgets what making it does not set; writing the
+    /// whole record anew would take as long as the rest of a small operation.
+    void clear() noexcept {
+        queue = nullptr;
+        next = nullptr;
+        pair = {};
+        keep.reset();
+        has_own_lane = is_persistent = false;
+        coroutine = {};
+        own_scratch.clear();
+        state = State::idle;
+    }
 };
 
 } // namespace corymb::detail

@@ -321,7 +321,7 @@ void Pending::forget(Operation& operation) noexcept {
     if (mine->has_own_lane) {
         shared_->give_back_own_lane(mine->queue->lane->id());
     }
-    *mine = Operation{};
+    mine->clear();
     spare_.push_back(std::move(mine));
 }
 
