@@ -62,8 +62,9 @@ std::vector<Party> parties(const std::vector<const Log*>& logs, std::uint64_t nu
         }
         found->ranks.push_back(static_cast<Rank>(rank));
     }
-    std::stable_sort(all.begin(), all.end(), [](const Party& left, const Party& right) {
-        return left.ranks.size() > right.ranks.size();
+    std::sort(all.begin(), all.end(), [](const Party& left, const Party& right) {
+        return left.ranks.size() != right.ranks.size() ? left.ranks.size() > right.ranks.size()
+                                                       : left.ranks.front() < right.ranks.front();
     });
     return all;
 }
