@@ -16,7 +16,7 @@ from corymb.picture.palette import BLUE, PEERS, SKY
 from corymb.picture.style import plain, styled
 
 COLUMNS = 3
-LARGEST_LIST = 12
+LARGEST_LIST = 5
 OWN = {"corymb-threads": BLUE, "corymb-processes": SKY, "corymb-python": BLUE}
 Row = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ def _verdict(found: Sequence[verdict.Comparison]) -> Section:
             Cell(f"{mean['least']:.2f}", True),
             Cell("" if mean["target"] is None else f"{mean['target']:g}", True),
         ]
-        for mean in verdict.means(found)
+        for mean in sorted(verdict.means(found), key=_order)
     ]  # fmt: skip
     counts = " ".join(
         f"{count['own']} with {count['ranks']} ranks wins {count['win']} cases, "
@@ -80,6 +80,11 @@ def _verdict(found: Sequence[verdict.Comparison]) -> Section:
     return Section("Beside MPI libraries", caption, "measured", header=header, rows=rows)
 
 
+def _order(mean: Row) -> tuple[str, int, str, str, int]:
+    names = [name for _, name in verdict.BANDS] + [verdict.ALL]
+    return mean["own"], mean["ranks"], mean["mode"], mean["kind"], names.index(mean["band"])
+
+
 def size_curves(rows: Sequence[Row]) -> go.Figure:
     """One panel an operation."""
     rows = [row for row in rows if row["median_ns"] is not None]
@@ -90,7 +95,7 @@ def size_curves(rows: Sequence[Row]) -> go.Figure:
     lines = max(1, -(-len(panels) // columns))
     figure = make_subplots(
         rows=lines, cols=columns, subplot_titles=panels, horizontal_spacing=0.08,
-        vertical_spacing=0.22 / lines,
+        vertical_spacing=0.32 / lines,
     )  # fmt: skip
     shown: set[str] = set()
     for index, op in enumerate(panels):
