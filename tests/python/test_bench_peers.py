@@ -472,7 +472,9 @@ def test_peers_are_chosen_by_parts_of_names(tmp_path: Path) -> None:
         bench_peers.choose(tmp_path, "nobody")
 
 
-@pytest.mark.parametrize("name", ["corymb-threads", "corymb-processes", "multiprocessing"])
+@pytest.mark.parametrize(
+    "name", ["corymb-threads", "corymb-processes", "corymb-python", "multiprocessing"]
+)
 def test_real_ranks_give_right_results(name: str, tmp_path: Path) -> None:
     """Every operation in every mode; a wrong element would be an error."""
     write_peers(tmp_path, "fake")
