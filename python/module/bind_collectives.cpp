@@ -64,24 +64,24 @@ void bind_forms(const Forms& forms, const Bind& bind) {
 }
 
 /// sendbuf and recvbuf.
-void bind_pair(TeamClass& team, Collective op, const Forms& forms) {
+void bind_pair(TeamClass& team, Collective op, const Forms& forms, bool vector = false) {
     bind_forms(forms, [&](auto function, const std::string& name, const std::string& text) {
         team.def(
             name.c_str(),
-            [op, function](NativeTeam& self, nb::handle send, nb::handle recv) {
-                return function(self, {op, send, recv, {}, 0});
+            [=](NativeTeam& self, nb::handle send, nb::handle recv) {
+                return function(self, {op, send, recv, {}, 0, vector});
             },
             nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), text.c_str());
     });
 }
 
 /// sendbuf, recvbuf and root.
-void bind_rooted(TeamClass& team, Collective op, const Forms& forms) {
+void bind_rooted(TeamClass& team, Collective op, const Forms& forms, bool vector = false) {
     bind_forms(forms, [&](auto function, const std::string& name, const std::string& text) {
         team.def(
             name.c_str(),
-            [op, function](NativeTeam& self, nb::handle send, nb::handle recv, Rank root) {
-                return function(self, {op, send, recv, {}, root});
+            [=](NativeTeam& self, nb::handle send, nb::handle recv, Rank root) {
+                return function(self, {op, send, recv, {}, root, vector});
             },
             nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::arg("root") = 0,
             text.c_str());
@@ -126,6 +126,39 @@ void bind_reduce(TeamClass& team) {
             nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::arg("op") = Operator::sum,
             nb::arg("root") = 0, text.c_str());
     });
+}
+
+void bind_reduce_scatter(TeamClass& team) {
+    const Forms forms{"Reduce_scatter", "Part r of all ranks' sendbuf, combined, becomes rank r's "
+                                        "recvbuf; recvcounts has the parts' lengths."};
+    bind_forms(forms, [&](auto function, const std::string& name, const std::string& text) {
+        team.def(
+            name.c_str(),
+            [function](NativeTeam& self, nb::handle send, nb::handle recv, nb::handle counts,
+                       Operator with) {
+                return function(self,
+                                {Collective::reduce_scatter, send, recv, with, 0, true, counts});
+            },
+            nb::arg("sendbuf").none(), nb::arg("recvbuf").none(),
+            nb::arg("recvcounts").none() = nb::none(), nb::arg("op") = Operator::sum, text.c_str());
+    });
+}
+
+/// Parts may differ in length.
+void bind_vectors(TeamClass& team) {
+    bind_rooted(team, Collective::gather,
+                {"Gatherv", "As Gather; the root's recvbuf is [buffer, counts, displacements]."},
+                true);
+    bind_rooted(team, Collective::scatter,
+                {"Scatterv", "As Scatter; the root's sendbuf is [buffer, counts, displacements]."},
+                true);
+    bind_pair(team, Collective::allgather,
+              {"Allgatherv", "As Allgather; recvbuf is [buffer, counts, displacements], with the "
+                             "same counts on all ranks."},
+              true);
+    bind_pair(team, Collective::alltoall,
+              {"Alltoallv", "As Alltoall; both are [buffer, counts, displacements]."}, true);
+    bind_reduce_scatter(team);
 }
 
 void bind_barrier(TeamClass& team) {
@@ -176,6 +209,7 @@ void bind_collectives(TeamClass& team) {
                    {"Scan", "Rank r's recvbuf has the sendbufs of the ranks 0 to r combined."});
     bind_reduction(team, Collective::exscan,
                    {"Exscan", "As Scan, of the ranks 0 to r - 1; that of rank 0 is left alone."});
+    bind_vectors(team);
 }
 
 } // namespace corymb::python

@@ -50,6 +50,8 @@ std::size_t size_of(nb::handle number, const char* name) {
     return static_cast<std::size_t>(value);
 }
 
+} // namespace
+
 std::vector<std::size_t> sizes_of(nb::handle sequence, const char* name) {
     std::vector<std::size_t> sizes;
     for (const nb::handle number : nb::borrow<nb::object>(sequence)) {
@@ -57,8 +59,6 @@ std::vector<std::size_t> sizes_of(nb::handle sequence, const char* name) {
     }
     return sizes;
 }
-
-} // namespace
 
 nb::handle in_place() {
     return the_place();

@@ -38,6 +38,8 @@ private:
     void read_type(nb::handle given);
 };
 
+/// Numbers that are 0 or more; throws Errc::invalid_argument for others.
+[[nodiscard]] std::vector<std::size_t> sizes_of(nb::handle sequence, const char* name);
 /// The one object that stands for "the other buffer".
 [[nodiscard]] nb::handle in_place();
 void bind_types(nb::module_& module);

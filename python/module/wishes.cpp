@@ -60,16 +60,6 @@ std::size_t part_bytes(Collective op, const Operand& operand, std::size_t parts)
     return operand.bytes() / parts;
 }
 
-Reduction reduction_for(const Arguments& arguments, const Operand& operand) {
-    if (!operand.type) {
-        refuse(arguments.op, std::string(operand.name) + " has elements of format '" +
-                                 operand.buffer.format() +
-                                 "', which no operator combines; name a type, as in [buffer, "
-                                 "corymb.DOUBLE]");
-    }
-    return reduction_of(*operand.type, *arguments.with);
-}
-
 /// Where the wish's buffers lie when sendbuf or recvbuf is IN_PLACE.
 void place(detail::Wish& wish, Keep& keep, std::size_t part, Rank rank) {
     const std::size_t own = static_cast<std::size_t>(rank) * part;
@@ -91,7 +81,20 @@ void place(detail::Wish& wish, Keep& keep, std::size_t part, Rank rank) {
 
 } // namespace
 
+Reduction reduction_for(const Arguments& arguments, const Operand& operand) {
+    if (!operand.type) {
+        refuse(arguments.op, std::string(operand.name) + " has elements of format '" +
+                                 operand.buffer.format() +
+                                 "', which no operator combines; name a type, as in [buffer, "
+                                 "corymb.DOUBLE]");
+    }
+    return reduction_of(*operand.type, *arguments.with);
+}
+
 Prepared prepare(const Team& team, const Arguments& arguments) {
+    if (arguments.is_vector) {
+        return prepare_vector(team, arguments);
+    }
     const Collective op = arguments.op;
     const auto ranks = static_cast<std::size_t>(std::max(team.size(), 1));
     const bool is_root = team.rank() == arguments.root;

@@ -16,6 +16,8 @@ struct Arguments {
     nb::handle recv;
     std::optional<Operator> with; ///< Of reductions.
     Rank root = 0;
+    bool is_vector = false; ///< Parts may differ in length.
+    nb::handle counts{};    ///< Of the parts of a reduce_scatter.
 };
 
 struct Prepared {
@@ -26,5 +28,10 @@ struct Prepared {
 /// Reads the buffers that this rank uses, and checks that they fit each other. Throws as Operand,
 /// and Errc::invalid_argument. Operations start after `keep->start()`.
 [[nodiscard]] Prepared prepare(const Team& team, const Arguments& arguments);
+/// The same for `is_vector`.
+[[nodiscard]] Prepared prepare_vector(const Team& team, const Arguments& arguments);
+
+/// The operator for the elements of a buffer; throws Errc::invalid_argument when there is none.
+[[nodiscard]] Reduction reduction_for(const Arguments& arguments, const Operand& operand);
 
 } // namespace corymb::python

@@ -146,23 +146,13 @@ def test_moves_of_all_sizes_in_all_forms(count: int, form: str) -> None:
 def test_in_place(form: str) -> None:
     data = inputs("i8", 2 * N, 3)
 
-    def do(team: Team, name: str, *arguments: Any) -> None:
-        if form == "blocking":
-            getattr(team, name)(*arguments)
-            return
-        nonblocking = form == "nonblocking"
-        request = getattr(team, f"I{name.lower()}" if nonblocking else f"{name}_init")(*arguments)
-        if not nonblocking:
-            request.Start()
-        request.Wait()
-
     def body(team: Team) -> None:
         rank = team.rank
         total = data.sum(axis=0)
 
         def check(name: str, expected: Any, *arguments: Any) -> None:
             buffer = data[rank].copy()
-            do(team, name, IN_PLACE, buffer, *arguments)
+            in_form(team, form, name, IN_PLACE, buffer, *arguments)
             np.testing.assert_array_equal(buffer, expected, err_msg=name)
 
         check("Allreduce", total)
@@ -171,21 +161,81 @@ def test_in_place(form: str) -> None:
         blocks = data.reshape(N, N, 2)
         check("Alltoall", blocks[:, rank].ravel())
         buffer = data[rank].copy()
-        do(team, "Reduce_scatter_block", IN_PLACE, buffer)
+        in_form(team, form, "Reduce_scatter_block", IN_PLACE, buffer)
         np.testing.assert_array_equal(buffer[:2], total.reshape(N, 2)[rank])
         check("Allgather", np.concatenate([blocks[r, r] for r in range(N)]))
         if rank == 0:
             check("Reduce", total)
             check("Gather", np.concatenate([data[0, :2], data[1, :2], data[2, :2]]))
             buffer = data[0].copy()
-            do(team, "Scatter", buffer, IN_PLACE)
+            in_form(team, form, "Scatter", buffer, IN_PLACE)
             np.testing.assert_array_equal(buffer, data[0])
         else:
-            do(team, "Reduce", data[rank], None)
-            do(team, "Gather", data[rank, :2].copy(), None)
+            in_form(team, form, "Reduce", data[rank], None)
+            in_form(team, form, "Gather", data[rank, :2].copy(), None)
             out = np.zeros(2, "i8")
-            do(team, "Scatter", None, out)
+            in_form(team, form, "Scatter", None, out)
             np.testing.assert_array_equal(out, data[0, 2 * rank : 2 * rank + 2])
+
+    on_threads(body)
+
+
+def in_form(team: Team, form: str, name: str, *arguments: Any) -> None:
+    """One operation, blocking, nonblocking or persistent."""
+    if form == "blocking":
+        getattr(team, name)(*arguments)
+        return
+    request = getattr(team, f"I{name.lower()}" if form == "nonblocking" else f"{name}_init")(
+        *arguments
+    )
+    if form == "persistent":
+        request.Start()
+    request.Wait()
+
+
+@pytest.mark.parametrize("form", ["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("scale", [1, 5000])
+def test_parts_of_different_lengths(form: str, scale: int) -> None:
+    counts = [2 * scale, 0, 3 * scale]
+    gaps = [4 * scale, 9 * scale, 0]  # Out of order, with room between.
+    data = inputs("f8", sum(counts), 4)
+    places = [slice(gap, gap + count) for gap, count in zip(gaps, counts, strict=True)]
+    ends = np.cumsum(counts)
+    tight = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+
+    def body(team: Team) -> None:
+        rank = team.rank
+        mine = data[rank, : counts[rank]].copy()
+        whole = np.concatenate([data[r, : counts[r]] for r in range(N)])
+
+        def do(name: str, *arguments: Any) -> None:
+            in_form(team, form, name, *arguments)
+
+        room = np.full(9 * scale, -1.0)
+        do("Gatherv", mine, [room, counts, gaps] if rank == 1 else None, 1)
+        if rank == 1:
+            for r in range(N):
+                np.testing.assert_array_equal(room[places[r]], data[r, : counts[r]])
+            assert (room == -1.0).sum() == 4 * scale
+        out = np.empty(sum(counts))
+        do("Allgatherv", mine, [out, counts])
+        np.testing.assert_array_equal(out, whole)
+        place = out.copy()
+        place[:] = -1.0
+        place[tight[rank]] = mine
+        do("Allgatherv", IN_PLACE, [place, (counts, None), corymb.DOUBLE])
+        np.testing.assert_array_equal(place, whole)
+        part = np.empty(counts[rank])
+        do("Scatterv", [data[0], counts] if rank == 0 else None, part)
+        np.testing.assert_array_equal(part, data[0, tight[rank]])
+        do("Reduce_scatter", data[rank], part, counts)
+        np.testing.assert_array_equal(part, data.sum(axis=0)[tight[rank]])
+        both = data[rank].copy()
+        do("Reduce_scatter", IN_PLACE, both, counts)
+        np.testing.assert_array_equal(both[: counts[rank]], data.sum(axis=0)[tight[rank]])
+        received = np.empty(N * counts[rank])
+        do("Alltoallv", [data[rank], counts], [received, [counts[rank]] * N])
+        np.testing.assert_array_equal(received, np.concatenate([d[tight[rank]] for d in data]))
 
     on_threads(body)
 
@@ -354,6 +404,13 @@ NO_WRITING.flags.writeable = False
         (lambda t: t.Bcast([ROOM, -1]), "negative"),
         (lambda t: t.Bcast([bytearray(9), corymb.DOUBLE]), "no whole number"),
         (lambda t: t.Bcast([ROOM, [1, 2, 3]]), "end in v"),
+        (lambda t: t.Gatherv(ROOM, [np.zeros(6), [6, 1]]), "as many counts"),
+        (lambda t: t.Gatherv(ROOM, [np.zeros(6), [7]]), "only 6"),
+        (lambda t: t.Gatherv(ROOM, [np.zeros(6), [5]]), "this rank's"),
+        (lambda t: t.Gatherv(IN_PLACE, [np.zeros(6), [5], [2]]), "too few elements"),
+        (lambda t: t.Gatherv(ROOM, np.zeros(6, "f4")), "different types"),
+        (lambda t: t.Scatterv(IN_PLACE, ROOM), "IN_PLACE"),
+        (lambda t: t.Reduce_scatter(IN_PLACE, np.zeros(6)), "recvcounts"),
         (lambda t: t.Bcast([]), "list of 0 items"),
         (lambda t: t.Bcast(IN_PLACE), "IN_PLACE"),
         (lambda t: t.Bcast(ROOM, 1), "root 1 is out of range"),
