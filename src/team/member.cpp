@@ -88,10 +88,22 @@ void Member::execute(Program& program, team::Operands& operands, const team::Pla
     operands.signature = digest_.signature();
     ladder_.begin_operation();
     team::Activation<team::Env> activation{&program, &operands};
-    if (!engine_.run(activation)) [[unlikely]] {
+    if (!run_to_end(activation)) [[unlikely]] {
         fail(key, activation.step);
     }
     end();
+}
+
+bool Member::run_to_end(team::Activation<team::Env>& activation) {
+    try {
+        return engine_.run(activation);
+    } catch (...) { // An operator of the user's: this rank is in the middle of the plan for good.
+        shared->fail({Errc::team_broken,
+                      "the operator of " + shared->name_of(rank) + " has thrown an exception",
+                      {rank}});
+        shared->wait_for_copies();
+        throw;
+    }
 }
 
 void Member::end() noexcept {

@@ -43,6 +43,7 @@ private:
     [[nodiscard]] bool is_lost() noexcept override;
     void begin(const team::CallTerms& terms);
     void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
+    [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
     void end() noexcept;
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
     [[nodiscard]] team::Failure reason(const team::PlanKey& key, std::size_t step);

@@ -163,10 +163,15 @@ void Pending::begin(Queue& queue) {
 }
 
 void Pending::advance(Queue& queue, std::size_t& steps_left) {
-    while (queue.first != nullptr && steps_left > 0) {
+    while (queue.first != nullptr && steps_left > 0 && !has_stopped()) {
         Operation& operation = *queue.first;
         const std::size_t before = operation.activation.step;
-        const bool done = engine_.run(operation.activation, steps_left);
+        bool done = false;
+        try {
+            done = engine_.run(operation.activation, steps_left);
+        } catch (...) { // An operator of the user's. Some other call may be in progress here.
+            thrown_ = std::current_exception();
+        }
         steps_left -= std::min(steps_left, operation.activation.step - before + 1);
         if (done || operation.activation.step != before) {
             patrol_.note_progress();
@@ -255,7 +260,7 @@ bool Pending::test(Operation& operation) {
 
 void Pending::wait_until_over(Operation& operation) {
     auto done = [&]() noexcept {
-        return look(operation, all_steps) || engine_.met_other_call();
+        return look(operation, all_steps) || has_stopped();
     };
     if (!ladder_->until(done) || operation.state == State::pending) {
         fail(operation, ladder_->timed_out());
@@ -281,7 +286,7 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
             return true;
         }
         advance_all(all_steps);
-        return look_through() || engine_.met_other_call();
+        return look_through() || has_stopped();
     };
     if (!ladder_->until(done) || found == operations.size()) {
         fail(*operations.front(), ladder_->timed_out());
@@ -304,7 +309,7 @@ void Pending::drain(Operation& operation) noexcept {
     }
     try {
         wait_until_over(operation);
-    } catch (const Error&) {
+    } catch (...) {
         // The team is broken: everybody has been told or will be.
     }
 }
@@ -326,7 +331,7 @@ void Pending::forget(Operation& operation) noexcept {
 }
 
 bool Pending::must_fail() {
-    if (shared_->is_broken() || engine_.met_other_call()) {
+    if (shared_->is_broken() || has_stopped()) {
         return true;
     }
     switch (patrol_.after_failed_test()) {
@@ -376,6 +381,11 @@ std::optional<team::Failure> Pending::hopeless() {
 }
 
 team::Failure Pending::reason(const Operation& operation, bool timed_out) {
+    if (thrown_ != nullptr) {
+        return {Errc::team_broken,
+                "the operator of " + shared_->name_of(rank_) + " has thrown an exception",
+                {rank_}};
+    }
     if (auto known = hopeless()) {
         return *known;
     }
@@ -401,6 +411,9 @@ void Pending::fail(const Operation& operation, bool timed_out) {
     }
     shared_->wait_for_copies(); // The caller may free its buffers now.
     abandon_all();
+    if (thrown_ != nullptr) {
+        std::rethrow_exception(std::exchange(thrown_, nullptr));
+    }
     shared_->throw_failure();
 }
 
@@ -446,12 +459,12 @@ void Pending::complete_all() {
         auto done = [&]() noexcept {
             const std::size_t before = pending_count_;
             advance_all(all_steps);
-            return pending_count_ < before || engine_.met_other_call();
+            return pending_count_ < before || has_stopped();
         };
         if (!ladder_->until(done)) {
             try {
                 fail(first_pending(), ladder_->timed_out());
-            } catch (const Error&) {
+            } catch (...) {
                 resume_coroutines(); // They are told first.
                 throw;
             }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <map>
 #include <memory>
@@ -81,6 +82,10 @@ private:
     [[nodiscard]] Operation& first_pending() const noexcept; ///< There is one.
     /// Whether to give up an operation that was looked at in vain.
     [[nodiscard]] bool must_fail();
+    /// Whether going on makes no sense: a peer is in another call, or an operator has thrown.
+    [[nodiscard]] bool has_stopped() const noexcept {
+        return engine_.met_other_call() || thrown_ != nullptr;
+    }
     [[nodiscard]] team::Failure reason(const Operation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
     [[noreturn]] void fail(const Operation& blamed, bool timed_out);
@@ -94,6 +99,7 @@ private:
     Looking looking_;
     Engine engine_;
     Patrol patrol_;
+    std::exception_ptr thrown_;  ///< By an operator.
     Program nothing_;            ///< Of collectives without bytes.
     std::uint64_t started_ = 0;  ///< Nonblocking collectives.
     std::uint64_t own_made_ = 0; ///< Persistent ones that were made.
