@@ -463,6 +463,10 @@ def test_peers_are_chosen_by_parts_of_names(tmp_path: Path) -> None:
     chosen, missing = bench_peers.choose(tmp_path, "mpi 5")
     assert [one.name for one in chosen] == ["corymb-threads", "corymb-processes", "Fake MPI 5"]
     assert missing == []
+    chosen, _ = bench_peers.choose(tmp_path, "corymb-python,mpi 5,multiproc")
+    assert [one.name for one in chosen] == [
+        "corymb-threads", "corymb-processes", "corymb-python", "Fake MPI 5", "multiprocessing",
+    ]  # fmt: skip
     chosen, missing = bench_peers.choose(tmp_path, "threads,gone")
     assert [one.name for one in chosen] == ["corymb-threads"]
     assert [one.reason for one in missing] == ["no compiler"]

@@ -154,7 +154,8 @@ def choose(
     folder: Path, wanted: str | None
 ) -> tuple[list[contestant.Contestant], list[contestant.Missing]]:
     """corymb's contestants and the peers, and who is missing. Of `wanted`, each word keeps those
-    whose names hold it; corymb's take part in any case, all of them unless some are named."""
+    whose names hold it; corymb's of the same language take part in any case, all unless some are
+    named."""
     others, missing = contestant.load(folder)
     driver = bench_program.program()
     program = driver.with_name("corymb-bench-ranks") if driver else None
@@ -174,7 +175,5 @@ def choose(
             raise inputs.usage(f"unknown peer '{word}'; there are {', '.join(names)}")
     kept = [one for one in everybody if any(word in one.name.lower() for word in words)]
     gone = [one for one in missing if any(word in one.name.lower() for word in words)]
-    if not any(one.is_own for one in kept):
-        languages = {one.language for one in kept}
-        kept = [one for one in own if one.language in languages] + kept
-    return kept, gone
+    alone = {one.language for one in kept} - {one.language for one in kept if one.is_own}
+    return [one for one in own if one.language in alone] + kept, gone
