@@ -8,8 +8,17 @@
 #include <corymb/plan.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace corymb::c {
+
+/// Where parts of different lengths lie, in the buffer that has them; null where it does not.
+struct PartLists {
+    const std::size_t* in_counts;
+    const std::size_t* in_displacements;
+    const std::size_t* out_counts;
+    const std::size_t* out_displacements;
+};
 
 /// Parameters that an operation does not have keep their defaults.
 struct Arguments {
@@ -20,6 +29,7 @@ struct Arguments {
     corymb_type type;
     corymb_op with = CORYMB_NO_OP;
     int root = 0;
+    std::optional<PartLists> parts{};
 };
 
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every collective of the C interface in every form, against results computed by loops.
+#include "forms.hpp"
 #include "in_teams.hpp"
 
 #include <cstdint>
@@ -11,40 +12,6 @@ using namespace c_test;
 
 using Value = std::int64_t;
 using Values = std::vector<Value>;
-
-enum class Form : std::uint8_t { blocking, nonblocking, persistent };
-
-void complete(corymb_request** request) {
-    expect_ok(corymb_wait(request));
-}
-
-/// The three functions of an operation, called alike.
-template <class... Parameters>
-struct Forms {
-    corymb_status (*blocking)(Parameters..., corymb_team*);
-    corymb_status (*nonblocking)(Parameters..., corymb_team*, corymb_request**);
-    corymb_status (*persistent)(Parameters..., corymb_team*, corymb_request**);
-
-    void operator()(Form form, corymb_team* team, Parameters... parameters) const {
-        corymb_request* request = nullptr;
-        switch (form) {
-        case Form::blocking: expect_ok(blocking(parameters..., team)); return;
-        case Form::nonblocking:
-            expect_ok(nonblocking(parameters..., team, &request));
-            complete(&request);
-            EXPECT_EQ(request, nullptr);
-            return;
-        case Form::persistent:
-            expect_ok(persistent(parameters..., team, &request));
-            expect_ok(corymb_start(request));
-            complete(&request);
-            EXPECT_NE(request, nullptr);
-            expect_ok(corymb_request_free(&request));
-            EXPECT_EQ(request, nullptr);
-            return;
-        }
-    }
-};
 
 using Combining = Forms<const void*, void*, size_t, corymb_type, corymb_op>;
 using Moving = Forms<const void*, void*, size_t, corymb_type>;

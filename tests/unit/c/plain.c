@@ -146,11 +146,53 @@ static void persistent(corymb_team* team) {
     }
 }
 
+static void vector(corymb_team* team) {
+    const int rank = corymb_team_rank(team);
+    const size_t counts[size] = {1, 2}, displacements[size] = {2, 0};
+    const size_t own = counts[rank];
+    double in[size * count], out[size * count];
+    corymb_request* request = NULL;
+    fill(in, size * count, rank + 1);
+    OK(corymb_allgatherv(in, own, out, counts, displacements, CORYMB_DOUBLE, team));
+    CHECK(out[0] == 2 && out[1] == 2 && out[2] == 1);
+    OK(corymb_gatherv(in, own, out, counts, NULL, CORYMB_DOUBLE, 1, team));
+    OK(corymb_scatterv(in, counts, NULL, out, own, CORYMB_DOUBLE, 1, team));
+    CHECK(out[0] == 2);
+    OK(corymb_reduce_scatterv(in, out, counts, CORYMB_DOUBLE, CORYMB_SUM, team));
+    CHECK(out[own - 1] == 3);
+    const size_t same[size] = {2, 2};
+    OK(corymb_alltoallv(in, same, NULL, out, same, NULL, CORYMB_DOUBLE, team));
+    CHECK(out[1] == 1 && out[3] == 2);
+
+#define COMPLETE(call)                                                                             \
+    OK(call);                                                                                      \
+    OK(corymb_wait(&request))
+    COMPLETE(corymb_iallgatherv(in, own, out, counts, NULL, CORYMB_DOUBLE, team, &request));
+    COMPLETE(corymb_igatherv(in, own, out, counts, NULL, CORYMB_DOUBLE, 0, team, &request));
+    COMPLETE(corymb_iscatterv(in, counts, NULL, out, own, CORYMB_DOUBLE, 0, team, &request));
+    COMPLETE(corymb_ireduce_scatterv(in, out, counts, CORYMB_DOUBLE, CORYMB_SUM, team, &request));
+    COMPLETE(corymb_ialltoallv(in, same, NULL, out, same, NULL, CORYMB_DOUBLE, team, &request));
+    CHECK(request == NULL);
+#define RUN_ONCE(call)                                                                             \
+    OK(call);                                                                                      \
+    OK(corymb_start(request));                                                                     \
+    OK(corymb_wait(&request));                                                                     \
+    OK(corymb_request_free(&request))
+    RUN_ONCE(corymb_allgatherv_init(in, own, out, counts, NULL, CORYMB_DOUBLE, team, &request));
+    RUN_ONCE(corymb_gatherv_init(in, own, out, counts, NULL, CORYMB_DOUBLE, 0, team, &request));
+    RUN_ONCE(corymb_scatterv_init(in, counts, NULL, out, own, CORYMB_DOUBLE, 0, team, &request));
+    RUN_ONCE(
+        corymb_reduce_scatterv_init(in, out, counts, CORYMB_DOUBLE, CORYMB_SUM, team, &request));
+    RUN_ONCE(corymb_alltoallv_init(in, same, NULL, out, same, NULL, CORYMB_DOUBLE, team, &request));
+    CHECK(out[1] == 1 && out[3] == 2);
+}
+
 static corymb_status life(corymb_team* team, void* arg) {
     CHECK(corymb_team_size(team) == size && *(int*)arg == 42);
     blocking(team);
     nonblocking(team);
     persistent(team);
+    vector(team);
 
     corymb_op op = CORYMB_NO_OP;
     double value = corymb_team_rank(team);
