@@ -197,6 +197,10 @@ typedef struct corymb_options {
     size_t cpu_count;
     corymb_plan_source plans; ///< NULL: the default plans, made for this machine.
     void* plans_context;
+    /// Asked about every 20 ms of a long wait, by the thread that waits: not 0 ends the operation
+    /// with CORYMB_INTERRUPTED and breaks the team. NULL: never asked.
+    int (*interrupted)(void* context);
+    void* interrupted_context;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c/handles.hpp"
 
-#include "team/member.hpp"
-
-#include <corymb/detail/untyped.hpp>
-
 #include <utility>
 
 namespace corymb::c {
@@ -53,13 +49,6 @@ void free_request(corymb_request& request) noexcept {
     if (home->team_is_gone && home->slots.live() == 0) {
         delete home;
     }
-}
-
-void abandon(const Team& team, const std::string& why) {
-    detail::Untyped::member(team).shared->fail(
-        {Errc::team_broken,
-         "rank " + std::to_string(team.rank()) + " gave up: " + why,
-         {team.rank()}});
 }
 
 } // namespace corymb::c

@@ -78,7 +78,4 @@ private:
 /// Lets go of its operation, as ~Request.
 void free_request(corymb_request& request) noexcept;
 
-/// Breaks the team on behalf of its rank.
-void abandon(const Team& team, const std::string& why);
-
 } // namespace corymb::c

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -83,6 +84,17 @@ PlanSource plan_source(corymb_plan_source plans, void* context) {
     };
 }
 
+/// An exception counts as a yes: it cannot pass through a wait.
+std::function<bool()> interrupt(int (*interrupted)(void*), void* context) {
+    return [interrupted, context]() noexcept {
+        try {
+            return interrupted(context) != 0;
+        } catch (...) {
+            return true;
+        }
+    };
+}
+
 } // namespace
 
 TeamOptions team_options(const corymb_options* given) {
@@ -102,6 +114,9 @@ TeamOptions team_options(const corymb_options* given) {
     }
     if (known.plans != nullptr) {
         options.plans = plan_source(known.plans, known.plans_context);
+    }
+    if (known.interrupted != nullptr) {
+        options.interrupted = interrupt(known.interrupted, known.interrupted_context);
     }
     return options;
 }

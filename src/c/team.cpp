@@ -80,7 +80,7 @@ corymb_status corymb_team_shrink(corymb_team* team, corymb_team** survivors) noe
 
 corymb_status corymb_team_abandon(corymb_team* team, const char* why) noexcept {
     return c::guarded(
-        [&] { c::abandon(c::live(team).team, why != nullptr ? why : "it gave no reason"); });
+        [&] { c::live(team).team.abandon(why != nullptr ? why : "it gave no reason"); });
 }
 
 corymb_status corymb_team_free(corymb_team** team) noexcept {

@@ -74,7 +74,7 @@ void live_as_rank(Team& team, corymb_rank_main rank_main, void* arg, Outcome& ou
         note_failure(status, text.c_str(), {rank});
     }
     outcome.tell(rank, status, text);
-    abandon(handle.get()->team, text); // The handle then waits for nobody.
+    handle.get()->team.abandon(text); // The handle then waits for nobody.
 }
 
 } // namespace

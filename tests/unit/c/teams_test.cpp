@@ -201,6 +201,33 @@ TEST(TeamsTest, OptionsOfOtherVersions) {
     refused("3 CPUs for a team of 2");
 }
 
+TEST(TeamsTest, AWaitEndsOnRequest) {
+    for (const bool by_exception : {false, true}) {
+        int asked = 0;
+        corymb_options options;
+        corymb_options_init(&options);
+        options.interrupted_context = &asked;
+        if (by_exception) {
+            options.interrupted = [](void* context) -> int {
+                ++*static_cast<int*>(context);
+                throw 42;
+            };
+        } else {
+            options.interrupted = [](void* context) {
+                return ++*static_cast<int*>(context) == 2 ? 1 : 0;
+            };
+        }
+        corymb_thread_team* group = nullptr;
+        expect_ok(corymb_thread_team_create(2, &options, &group));
+        corymb_team* team = nullptr;
+        expect_ok(corymb_thread_team_join(group, 0, &team));
+        EXPECT_EQ(corymb_barrier(team), CORYMB_INTERRUPTED) << corymb_last_error();
+        EXPECT_EQ(asked, by_exception ? 1 : 2);
+        expect_ok(corymb_team_free(&team));
+        expect_ok(corymb_thread_team_free(&group));
+    }
+}
+
 struct Plans {
     const char* json = nullptr;
     bool throws = false;
