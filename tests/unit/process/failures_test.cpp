@@ -111,7 +111,7 @@ void kill_one(int size, Rank victim, std::chrono::microseconds delay, Mechanism 
 }
 
 TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
-    const bool is_long = std::getenv("CORYMB_TEST_LONG") != nullptr;
+    const bool is_long = std::getenv("CORYMB_LONG_TESTS") != nullptr;
     const int kills = is_long ? 1000 : 100;
     const std::size_t descriptors = open_descriptors();
     const std::size_t entries = shm_entries();
