@@ -44,7 +44,7 @@ SEEDED = [
     ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
     ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),
-    ("channel/exchange_line.hpp", "value >= number;", "value + 1 >= number;"),
+    ("channel/exchange_line.hpp", "value >= least;", "value + (1U << 16U) >= least;"),
     ("channel/exchange_line.hpp", "own_->payload[number % 2]", "own_->payload[0]"),
     ("channel/exchange_line.hpp", "return other_->payload[number % 2]",
      "return other_->payload[0]"),
