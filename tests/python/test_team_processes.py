@@ -153,10 +153,11 @@ def wait_for(condition: Any) -> None:
 # Launchers
 # --------------------------------------------------------------------------------------------------
 
-SCRIPT = """
+SCRIPT = r"""
 import sys, corymb
 team = corymb.attach()
-print(team.allreduce(team.rank + 1), sys.argv[1:])
+# In one write, as both ranks have the same pipe.
+sys.stdout.write(f"{team.allreduce(team.rank + 1)} {sys.argv[1:]}\n")
 """
 
 
