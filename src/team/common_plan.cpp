@@ -69,9 +69,13 @@ Plan TeamShared::common_plan(const team::PlanKey& key) {
         if (!text.empty()) {
             return read_plan(text, hash);
         }
-        if (record.broken.load(std::memory_order_relaxed) != 0 || now_ns() >= deadline) {
-            throw Error(Errc::team_broken, "the team broke while process " +
-                                               std::to_string(slot.planner) + " was planning");
+        if (is_broken()) {
+            throw_failure(); // Whoever noticed says who is to blame.
+        }
+        if (now_ns() >= deadline) {
+            throw Error(Errc::timeout, "process " + std::to_string(slot.planner) +
+                                           " has not finished the plan of this operation within "
+                                           "the deadline");
         }
         company->watch.look();
         std::this_thread::sleep_for(pause);
