@@ -177,6 +177,13 @@ constexpr std::uint32_t reduction_identity(ElementType type, Operator op) noexce
 constexpr std::uint32_t move_identity(ElementType type) noexcept {
     return 1U + static_cast<std::uint32_t>(type) * 256U + 255U;
 }
+/// What an identity above 0 was made of; an operator beyond the last one: elements are only moved.
+constexpr ElementType type_of_identity(std::uint32_t identity) noexcept {
+    return static_cast<ElementType>((identity - 1U) / 256U);
+}
+constexpr Operator operator_of_identity(std::uint32_t identity) noexcept {
+    return static_cast<Operator>((identity - 1U) % 256U);
+}
 template <class T>
 constexpr std::uint32_t move_identity() noexcept {
     if constexpr (ElementTypeOf<T>::known) {

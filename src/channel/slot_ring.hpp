@@ -22,6 +22,7 @@
 //             the message as consumed and, every `credit_every` messages, store `consumed` (P2).
 //   Credits ride on the opposite traffic when there is any; the `consumed` line is only for streams
 //   in one direction. A sender that looks at it finds room for at least slots - credit_every + 1.
+//   Where no ring is opposite, the sender may say something else in the place of the credit.
 //
 // Order:
 //   P1: release store of slot[i].word in send -> acquire load in the receiver's wait: publishes the

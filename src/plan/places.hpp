@@ -8,13 +8,13 @@
 
 namespace corymb::plan {
 
-/// Parts of a buffer of `rank`; 0 when it does not have the buffer, or need not have been given it.
-/// Scratch is counted in places only.
-[[nodiscard]] inline std::uint32_t parts_of(const Plan& plan, Rank rank, Buffer buffer) noexcept {
-    const std::uint32_t all = plan.parts();
-    const std::uint32_t at_root = rank == plan.root ? all : 0;
+/// Parts of a buffer of `rank` where `all` parts make a whole (Plan::parts); 0 when it does not
+/// have the buffer, or need not have been given it. Scratch is counted in places only.
+[[nodiscard]] constexpr std::uint32_t parts_of(Collective op, std::uint32_t all, Rank root,
+                                               Rank rank, Buffer buffer) noexcept {
+    const std::uint32_t at_root = rank == root ? all : 0;
     const bool is_input = buffer == Buffer::input;
-    switch (plan.op) {
+    switch (op) {
     case Collective::barrier: return 0;
     case Collective::broadcast: return is_input ? 0 : 1;
     case Collective::reduce:
@@ -28,6 +28,9 @@ namespace corymb::plan {
     case Collective::reduce_scatter: return is_input ? all : 1;
     }
     return 0;
+}
+[[nodiscard]] inline std::uint32_t parts_of(const Plan& plan, Rank rank, Buffer buffer) noexcept {
+    return parts_of(plan.op, plan.parts(), plan.root, rank, buffer);
 }
 
 /// Places of any buffer of `rank`.

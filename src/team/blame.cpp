@@ -14,22 +14,23 @@ double seconds(const TeamShared& shared) {
 
 } // namespace
 
+std::string names_of(TeamShared& shared, const std::vector<int>& ranks) {
+    std::vector<std::string> list;
+    for (const int rank : ranks) {
+        list.push_back(shared.name_of(rank));
+    }
+    return fmt::format("{}", fmt::join(list, ", "));
+}
+
 team::Failure blame(TeamShared& shared, const Standstill& at) {
     const auto& plan = shared.plan(at.key).plan;
     const auto& steps = plan.steps[static_cast<std::size_t>(at.rank)];
-    const auto names = [&](const std::vector<int>& ranks) {
-        std::vector<std::string> list;
-        for (const int rank : ranks) {
-            list.push_back(shared.name_of(rank));
-        }
-        return fmt::format("{}", fmt::join(list, ", "));
-    };
     const Rank peer = steps[at.step].peer;
     team::Failure failure;
     std::string what;
     if (!at.lost.empty()) {
         failure.ranks = at.lost;
-        what = names(at.lost) + " ended without finishing it";
+        what = names_of(shared, at.lost) + " ended without finishing it";
     } else if (!at.timed_out) {
         failure.ranks = {peer};
         what = shared.name_of(peer) + " cannot be copied from";
@@ -38,7 +39,7 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
         what = at.missing.empty()
                    ? fmt::format("everybody arrived, but rank {} waited in vain for {}", at.rank,
                                  shared.name_of(peer))
-                   : names(at.missing) + " did not arrive";
+                   : names_of(shared, at.missing) + " did not arrive";
         what += fmt::format(" within {:.3g} s", seconds(shared));
     }
     failure.text =
@@ -65,10 +66,6 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
 
 team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                          const std::vector<int>& lost) {
-    std::vector<std::string> names;
-    for (const int other : lost) {
-        names.push_back(shared.name_of(other));
-    }
     const Operation* first = queue.first;
     const std::string what =
         first == nullptr ? "an operation"
@@ -78,9 +75,15 @@ team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                           queue.lane->id());
     return {Errc::team_broken,
             fmt::format("{} of a team of {}: {} ended without finishing it (seen by {} in step {})",
-                        what, shared.fabric.size(), fmt::join(names, ", "), shared.name_of(rank),
+                        what, shared.fabric.size(), names_of(shared, lost), shared.name_of(rank),
                         first == nullptr ? 0 : first->activation.step),
             lost};
+}
+
+team::Failure blame_operator(TeamShared& shared, Rank rank) {
+    return {Errc::team_broken,
+            fmt::format("the operator of {} has thrown an exception", shared.name_of(rank)),
+            {rank}};
 }
 
 team::Failure blame_pair(const TeamShared& shared, Rank rank, const Operation& operation) {

@@ -6,6 +6,7 @@
 #include "team/team_shared.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace corymb::detail {
@@ -21,6 +22,9 @@ struct Standstill {
     bool timed_out = true;    ///< Else, if none is lost, a peer's memory could not be copied.
 };
 
+/// "rank 1 (pid 77), rank 3 (pid 79, ended)".
+[[nodiscard]] std::string names_of(TeamShared& shared, const std::vector<int>& ranks);
+
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
 /// Of the first operation of a queue.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
@@ -28,6 +32,8 @@ struct Standstill {
 /// Of the same, when these ranks have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                                        const std::vector<int>& lost);
+/// An operator of the user's has thrown on this rank.
+[[nodiscard]] team::Failure blame_operator(TeamShared& shared, Rank rank);
 [[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
                                        const Operation& operation);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/call.hpp"
 
+#include "plan/places.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -32,21 +34,10 @@ struct PartCounts {
     std::size_t out;
 };
 
-PartCounts parts_of(Collective op, bool is_root, std::size_t ranks) {
-    switch (op) {
-    case Collective::barrier: return {0, 0};
-    case Collective::broadcast: return {0, 1};
-    case Collective::reduce: return {1, is_root ? std::size_t{1} : 0};
-    case Collective::gather: return {1, is_root ? ranks : 0};
-    case Collective::scatter: return {is_root ? ranks : 0, 1};
-    case Collective::allgather: return {1, ranks};
-    case Collective::alltoall: return {ranks, ranks};
-    case Collective::reduce_scatter: return {ranks, 1};
-    case Collective::allreduce:
-    case Collective::scan:
-    case Collective::exscan: break;
-    }
-    return {1, 1};
+PartCounts parts_of(const Wish& wish, Rank rank, std::size_t ranks) {
+    const auto all = has_parts(wish.op) ? static_cast<std::uint32_t>(ranks) : 1;
+    return {plan::parts_of(wish.op, all, wish.root, rank, Buffer::input),
+            plan::parts_of(wish.op, all, wish.root, rank, Buffer::output)};
 }
 
 /// Input and output may be apart, or lie where a plan may take them for the same (plan.hpp).
@@ -83,7 +74,7 @@ Call equal_call(const Member& member, const Wish& wish) {
                " bytes for each of " + std::to_string(size) +
                " ranks do not fit into the address space");
     }
-    const PartCounts parts = parts_of(wish.op, member.rank == wish.root, ranks);
+    const PartCounts parts = parts_of(wish, member.rank, ranks);
     check_pointer(wish.input, parts.in * bytes, "the input");
     check_pointer(wish.output, parts.out * bytes, "the output");
     check_overlap(wish, parts, bytes, member.rank);

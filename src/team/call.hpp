@@ -21,11 +21,6 @@ struct Call {
     bool is_nothing = false;                     ///< There is nothing to move.
 };
 
-/// Whether the collective has nothing to move.
-[[nodiscard]] inline bool is_empty(const Call& call) noexcept {
-    return call.is_nothing;
-}
-
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
 void check_rank(Rank rank, int size, const char* what);
 

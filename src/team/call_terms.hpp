@@ -55,6 +55,7 @@ public:
     [[nodiscard]] constexpr channel::Signature signature() const noexcept {
         return static_cast<channel::Signature>(state_);
     }
+    [[nodiscard]] constexpr std::uint64_t value() const noexcept { return state_; }
 
 private:
     std::uint64_t state_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/disagreement.hpp"
 
+#include "team/blame.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,15 +35,12 @@ std::string describe(const team::CallTerms& terms) {
     }
     const std::uint32_t identity = team::identity_of(terms);
     if (identity != 0) {
-        const auto type = static_cast<ElementType>((identity - 1) / 256U);
-        const auto with = (identity - 1) % 256U;
-        text += fmt::format(" of {}", to_string(type));
-        if (with < operator_count) {
-            text += fmt::format(" with {}", to_string(static_cast<Operator>(with)));
+        text += fmt::format(" of {}", to_string(type_of_identity(identity)));
+        if (is_reduction(op)) {
+            text += fmt::format(" with {}", to_string(operator_of_identity(identity)));
         }
     }
-    if (op == Collective::broadcast || op == Collective::reduce || op == Collective::gather ||
-        op == Collective::scatter) {
+    if (is_rooted(op)) {
         text += fmt::format(", root {}", team::root_of(terms));
     }
     return text;
@@ -74,11 +73,8 @@ team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId 
     team::Failure failure{Errc::mismatch, "", {}};
     std::vector<std::string> texts;
     for (const Party& party : all) {
-        std::vector<std::string> names;
-        for (const Rank rank : party.ranks) {
-            names.push_back(shared.name_of(rank));
-        }
-        texts.push_back(fmt::format("{} in {}", fmt::join(names, ", "), describe(party.terms)));
+        texts.push_back(
+            fmt::format("{} in {}", names_of(shared, party.ranks), describe(party.terms)));
         if (&party != &all.front()) {
             failure.ranks.insert(failure.ranks.end(), party.ranks.begin(), party.ranks.end());
         }

@@ -55,7 +55,7 @@ void Member::barrier() {
 }
 
 void Member::run(Call& call) {
-    if (is_empty(call)) { // It is one of the operations that all ranks call, all the same.
+    if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
         begin(call.terms);
         end();
         return;
@@ -98,9 +98,7 @@ bool Member::run_to_end(team::Activation<team::Env>& activation) {
     try {
         return engine_.run(activation);
     } catch (...) { // An operator of the user's: this rank is in the middle of the plan for good.
-        shared->fail({Errc::team_broken,
-                      "the operator of " + shared->name_of(rank) + " has thrown an exception",
-                      {rank}});
+        shared->fail(blame_operator(*shared, rank));
         shared->wait_for_copies();
         throw;
     }

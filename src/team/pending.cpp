@@ -92,7 +92,7 @@ Operation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const 
     operation.keep = std::move(keep);
     try {
         operation.activation.program =
-            is_empty(call) ? &nothing_ : &lane->end.program_for(call.key);
+            call.is_nothing ? &nothing_ : &lane->end.program_for(call.key);
     } catch (...) {
         forget(operation);
         throw;
@@ -239,7 +239,7 @@ Operation& Pending::first_pending() const noexcept {
 void Pending::consume(Operation& operation) {
     const State state = std::exchange(operation.state, State::idle);
     if (state == State::failed) {
-        shared_->throw_failure();
+        throw_failure();
     }
 }
 
@@ -382,9 +382,7 @@ std::optional<team::Failure> Pending::hopeless() {
 
 team::Failure Pending::reason(const Operation& operation, bool timed_out) {
     if (thrown_ != nullptr) {
-        return {Errc::team_broken,
-                "the operator of " + shared_->name_of(rank_) + " has thrown an exception",
-                {rank_}};
+        return blame_operator(*shared_, rank_);
     }
     if (auto known = hopeless()) {
         return *known;
@@ -405,16 +403,24 @@ team::Failure Pending::reason(const Operation& operation, bool timed_out) {
                                 : blame_pair(*shared_, rank_, blamed);
 }
 
-void Pending::fail(const Operation& operation, bool timed_out) {
+void Pending::give_up(const Operation& operation, bool timed_out) {
     if (!shared_->is_broken()) {
         shared_->fail(reason(operation, timed_out));
     }
     shared_->wait_for_copies(); // The caller may free its buffers now.
     abandon_all();
+}
+
+void Pending::throw_failure() {
     if (thrown_ != nullptr) {
         std::rethrow_exception(std::exchange(thrown_, nullptr));
     }
     shared_->throw_failure();
+}
+
+void Pending::fail(const Operation& operation, bool timed_out) {
+    give_up(operation, timed_out);
+    throw_failure();
 }
 
 void Pending::abandon_all() noexcept {
@@ -441,37 +447,39 @@ void Pending::resume_coroutines() {
     }
 }
 
-std::size_t Pending::progress() {
+bool Pending::go_on() {
     advance_all(steps_of_a_look);
-    if (pending_count_ > 0 && must_fail()) {
-        if (!shared_->is_broken()) {
-            shared_->fail(reason(first_pending(), false));
-        }
-        shared_->wait_for_copies();
-        abandon_all();
+    const bool fails = pending_count_ > 0 && must_fail();
+    if (fails) {
+        give_up(first_pending(), false);
     }
     resume_coroutines();
+    return !fails;
+}
+
+std::size_t Pending::progress() {
+    static_cast<void>(go_on()); // Each operation tells its own outcome.
     return pending_count_;
 }
 
 void Pending::complete_all() {
-    while (progress() > 0) {
+    bool goes_on = go_on();
+    while (goes_on && pending_count_ > 0) {
         auto done = [&]() noexcept {
             const std::size_t before = pending_count_;
             advance_all(all_steps);
             return pending_count_ < before || has_stopped();
         };
-        if (!ladder_->until(done)) {
-            try {
-                fail(first_pending(), ladder_->timed_out());
-            } catch (...) {
-                resume_coroutines(); // They are told first.
-                throw;
-            }
+        if (ladder_->until(done)) {
+            goes_on = go_on();
+        } else {
+            give_up(first_pending(), ladder_->timed_out());
+            resume_coroutines(); // They are told first.
+            goes_on = false;
         }
     }
-    if (shared_->is_broken()) {
-        shared_->throw_failure();
+    if (!goes_on) {
+        throw_failure();
     }
 }
 

@@ -88,7 +88,13 @@ private:
     }
     [[nodiscard]] team::Failure reason(const Operation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
+    /// Breaks the team, if it is not broken yet, and lets everything under way fail.
+    void give_up(const Operation& blamed, bool timed_out);
+    /// What the call that tells an outcome throws: the first is told what its operator has thrown.
+    [[noreturn]] void throw_failure();
     [[noreturn]] void fail(const Operation& blamed, bool timed_out);
+    /// `progress`; false: what was under way has failed.
+    bool go_on();
     void abandon_all() noexcept;
     void resume_coroutines();
     void wait_until_over(Operation& operation);

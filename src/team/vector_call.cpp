@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls whose parts differ in length: their layouts in bytes, and what must be true of them.
+#include "plan/places.hpp"
 #include "team/call.hpp"
 
 #include <algorithm>
@@ -39,25 +40,19 @@ struct Sides {
     Side in, out;
 };
 
-Sides sides_of(const Wish& wish, bool is_root, std::size_t ranks) {
-    bool many_in = false;
-    bool many_out = false;
-    switch (wish.op) {
-    case Collective::gather:
-    case Collective::allgather: many_out = true; break;
-    case Collective::scatter:
-    case Collective::reduce_scatter: many_in = true; break;
-    case Collective::alltoall: many_in = many_out = true; break;
-    default: refuse(wish.op, "there is no such operation");
+Sides sides_of(const Wish& wish, Rank rank, std::uint32_t ranks) {
+    if (!has_parts(wish.op)) {
+        refuse(wish.op, "there is no such operation");
     }
-    const bool reads = is_root || wish.op != Collective::scatter;
-    const bool writes = is_root || wish.op != Collective::gather;
-    const std::size_t in_parts = many_in ? ranks : 1;
-    const std::size_t out_parts = many_out ? ranks : 1;
-    return {{"input", wish.input, many_in ? &wish.input_parts : nullptr, wish.input_size,
-             reads ? in_parts : 0},
-            {"output", wish.output, many_out ? &wish.output_parts : nullptr, wish.output_size,
-             writes ? out_parts : 0}};
+    const auto side = [&](Buffer buffer, const void* memory, const Parts& parts, std::size_t size) {
+        // With a whole of two parts a buffer of many has two.
+        const bool is_many = plan::parts_of(wish.op, 2, wish.root, wish.root, buffer) == 2;
+        return Side{buffer == Buffer::input ? "input" : "output", memory,
+                    is_many ? &parts : nullptr, size,
+                    plan::parts_of(wish.op, ranks, wish.root, rank, buffer)};
+    };
+    return {side(Buffer::input, wish.input, wish.input_parts, wish.input_size),
+            side(Buffer::output, wish.output, wish.output_parts, wish.output_size)};
 }
 
 /// Fills in where the parts lie, in bytes. Empty parts lie at the beginning.
@@ -161,12 +156,11 @@ void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
 /// Of the counts that all ranks must agree on.
 std::uint64_t digest_of(const Wish& wish) {
     const Parts& parts = wish.op == Collective::allgather ? wish.output_parts : wish.input_parts;
-    std::uint64_t digest = 1;
+    team::CallDigest digest;
     for (const std::size_t count : parts.counts) {
-        digest = (digest ^ count) * 0x9E3779B97F4A7C15U;
-        digest ^= digest >> 32U;
+        digest.add({1, count});
     }
-    return digest;
+    return digest.value();
 }
 
 /// What stays on this rank is as long in both buffers.
@@ -190,7 +184,7 @@ void check_own_part(const Wish& wish, const Sides& sides, std::size_t own) {
 Call vector_call(const Member& member, const Wish& wish) {
     const auto ranks = static_cast<std::size_t>(member.shared->fabric.size());
     const auto own = static_cast<std::size_t>(member.rank);
-    Sides sides = sides_of(wish, member.rank == wish.root, ranks);
+    Sides sides = sides_of(wish, member.rank, static_cast<std::uint32_t>(ranks));
     auto& [in, out] = sides;
     const auto layout = std::make_shared<std::size_t[]>(2 * (in.part_count + out.part_count));
     in.offsets = layout.get();
