@@ -6,6 +6,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import threading
+import time
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -513,7 +514,10 @@ def test_survivors_go_on() -> None:
 
 
 def test_one_thread_at_a_time() -> None:
-    """Whoever comes second is refused before anything has begun, so both try until they are in."""
+    """Whoever comes second is refused before anything has begun, so both try until they are in.
+
+    They pause between two tries: who asks again at once holds the team whenever the other looks.
+    """
 
     def body(team: Team) -> None:
         if team.rank == 0:
@@ -524,10 +528,10 @@ def test_one_thread_at_a_time() -> None:
             try:
                 return team.Barrier()
             except corymb.Error:
-                continue
+                time.sleep(0.001)
 
     def intrude(team: Team) -> None:
-        while not refused.is_set():
+        while not refused.wait(0.001):
             try:
                 team.progress()
             except corymb.Error as error:
