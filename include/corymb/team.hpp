@@ -95,8 +95,9 @@ struct TeamOptions {
     bool pin = false;
     /// Where plans come from. Empty: the default.
     PlanSource plans;
-    /// Asked about every 20 ms of a long wait, by the thread that waits: true ends the operation
-    /// with Errc::interrupted and breaks the team. May not throw. Empty: never asked.
+    /// Asked in a long wait by the thread that waits: among threads first after 50 ms and then at
+    /// most a second apart, among processes after 1 ms and then at most 20 ms apart. True ends the
+    /// operation with Errc::interrupted and breaks the team. May not throw. Empty: never asked.
     std::function<bool()> interrupted;
 };
 

@@ -47,6 +47,16 @@ Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCa
     return wish;
 }
 
+using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
+
+corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_request** request,
+                         Begin begin) noexcept {
+    return give_request(team, request, [&](Team& own, corymb_request& made) {
+        const Wish wish = wish_of(own, arguments, made.own_call);
+        made.request = begin(own, wish, made.own_call);
+    });
+}
+
 } // namespace
 
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
@@ -62,18 +72,12 @@ corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
 
 corymb_status start(corymb_team* team, const Arguments& arguments,
                     corymb_request** request) noexcept {
-    return give_request(team, request, [&](Team& own, corymb_request& made) {
-        const Wish wish = wish_of(own, arguments, made.own_call);
-        made.request = Untyped::start(own, wish, made.own_call);
-    });
+    return in_request(team, arguments, request, &Untyped::start);
 }
 
 corymb_status make(corymb_team* team, const Arguments& arguments,
                    corymb_request** request) noexcept {
-    return give_request(team, request, [&](Team& own, corymb_request& made) {
-        const Wish wish = wish_of(own, arguments, made.own_call);
-        made.request = Untyped::make(own, wish, made.own_call);
-    });
+    return in_request(team, arguments, request, &Untyped::make);
 }
 
 } // namespace corymb::c

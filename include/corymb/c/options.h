@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a team and of a process that joins one. Part of <corymb.h>.
+#pragma once
+
+#include <corymb/c/types.h>
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How a rank waits for a peer; docs/waiting.md.
+typedef enum corymb_wait_policy {
+    CORYMB_WAIT_LADDER = 0, ///< Spins, then yields, then sleeps; learns how long waits are.
+    CORYMB_WAIT_SPIN = 1,
+    CORYMB_WAIT_YIELD = 2,
+    CORYMB_WAIT_PARK = 3,
+    CORYMB_WAIT_MAX = 0x7FFFFFFF
+} corymb_wait_policy;
+
+/// The operations, for corymb_plan_json and corymb_plan_source.
+typedef enum corymb_collective {
+    CORYMB_BARRIER = 0,
+    CORYMB_BROADCAST = 1,
+    CORYMB_REDUCE = 2,
+    CORYMB_ALLREDUCE = 3,
+    CORYMB_GATHER = 4,
+    CORYMB_SCATTER = 5,
+    CORYMB_ALLGATHER = 6,
+    CORYMB_ALLTOALL = 7,
+    CORYMB_REDUCE_SCATTER = 8,
+    CORYMB_SCAN = 9,
+    CORYMB_EXSCAN = 10,
+    CORYMB_COLLECTIVE_MAX = 0x7FFFFFFF
+} corymb_collective;
+
+/// What a team wants a plan for. Later versions may add fields at the end.
+typedef struct corymb_plan_need {
+    size_t struct_size;
+    corymb_collective op;
+    int size;
+    int root;
+    int ordered; ///< Combine in rank order.
+    /// The plan's bytes_max must cover it: the largest payload of a size class, or 2^48 where the
+    /// ranks do not know each other's lengths.
+    uint64_t bytes;
+    int keeps_parts; ///< Parts differ in length: the plan must keep them (docs/plan.md).
+} corymb_plan_need;
+
+/// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it
+/// has none, which fails the operation. Deterministic and thread-safe.
+typedef char* (*corymb_plan_source)(const corymb_plan_need* need, void* context);
+
+/// Options of a team. A field that is 0 has its default. Begin with corymb_options_init.
+typedef struct corymb_options {
+    size_t struct_size; ///< As your program knows the struct; set by corymb_options_init.
+    /// Longest time an operation waits for its peers, in nanoseconds; 0: 5 minutes, or the seconds
+    /// in $CORYMB_DEADLINE.
+    int64_t deadline_ns;
+    corymb_wait_policy wait;
+    int pin; ///< corymb_threads only: bind rank i to cpus[i], or to the allowed CPUs in turn.
+    const int* cpus; ///< CPU of each rank; NULL: unknown, or chosen when `pin` is set.
+    size_t cpu_count;
+    corymb_plan_source plans; ///< NULL: the default plans, made for this machine.
+    void* plans_context;
+    /// Asked in a long wait by the thread that waits: among threads first after 50 ms and then at
+    /// most a second apart, among processes after 1 ms and then at most 20 ms apart. Not 0 ends the
+    /// operation with CORYMB_INTERRUPTED and breaks the team. NULL: never asked.
+    int (*interrupted)(void* context);
+    void* interrupted_context;
+} corymb_options;
+
+static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/// How a process finds its team; docs/processes.md. Without `name` and `descriptor`: what `corymb
+/// run` has prepared. Begin with corymb_attach_options_init.
+typedef struct corymb_attach_options {
+    size_t struct_size;
+    const char* name;    ///< Processes of one user that give the same name and size meet.
+    int descriptor;      ///< Of corymb_make_team_descriptor, inherited; -1: none.
+    int size;            ///< Ranks of the whole team; needed with `name`.
+    int rank;            ///< First of the ranks that this process brings; -1: the next free ones.
+    int ranks_here;      ///< Ranks that this process brings; 0: as `corymb run` says, else one.
+    int64_t patience_ns; ///< Longest time to wait for the others; 0: 60 seconds.
+    int huge_pages;      ///< Ask for huge pages; corymb_team_notes says what came of it.
+    const corymb_options* team; ///< For the team itself; NULL: defaults. `pin` is not used.
+} corymb_attach_options;
+
+static inline void corymb_attach_options_init(corymb_attach_options* options) CORYMB_NOEXCEPT {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+    options->descriptor = -1;
+    options->rank = -1;
+}
+
+#ifdef __cplusplus
+}
+#endif

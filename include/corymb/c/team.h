@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams of threads and of processes. Part of <corymb.h>.
+#pragma once
+
+#include <corymb/c/options.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One rank's handle on its team, and on an operation under way. A rank's team and its requests are
+/// used by one thread at a time.
+typedef struct corymb_team corymb_team;
+typedef struct corymb_request corymb_request;
+
+/// The life of one rank. Anything but CORYMB_OK means that it cannot go on: the team breaks.
+typedef corymb_status (*corymb_rank_main)(corymb_team* team, void* arg);
+
+/// Runs `rank_main(team, arg)` on `count` threads, rank 0 on the calling one, and returns when all
+/// are done: the first status of a rank that is not CORYMB_OK, with that rank's text. The handle
+/// `team` is given back by this function.
+CORYMB_EXPORT corymb_status corymb_threads(int count, corymb_rank_main rank_main, void* arg,
+                                           const corymb_options* options) CORYMB_NOEXCEPT;
+
+/// A team for threads of your own: made once, then each thread joins with its rank.
+typedef struct corymb_thread_team corymb_thread_team;
+CORYMB_EXPORT corymb_status corymb_thread_team_create(int size, const corymb_options* options,
+                                                      corymb_thread_team** team) CORYMB_NOEXCEPT;
+/// This thread becomes `rank`. Thread-safe.
+CORYMB_EXPORT corymb_status corymb_thread_team_join(corymb_thread_team* team, int rank,
+                                                    corymb_team** joined) CORYMB_NOEXCEPT;
+/// Breaks the team on behalf of a rank that cannot go on, also one that has not joined.
+/// Thread-safe; the first call counts.
+CORYMB_EXPORT corymb_status corymb_thread_team_abandon(corymb_thread_team* team, int rank,
+                                                       const char* why) CORYMB_NOEXCEPT;
+/// Ranks that have joined go on. Sets *team to NULL; so do all functions of this kind.
+CORYMB_EXPORT corymb_status corymb_thread_team_free(corymb_thread_team** team) CORYMB_NOEXCEPT;
+
+/// This process becomes one rank of a team of processes, which returns when all ranks are there.
+/// `options` NULL: what `corymb run` has prepared.
+CORYMB_EXPORT corymb_status corymb_attach(const corymb_attach_options* options,
+                                          corymb_team** team) CORYMB_NOEXCEPT;
+
+/// The same for a process that brings several ranks, one a thread.
+typedef struct corymb_process_team corymb_process_team;
+CORYMB_EXPORT corymb_status corymb_process_team_create(const corymb_attach_options* options,
+                                                       corymb_process_team** team) CORYMB_NOEXCEPT;
+/// The ranks of this process: `*count` from `*first` on.
+CORYMB_EXPORT corymb_status corymb_process_team_ranks(const corymb_process_team* team, int* first,
+                                                      int* count) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_process_team_join(corymb_process_team* team, int rank,
+                                                     corymb_team** joined) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_process_team_abandon(corymb_process_team* team, int rank,
+                                                        const char* why) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_process_team_free(corymb_process_team** team) CORYMB_NOEXCEPT;
+
+/// Makes the memory of a team of `size` ranks; child processes inherit the descriptor, which the
+/// caller closes.
+CORYMB_EXPORT corymb_status corymb_make_team_descriptor(int size, int* descriptor) CORYMB_NOEXCEPT;
+/// Ranks of such a team that have not attached: how many in `*count`, up to `room` in `ranks`.
+CORYMB_EXPORT corymb_status corymb_absent_ranks(int descriptor, int* ranks, size_t room,
+                                                size_t* count) CORYMB_NOEXCEPT;
+
+/// This rank; -1 when there is no such team.
+CORYMB_EXPORT int corymb_team_rank(const corymb_team* team) CORYMB_NOEXCEPT;
+/// Ranks of the team; 0 when there is no such team.
+CORYMB_EXPORT int corymb_team_size(const corymb_team* team) CORYMB_NOEXCEPT;
+/// Bytes of shared memory of the team's channels, for all its ranks together.
+CORYMB_EXPORT corymb_status corymb_team_memory(const corymb_team* team,
+                                               size_t* bytes) CORYMB_NOEXCEPT;
+/// Which paths a team of processes took, for people; "" for threads. To be freed by corymb_free.
+CORYMB_EXPORT corymb_status corymb_team_notes(const corymb_team* team, char** text) CORYMB_NOEXCEPT;
+/// Collective: ranks of equal `color` form a new team, ordered by (key, old rank). A negative color
+/// gives NULL.
+CORYMB_EXPORT corymb_status corymb_team_split(corymb_team* team, int color, int key,
+                                              corymb_team** part) CORYMB_NOEXCEPT;
+/// After a failure, collective among the survivors: a new team of those who call it.
+CORYMB_EXPORT corymb_status corymb_team_shrink(corymb_team* team,
+                                               corymb_team** survivors) CORYMB_NOEXCEPT;
+/// Breaks the team because this rank cannot go on: everybody's operations fail at once with
+/// CORYMB_TEAM_BROKEN naming this rank and `why`.
+CORYMB_EXPORT corymb_status corymb_team_abandon(corymb_team* team, const char* why) CORYMB_NOEXCEPT;
+/// Gives the handle back. Waits for operations under way, unless the team is broken; requests that
+/// are left keep their outcome and are still to be freed.
+CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT;
+/// The plan that an operation of this team runs with, as JSON; to be freed by corymb_free.
+CORYMB_EXPORT corymb_status corymb_plan_json(corymb_team* team, corymb_collective op,
+                                             uint64_t bytes, int root, char** text) CORYMB_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
