@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in which every rank has a part, and scans: every mode, any root, in place.
+#include "modes.hpp"
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
@@ -144,25 +145,6 @@ TeamOptions direct_plans() {
 std::int64_t value(Rank rank, std::size_t of, std::size_t i) {
     return (rank + 1) * 1'000'000'007LL + static_cast<std::int64_t>(of) * 10'007 +
            static_cast<std::int64_t>(i);
-}
-
-enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
-
-/// Runs one of a call's three forms; `persistent` is started twice.
-void in_mode(Mode mode, const std::function<void()>& blocking,
-             const std::function<Request()>& nonblocking,
-             const std::function<Request()>& persistent) {
-    if (mode == Mode::blocking) {
-        blocking();
-    } else if (mode == Mode::nonblocking) {
-        nonblocking().wait();
-    } else {
-        Request request = persistent();
-        for (int round = 0; round < 2; ++round) {
-            request.start();
-            request.wait();
-        }
-    }
 }
 
 using Numbers = std::vector<std::int64_t>;

@@ -3,6 +3,8 @@
 // Throws where they differ, so that ranks of any kind of team can run it.
 #pragma once
 
+#include "modes.hpp"
+
 #include <corymb/team.hpp>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace corymb::vector_test {
 
 using Counts = std::vector<std::size_t>;
 
-enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
+using team_test::Mode;
 
 /// Where the parts of a buffer lie: in a random order and with gaps, or one after the other.
 struct Placed {
@@ -104,17 +106,7 @@ struct Round {
 
     void in_mode(const std::function<void()>& blocking, const std::function<Request()>& nonblocking,
                  const std::function<Request()>& persistent) const {
-        if (mode == Mode::blocking) {
-            blocking();
-        } else if (mode == Mode::nonblocking) {
-            nonblocking().wait();
-        } else {
-            Request request = persistent();
-            for (int round = 0; round < 2; ++round) {
-                request.start();
-                request.wait();
-            }
-        }
+        team_test::in_mode(mode, blocking, nonblocking, persistent);
     }
 
     /// A buffer whose part q is what `from` has for q; nothing else is ever equal to a value.
