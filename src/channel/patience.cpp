@@ -19,6 +19,10 @@ constexpr int looks_per_clock = 16;
 // A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
 // most about doubles the price of a wait (the competitive rule).
 constexpr std::int64_t spin_most = 50 * microsecond;
+// A peer that copies is as good as here. The kernel copies between two processes, both at it, at
+// about this speed; memory of a large machine is faster.
+constexpr std::uint64_t bytes_per_ns = 2;
+constexpr std::int64_t moving_most = 20'000 * microsecond;
 // Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
@@ -75,7 +79,8 @@ bool Patience::looks_for_a_while(const Look& look) const noexcept {
 
 Patience::Outcome Patience::spin(const Look& look, const Look& stop,
                                  std::int64_t begin_ns) noexcept {
-    while (now_ns() - begin_ns < spin_ns_) {
+    const std::int64_t budget = spin_budget();
+    while (now_ns() - begin_ns < budget) {
         if (looks_for_a_while(look)) {
             return Outcome::satisfied;
         }
@@ -93,7 +98,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         return Outcome::exhausted;
     }
     std::int64_t now = now_ns();
-    while (now - begin_ns < spin_ns_ + yield_ns_) {
+    const std::int64_t budget = spin_budget() + yield_ns_;
+    while (now - begin_ns < budget) {
         if (look()) {
             return Outcome::satisfied;
         }
@@ -117,8 +123,23 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
     return Outcome::exhausted;
 }
 
+/// How long peers may need for the bytes that they move.
+std::int64_t Patience::moving_ns() const noexcept {
+    return std::min(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(bytes_, 1U << 30U) / bytes_per_ns),
+        moving_most);
+}
+
+/// What long waits have worn out is worn out for large payloads, too.
+std::int64_t Patience::spin_budget() const noexcept {
+    if (spin_ns_max_ == 0 || spin_ns_max_ == forever_ns) {
+        return spin_ns_;
+    }
+    return spin_ns_ + moving_ns() * std::min(spin_ns_, spin_ns_max_) / spin_ns_max_;
+}
+
 void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
-    if (waited_ns > long_wait) {
+    if (waited_ns > long_wait + moving_ns()) {
         spin_ns_ = std::min(spin_ns_max_, std::max(spin_ns_ / 2, budget_least));
         yield_ns_ = std::min(yield_ns_max_, std::max(yield_ns_ / 2, budget_least));
         return;

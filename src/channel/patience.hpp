@@ -9,7 +9,8 @@
 // Protocol:
 //   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
 //   most the yield budget, and where the caller says that nobody wants the CPU, with a pause, for a
-//   while; 3. tell the caller to sleep. Budgets learn: a wait that ended awake
+//   while; 3. tell the caller to sleep. The spin budget grows with what peers may be moving
+//   meanwhile. Budgets learn: a wait that ended awake
 //   doubles them, one that was much longer than both halves them, so that a thread whose waits are
 //   long soon sleeps at once.
 //
@@ -59,6 +60,9 @@ public:
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
 
+    /// The waits that follow are for peers that may have so many bytes to move first.
+    void expect_bytes(std::uint64_t bytes) noexcept { bytes_ = bytes; }
+
     /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began,
     /// `wanted` says whether somebody else may need the CPU.
     Outcome wait_awake(const Look& look, const Look& stop, const Look& wanted,
@@ -73,10 +77,13 @@ private:
                   std::int64_t begin_ns) noexcept;
     [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
+    [[nodiscard]] std::int64_t moving_ns() const noexcept;
+    [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
     int quick_looks_;
     std::int64_t spin_ns_, spin_ns_max_;
     std::int64_t yield_ns_, yield_ns_max_;
+    std::uint64_t bytes_ = 0;
     int waits_without_yield_ = 0;
     int next_ban_ = 64;
 };

@@ -70,8 +70,9 @@ public:
         }
     }
 
-    /// The rank begins an operation.
-    void begin_operation() noexcept {
+    /// The rank begins an operation, in which each rank moves about so many bytes.
+    void begin_operation(std::uint64_t bytes) noexcept {
+        patience_.expect_bytes(bytes);
         if (seat_) {
             note_cpu();
         }
@@ -100,10 +101,11 @@ public:
     }
 
     /// Waits until `done()`, which looks at whatever it likes; everybody who changes that must wake
-    /// this rank. False as above.
+    /// this rank. `bytes` as for begin_operation. False as above.
     template <class Done>
-    [[nodiscard]] bool until(Done& done) {
+    [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
         expect(-1);
+        patience_.expect_bytes(bytes);
         const int looks = patience_.quick_looks();
         for (int i = 0; i < looks; ++i) {
             if (done()) [[likely]] {

@@ -258,11 +258,15 @@ bool Pending::test(Operation& operation) {
     return true;
 }
 
+std::uint64_t Pending::moved_bytes(const Operation& operation) const noexcept {
+    return team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
+}
+
 void Pending::wait_until_over(Operation& operation) {
     auto done = [&]() noexcept {
         return look(operation, all_steps) || has_stopped();
     };
-    if (!ladder_->until(done) || operation.state == State::pending) {
+    if (!ladder_->until(done, moved_bytes(operation)) || operation.state == State::pending) {
         fail(operation, ladder_->timed_out());
     }
 }
@@ -288,7 +292,7 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
         advance_all(all_steps);
         return look_through() || has_stopped();
     };
-    if (!ladder_->until(done) || found == operations.size()) {
+    if (!ladder_->until(done, moved_bytes(*operations.front())) || found == operations.size()) {
         fail(*operations.front(), ladder_->timed_out());
     }
     return found;
@@ -470,7 +474,7 @@ void Pending::complete_all() {
             advance_all(all_steps);
             return pending_count_ < before || has_stopped();
         };
-        if (ladder_->until(done)) {
+        if (ladder_->until(done, moved_bytes(first_pending()))) {
             goes_on = go_on();
         } else {
             give_up(first_pending(), ladder_->timed_out());

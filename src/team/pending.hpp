@@ -97,6 +97,8 @@ private:
     bool go_on();
     void abandon_all() noexcept;
     void resume_coroutines();
+    /// For the patience of who waits.
+    [[nodiscard]] std::uint64_t moved_bytes(const Operation& operation) const noexcept;
     void wait_until_over(Operation& operation);
 
     TeamShared* shared_;

@@ -130,6 +130,12 @@ struct Operands {
     channel::Signature signature = 0; ///< Of messages; those with another are refused.
 };
 
+/// What each of `ranks` ranks moves in the operation, about.
+[[nodiscard]] inline std::uint64_t moved_bytes(Collective op, const Operands& operands,
+                                               int ranks) noexcept {
+    return has_parts(op) ? operands.bytes * static_cast<std::uint64_t>(ranks) : operands.bytes;
+}
+
 /// Cuts the payload into the program's blocks of whole elements.
 template <class Env>
 void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace corymb::channel {
@@ -73,6 +74,15 @@ TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
         patience.learn_from_sleep(100'000); // Long enough to fall asleep, but not long.
     }
     EXPECT_GT(looks_until_exhausted().max, worn);
+}
+
+TEST(PatienceTest, StaysAwakeWhilePeersMoveManyBytes) {
+    Patience patience(WaitPolicy::ladder, false);
+    patience.expect_bytes(std::uint64_t{2} << 20U);
+    const std::int64_t begin = now_ns();
+    Counter never;
+    EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
+    EXPECT_GE(now_ns() - begin, 1'000'000) << "2 MiB are not copied in less";
 }
 
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
