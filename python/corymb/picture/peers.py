@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from corymb.peers import verdict
-from corymb.picture.curves import SYMBOLS
 from corymb.picture.page import Cell, Section
 from corymb.picture.palette import BLUE, PEERS, SKY
-from corymb.picture.style import plain, styled
+from corymb.picture.panels import Panels, Row, curve
 
-COLUMNS = 3
 LARGEST_LIST = 5
 OWN = {"corymb-threads": BLUE, "corymb-processes": SKY, "corymb-python": BLUE}
-Row = Mapping[str, Any]
 
 
 def is_beside_peers(row: Row) -> bool:
@@ -91,53 +86,22 @@ def size_curves(rows: Sequence[Row]) -> go.Figure:
     panels = list(dict.fromkeys(row["op"] for row in rows))
     own = [name for name in OWN if any(row["contestant"] == name for row in rows)]
     names = own + sorted({row["contestant"] for row in rows} - set(own))
-    columns = max(1, min(COLUMNS, len(panels)))
-    lines = max(1, -(-len(panels) // columns))
-    figure = make_subplots(
-        rows=lines, cols=columns, subplot_titles=panels, horizontal_spacing=0.08,
-        vertical_spacing=0.32 / lines,
-    )  # fmt: skip
-    shown: set[str] = set()
+    grid = Panels(panels, line_height=260, title_room=0.32, axis_room=60)
     for index, op in enumerate(panels):
-        place = {"row": index // columns + 1, "col": index % columns + 1}
         for number, name in enumerate(names):
             points = [r for r in rows if (r["op"], r["contestant"]) == (op, name)]
             points.sort(key=lambda row: int(row["bytes"]))
             if points:
-                figure.add_trace(_curve(points, name, number, name not in shown), **place)
-                shown.add(name)
+                peer_colour = PEERS[number % len(PEERS)]
+                drawn = curve(points, "bytes", "B", name, number, OWN.get(name), peer_colour)
+                grid.add(index, drawn)
         sizes = sorted({row["bytes"] for row in rows if row["op"] == op})
         ticks = sizes[:: max(1, len(sizes) // 4)]
         texts = [verdict.size_text(size) for size in ticks]
         if ticks == [0]:
-            figure.update_xaxes(tickvals=[0], ticktext=["no payload"], **place)
+            grid.figure.update_xaxes(tickvals=[0], ticktext=["no payload"], **grid.place(index))
         else:
-            figure.update_xaxes(type="log", tickvals=ticks, ticktext=texts, **place)
-    figure.update_yaxes(type="log", dtick=1, exponentformat="none", separatethousands=True)
-    figure.update_yaxes(title="median, ns", col=1)
-    legend_lines = -(-len(names) // 4)
-    height = 260 * lines + 60 + 22 * legend_lines
-    legend = {
-        "orientation": "h", "yanchor": "top", "y": -60 / (height - 100), "x": 0, "xanchor": "left",
-    }  # fmt: skip
-    margin = {"l": 70, "r": 20, "t": 36, "b": 70 + 22 * legend_lines}
-    return styled(figure, height, legend=legend, margin=margin)
-
-
-def _curve(points: Sequence[Row], name: str, number: int, in_legend: bool) -> go.Scatter:
-    ours = name in OWN
-    colour = OWN.get(name, PEERS[number % len(PEERS)])
-    return go.Scatter(
-        x=[p["bytes"] for p in points],
-        y=[p["median_ns"] for p in points],
-        error_y={
-            "type": "data", "symmetric": False, "thickness": 1, "width": 3,
-            "array": [max(0.0, p["q75"] - p["median_ns"]) for p in points],
-            "arrayminus": [max(0.0, p["median_ns"] - p["q25"]) for p in points],
-        },
-        name=plain(name), legendgroup=name, showlegend=in_legend, mode="lines+markers",
-        line={"color": colour, "width": 3.5 if ours else 1.5,
-              "dash": "solid" if ours else ("dot", "dash", "solid")[number % 3]},
-        marker={"size": 9 if ours else 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
-        hovertemplate=plain(name) + ", %{x} B: %{y:.4~g} ns<extra></extra>",
-    )  # fmt: skip
+            grid.figure.update_xaxes(
+                type="log", tickvals=ticks, ticktext=texts, **grid.place(index)
+            )
+    return grid.finished(names_per_line=4)
