@@ -6,6 +6,7 @@
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/mailbox.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/planner.hpp>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <corymb/export.hpp>
+#include <corymb/rank.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace corymb {
-
-/// Number of a participant in a group, 0 to size - 1.
-using Rank = std::int32_t;
 
 /// scan gives rank r the combination of the ranks 0 to r, exscan that of 0 to r - 1.
 enum class Collective : std::uint8_t {

@@ -3,8 +3,8 @@
 // the explorer in verify/ passes its own and so runs the very headers that ship.
 //
 // An Env has
-//   Atomic<T>     load, store, exchange, fetch_add, fetch_sub: the order is always named, there are
-//                 no operators;
+//   Atomic<T>     load, store, exchange, fetch_add, fetch_sub, fetch_or: the order is always named,
+//                 there are no operators;
 //   Bytes<N>      plain memory of a shared slot: put copies in, view gives it for reading; the
 //                 explorer checks that every access is ordered against those of other threads;
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
@@ -46,6 +46,9 @@ struct StandardEnv {
         }
         T fetch_sub(T value, std::memory_order order) noexcept {
             return value_.fetch_sub(value, order);
+        }
+        T fetch_or(T value, std::memory_order order) noexcept {
+            return value_.fetch_or(value, order);
         }
         /// The word that the kernel sleeps on; T must have four bytes.
         const std::atomic<T>& futex_word() const noexcept { return value_; }

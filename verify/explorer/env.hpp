@@ -41,6 +41,9 @@ struct ExplorerEnv {
         T fetch_sub(T value, std::memory_order order, Where where = Where::current()) noexcept {
             return modify(order, [value](T old) { return static_cast<T>(old - value); }, where);
         }
+        T fetch_or(T value, std::memory_order order, Where where = Where::current()) noexcept {
+            return modify(order, [value](T old) { return static_cast<T>(old | value); }, where);
+        }
         /// Not part of Env: a load that waits until it can return a value that satisfies.
         template <class P>
         T await(std::memory_order order, const P& holds, Where where = Where::current()) const {

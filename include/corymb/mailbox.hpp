@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mailboxes: small messages that nobody has asked for, from any thread of a group to any other.
+// docs/messages.md says what is promised and which protocol is for whom.
+#pragma once
+
+#include <corymb/error.hpp>
+#include <corymb/export.hpp>
+#include <corymb/rank.hpp>
+#include <corymb/wait_policy.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace corymb {
+
+namespace detail {
+struct MailboxShared; // what the members of a group share; src/message/
+struct MailboxState;  // what one of them holds
+[[noreturn]] CORYMB_EXPORT void throw_wrong_length(Rank from, std::size_t got, std::size_t wanted);
+} // namespace detail
+
+/// How messages travel and how a receiver learns of them.
+enum class MailboxProtocol : std::uint8_t {
+    automatic, ///< `ring` in small groups, `nvp` in larger ones.
+    ring,      ///< A ring for each pair that has sent; the receiver looks at each such ring.
+    nvp,       ///< The same rings, and a bit for each sender that the receiver looks at instead.
+    srbp,      ///< One ring for each receiver, which all senders share: one word to look at.
+};
+
+/// The name that `mailbox_protocol` understands.
+[[nodiscard]] CORYMB_EXPORT const char* to_string(MailboxProtocol protocol) noexcept;
+/// "automatic", "ring", "nvp" or "srbp". Throws Errc::unknown_name.
+[[nodiscard]] CORYMB_EXPORT MailboxProtocol mailbox_protocol(std::string_view name);
+
+struct MailboxOptions {
+    MailboxProtocol protocol = MailboxProtocol::automatic;
+    /// Longest message; at most 16 MiB less two bytes. Up to 56 bytes a message is one cache line.
+    std::size_t message_bytes = 56;
+    /// Messages from one member to one other that may be unread: 1 to 65536, for srbp at most
+    /// 524288 divided by the size of the group. `ring` and `nvp` round it up to a power of two.
+    std::size_t capacity = 64;
+    /// How `Mailbox::wait` waits.
+    WaitPolicy wait = WaitPolicy::ladder;
+};
+
+/// One member's handle on its group: it sends to others and receives what is sent to it. Movable,
+/// not copyable; used by one thread at a time.
+///
+/// Messages of one sender come in the order in which they were sent, and each comes once. Those of
+/// different senders have no order. Nothing here waits but `wait`.
+class CORYMB_EXPORT Mailbox {
+public:
+    Mailbox() noexcept;
+    Mailbox(Mailbox&& other) noexcept;
+    Mailbox& operator=(Mailbox&& other) noexcept;
+    Mailbox(const Mailbox&) = delete;
+    Mailbox& operator=(const Mailbox&) = delete;
+    /// Closes the mailbox: what is unread is lost, and whoever sends to it from now on is told.
+    ~Mailbox();
+
+    [[nodiscard]] Rank rank() const noexcept;
+    [[nodiscard]] int size() const noexcept;
+
+    /// Copies `bytes` bytes into the channel to member `to`, who may be this one. Wait-free but for
+    /// the first message to a member, which makes the channel. False: there is no room until `to`
+    /// probes, and nothing was sent. Throws Errc::invalid_argument (no such member; longer than
+    /// `message_bytes`; bytes without an address; `to` has closed its mailbox, which `ranks()`
+    /// names), Errc::io when there is no memory for the channel.
+    [[nodiscard]] bool send(Rank to, const void* data, std::size_t bytes);
+    [[nodiscard]] bool send(Rank to, std::span<const std::byte> message) {
+        return send(to, message.data(), message.size());
+    }
+    template <class T>
+    [[nodiscard]] bool send_value(Rank to, const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return send(to, &value, sizeof value);
+    }
+    /// As many of the messages as there is room for, from the first on, which number it returns.
+    /// The receiver is notified once.
+    [[nodiscard]] std::size_t send_batch(Rank to,
+                                         std::span<const std::span<const std::byte>> messages);
+
+    /// Writes a message in place: calls `fill(std::span<std::byte>)` with up to `bytes` bytes,
+    /// which returns how many of them are the message. False: no room, and `fill` was not called.
+    /// When `fill` throws nothing is sent. It must not use this mailbox.
+    template <class Fill>
+    [[nodiscard]] bool send_in_place(Rank to, std::size_t bytes, Fill&& fill);
+
+    /// Calls callback(Rank from, std::span<const std::byte> message) for the messages that are
+    /// there, at most `most` of them, and returns how many. No sender keeps the others waiting: it
+    /// has at most a channel full at a time. The message lies in the channel and is gone when the
+    /// callback returns. The callback may send. When it throws, its message counts as received, and
+    /// the rest comes with the next probe. It must not probe or wait (Errc::invalid_argument).
+    template <class Callback>
+    std::size_t probe(Callback&& callback,
+                      std::size_t most = std::numeric_limits<std::size_t>::max());
+    /// The same with callback(Rank from, const T& value). Throws Errc::mismatch for a message that
+    /// is not as long as a T.
+    template <class T, class Callback>
+    std::size_t probe_values(Callback&& callback,
+                             std::size_t most = std::numeric_limits<std::size_t>::max());
+
+    /// Returns when a message is there, at once or after a sleep, at most `limit` later. False: the
+    /// limit has passed without one. Throws Errc::invalid_argument inside a callback of `probe`.
+    [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
+
+private:
+    friend class MailboxGroup;
+    using Writer = std::size_t (*)(void* self, std::byte* place, std::size_t bytes);
+    using Handler = void (*)(void* self, Rank from, const std::byte* message, std::size_t bytes);
+    Mailbox(std::shared_ptr<detail::MailboxShared> shared, Rank rank);
+    bool send_with(Rank to, std::size_t bytes, Writer fill, void* self);
+    std::size_t probe_with(Handler handler, void* self, std::size_t most);
+
+    std::unique_ptr<detail::MailboxState, void (*)(detail::MailboxState*)> state_;
+};
+
+/// The mailboxes of `size` threads: construct once, then each thread joins with its own rank.
+class CORYMB_EXPORT MailboxGroup {
+public:
+    /// Throws Errc::invalid_argument for size < 1 and options out of their ranges.
+    explicit MailboxGroup(int size, const MailboxOptions& options = {});
+    /// This thread becomes `rank`; messages may have been sent to it already. Throws
+    /// Errc::invalid_argument when out of range or taken; a rank that has left stays taken.
+    [[nodiscard]] Mailbox join(Rank rank);
+
+    [[nodiscard]] int size() const noexcept;
+    /// Never `automatic`.
+    [[nodiscard]] MailboxProtocol protocol() const noexcept;
+    /// Bytes of shared memory. Grows with the pairs that have sent (ring, nvp) or with the members
+    /// that have joined or were sent to (srbp).
+    [[nodiscard]] std::size_t memory() const;
+
+private:
+    std::shared_ptr<detail::MailboxShared> shared_;
+};
+
+template <class Fill>
+bool Mailbox::send_in_place(Rank to, std::size_t bytes, Fill&& fill) {
+    using F = std::remove_reference_t<Fill>;
+    return send_with(
+        to, bytes,
+        [](void* self, std::byte* place, std::size_t room) -> std::size_t {
+            return (*static_cast<F*>(self))(std::span(place, room));
+        },
+        const_cast<std::remove_const_t<F>*>(std::addressof(fill)));
+}
+
+template <class Callback>
+std::size_t Mailbox::probe(Callback&& callback, std::size_t most) {
+    using F = std::remove_reference_t<Callback>;
+    return probe_with(
+        [](void* self, Rank from, const std::byte* message, std::size_t bytes) {
+            (*static_cast<F*>(self))(from, std::span(message, bytes));
+        },
+        const_cast<std::remove_const_t<F>*>(std::addressof(callback)), most);
+}
+
+template <class T, class Callback>
+std::size_t Mailbox::probe_values(Callback&& callback, std::size_t most) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return probe(
+        [&callback](Rank from, std::span<const std::byte> message) {
+            if (message.size() != sizeof(T)) {
+                detail::throw_wrong_length(from, message.size(), sizeof(T));
+            }
+            T value;
+            std::memcpy(&value, message.data(), sizeof value);
+            callback(from, std::as_const(value));
+        },
+        most);
+}
+
+} // namespace corymb

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: messages of any length up to a limit from one thread to another, written and read in
+// place. Unlike the slot ring's, the number and the size of its slots are chosen at run time, a
+// message says its length, and room is told in one direction only.
+//
+// Roles: one sender, one receiver. Each keeps its end (MessageSender, MessageReceiver) in private
+// memory.
+//
+// Layout:
+//   line          bytes     field          written by  read by
+//   0             8         consumed       receiver    sender
+//   2 + k*stride  8         slot[k].word   sender      receiver   number | length << 32
+//                 stride-8  slot[k] after  sender      receiver   payload
+//   A stride is whole lines (message_slots.hpp); a short message touches the first one only.
+//
+// Protocol:
+//   sender    1. if all slots may be in use, look at `consumed` (P2); 2. fill the slot in place;
+//             3. store its word: the message's number, from 1, and its length (P1).
+//   receiver  1. look at the word of the next slot; the message is there when the word has its
+//             number (P1); 2. use the payload in place; 3. count it as consumed and, every
+//             quarter of the ring and when told to settle, store `consumed` (P2).
+//   A batch is several messages of which only the last is followed by whatever notifies the
+//   receiver; each is visible as soon as its word is.
+//
+// Order:
+//   P1: release store of slot[k].word in commit -> acquire load in receive: publishes the payload.
+//   P2: release store of `consumed` in settle -> acquire load in reserve: the receiver's reads of
+//       the slot come before the sender's next writes to it.
+//
+// Progress: wait-free but for the waiters that are passed in. After `settle` the sender finds all
+// slots that are consumed. Numbers are 32 bits on the wire; a slot's last word has the number
+// `slots` before, so that they cannot be mistaken.
+//
+// Checked by: verify/worlds/message_ring_world.cpp (slot reuse, batches, wrap, lengths).
+#pragma once
+
+#include "base/cache_line.hpp"
+#include "channel/message_slots.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace corymb::channel {
+
+template <class Env>
+class MessageRing {
+public:
+    /// Bytes of a ring with its slots.
+    static constexpr std::size_t bytes(const SlotShape& shape) noexcept {
+        return sizeof(MessageRing) + shape.bytes();
+    }
+    /// To be made in `bytes(shape)` bytes.
+    explicit MessageRing(const SlotShape& shape) noexcept { slots(shape).construct(); }
+    MessageRing(const MessageRing&) = delete;
+    MessageRing& operator=(const MessageRing&) = delete;
+
+    [[nodiscard]] MessageSlots<Env> slots(const SlotShape& shape) noexcept {
+        return {reinterpret_cast<std::byte*>(this) + sizeof(MessageRing), shape};
+    }
+
+    alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
+};
+
+/// The sender's private end.
+template <class Env>
+class MessageSender {
+public:
+    MessageSender() noexcept = default;
+    /// `start` messages have gone through the ring already; checks begin near the wrap with it.
+    MessageSender(MessageRing<Env>& ring, const SlotShape& shape, std::uint64_t start = 0) noexcept
+        : ring_(&ring), slots_(ring.slots(shape)), sent_(start), credited_(start) {}
+
+    [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
+
+    /// Where to write the next message of up to `bytes` bytes, the same until `commit`; null when
+    /// there is no room and `waiter` gave up waiting for it.
+    template <class Waiter>
+    [[nodiscard]] std::byte* reserve(Waiter& waiter, std::size_t bytes) {
+        if (sent_ - credited_ >= slots_.count() && !wait_for_room(waiter)) {
+            return nullptr;
+        }
+        std::byte* const place = slots_.payload(sent_);
+        Env::note_write(place, bytes);
+        return place;
+    }
+    /// The message that was written where `reserve` said is `length` bytes long.
+    void commit(std::size_t length) noexcept {
+        const std::uint64_t word = ((sent_ + 1) & 0xffffffffU) | std::uint64_t{length} << 32U;
+        slots_.word(sent_).store(word, std::memory_order_release); // P1 release
+        ++sent_;
+    }
+    /// Both, with a copy in between.
+    template <class Waiter>
+    [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t bytes) {
+        std::byte* const place = reserve(waiter, bytes);
+        if (place == nullptr) {
+            return false;
+        }
+        if (bytes != 0) { // Nothing may be at no address.
+            std::memcpy(place, from, bytes);
+        }
+        commit(bytes);
+        return true;
+    }
+
+private:
+    template <class Waiter>
+    [[nodiscard]] bool wait_for_room(Waiter& waiter) {
+        const std::uint64_t enough = sent_ + 1 - slots_.count();
+        std::uint64_t seen = 0;
+        if (!waiter.await(
+                ring_->consumed, std::memory_order_acquire, // P2 acquire
+                [enough](std::uint64_t value) { return value >= enough; }, seen)) {
+            return false;
+        }
+        credited_ = seen;
+        return true;
+    }
+
+    MessageRing<Env>* ring_ = nullptr;
+    MessageSlots<Env> slots_;
+    std::uint64_t sent_ = 0;
+    std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
+};
+
+/// The receiver's private end.
+template <class Env>
+class MessageReceiver {
+public:
+    MessageReceiver() noexcept = default;
+    MessageReceiver(MessageRing<Env>& ring, const SlotShape& shape,
+                    std::uint64_t start = 0) noexcept
+        : ring_(&ring), slots_(ring.slots(shape)),
+          credit_every_(std::max<std::uint64_t>(slots_.count() / 4, 1)), consumed_(start),
+          told_(start) {}
+
+    [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
+    [[nodiscard]] std::uint64_t slots() const noexcept { return slots_.count(); }
+
+    /// The next message, which stays the next and where it is until `release`; false: there is none
+    /// and `waiter` gave up.
+    template <class Waiter>
+    [[nodiscard]] bool receive(Waiter& waiter, SlotMessage& message) const {
+        std::uint64_t seen = 0;
+        if (!waiter.await(
+                slots_.word(consumed_), std::memory_order_acquire, // P1 acquire
+                [this](std::uint64_t word) { return is_next(word); }, seen)) {
+            return false;
+        }
+        message.bytes = slots_.payload(consumed_);
+        message.length = seen >> 32U;
+        Env::note_read(message.bytes, message.length);
+        return true;
+    }
+    /// The last message is no longer needed.
+    void release() noexcept {
+        ++consumed_;
+        if (consumed_ - told_ >= credit_every_) {
+            settle();
+        }
+    }
+    /// Tells the sender of all that is consumed.
+    void settle() noexcept {
+        if (told_ != consumed_) {
+            ring_->consumed.store(consumed_, std::memory_order_release); // P2 release
+            told_ = consumed_;
+        }
+    }
+
+private:
+    [[nodiscard]] bool is_next(std::uint64_t word) const noexcept {
+        return static_cast<std::uint32_t>(word) == static_cast<std::uint32_t>(consumed_ + 1);
+    }
+
+    MessageRing<Env>* ring_ = nullptr;
+    MessageSlots<Env> slots_;
+    std::uint64_t credit_every_ = 1;
+    std::uint64_t consumed_ = 0;
+    std::uint64_t told_ = 0; // What `consumed` says.
+};
+
+} // namespace corymb::channel

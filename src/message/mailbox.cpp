@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/mailbox_state.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/mailbox.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace corymb {
+
+using detail::MailboxState;
+
+namespace {
+
+constexpr int ring_most_members = 16;
+constexpr std::size_t capacity_most = std::size_t{1} << 16U;
+constexpr std::size_t members_most = std::size_t{1} << 20U;
+
+constexpr std::array<std::pair<MailboxProtocol, const char*>, 4> names{{
+    {MailboxProtocol::automatic, "automatic"},
+    {MailboxProtocol::ring, "ring"},
+    {MailboxProtocol::nvp, "nvp"},
+    {MailboxProtocol::srbp, "srbp"},
+}};
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(Errc::invalid_argument, text);
+}
+
+void check_range(const char* what, std::size_t value, std::size_t least, std::size_t most) {
+    if (value < least || value > most) {
+        refuse(std::string(what) + " is " + std::to_string(value) + ", but must be " +
+               std::to_string(least) + " to " + std::to_string(most));
+    }
+}
+
+MailboxOptions checked(int size, MailboxOptions options) {
+    if (size < 1 || static_cast<std::size_t>(size) > members_most) {
+        refuse("a group of mailboxes has 1 to " + std::to_string(members_most) + " members, not " +
+               std::to_string(size));
+    }
+    if (options.protocol == MailboxProtocol::automatic) {
+        options.protocol = size <= ring_most_members ? MailboxProtocol::ring : MailboxProtocol::nvp;
+    }
+    check_range("message_bytes", options.message_bytes, 0, channel::message_bytes_most);
+    check_range("capacity", options.capacity, 1, capacity_most);
+    const std::size_t in_all = options.capacity * static_cast<std::size_t>(size);
+    if (options.protocol == MailboxProtocol::srbp &&
+        in_all > channel::SynchronisedShape::slots_most) {
+        refuse("srbp has one ring for the messages of all senders: capacity times size may be at "
+               "most " +
+               std::to_string(channel::SynchronisedShape::slots_most) + ", not " +
+               std::to_string(in_all) + "; lower the capacity or take nvp");
+    }
+    return options;
+}
+
+MailboxState& checked(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
+    if (state == nullptr) {
+        refuse("this mailbox handle is empty: it was moved from, or never joined a group");
+    }
+    return *state;
+}
+
+void check_outside_callback(const MailboxState& state) {
+    if (state.is_probing || state.is_filling) {
+        refuse("callbacks may not probe or wait: return first");
+    }
+}
+
+/// A reserved place; what is not committed is given back.
+class Reservation {
+public:
+    Reservation(MailboxState& state, MailboxState::Out& to, std::size_t bytes)
+        : state_(state), to_(to) {
+        channel::LookNow now;
+        place_ = state.is_srbp ? to.shared_ring.reserve(now, bytes) : to.ring.reserve(now, bytes);
+        state.is_filling = true;
+    }
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        state_.is_filling = false;
+        if (place_ != nullptr && state_.is_srbp) {
+            to_.shared_ring.give_up();
+            state_.notify(to_); // It may have held up others' messages.
+        }
+    }
+    [[nodiscard]] std::byte* place() const noexcept { return place_; }
+    void commit(std::size_t length) noexcept {
+        place_ = nullptr;
+        if (state_.is_srbp) {
+            to_.shared_ring.commit(length);
+        } else {
+            to_.ring.commit(length);
+        }
+        state_.notify(to_);
+    }
+
+private:
+    MailboxState& state_;
+    MailboxState::Out& to_;
+    std::byte* place_ = nullptr;
+};
+
+} // namespace
+
+const char* to_string(MailboxProtocol protocol) noexcept {
+    for (const auto& [value, name] : names) {
+        if (value == protocol) {
+            return name;
+        }
+    }
+    return "unknown";
+}
+
+MailboxProtocol mailbox_protocol(std::string_view name) {
+    for (const auto& [value, known] : names) {
+        if (name == known) {
+            return value;
+        }
+    }
+    throw Error(Errc::unknown_name, "there is no mailbox protocol '" + std::string(name) +
+                                        "'; there are automatic, ring, nvp and srbp");
+}
+
+void detail::throw_wrong_length(Rank from, std::size_t got, std::size_t wanted) {
+    throw Error(Errc::mismatch,
+                "rank " + std::to_string(from) + " sent " + std::to_string(got) +
+                    " bytes where this rank expects values of " + std::to_string(wanted) +
+                    "; both must use the same type",
+                {from});
+}
+
+Mailbox::Mailbox() noexcept : state_(nullptr, nullptr) {}
+Mailbox::Mailbox(Mailbox&& other) noexcept = default;
+Mailbox& Mailbox::operator=(Mailbox&& other) noexcept = default;
+Mailbox::~Mailbox() = default;
+
+Mailbox::Mailbox(std::shared_ptr<detail::MailboxShared> shared, Rank rank)
+    : state_(new MailboxState(std::move(shared), rank), [](MailboxState* state) { delete state; }) {
+}
+
+Rank Mailbox::rank() const noexcept {
+    return state_ == nullptr ? -1 : state_->rank;
+}
+int Mailbox::size() const noexcept {
+    return state_ == nullptr ? 0 : state_->group->size;
+}
+
+bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
+    MailboxState& state = checked(state_);
+    auto& way = state.out(to, bytes);
+    if (data == nullptr && bytes != 0) {
+        refuse("a message of " + std::to_string(bytes) + " bytes needs an address, not null");
+    }
+    if (!state.send(way, data, bytes)) {
+        return false;
+    }
+    state.notify(way);
+    return true;
+}
+
+std::size_t Mailbox::send_batch(Rank to, std::span<const std::span<const std::byte>> messages) {
+    MailboxState& state = checked(state_);
+    for (const auto& message : messages) { // All are right, or none is sent.
+        static_cast<void>(state.out(to, message.size()));
+    }
+    auto& way = state.out(to, 0);
+    std::size_t sent = 0;
+    while (sent < messages.size() &&
+           state.send(way, messages[sent].data(), messages[sent].size())) {
+        ++sent;
+    }
+    if (sent != 0) {
+        state.notify(way);
+    }
+    return sent;
+}
+
+bool Mailbox::send_with(Rank to, std::size_t bytes, Writer fill, void* self) {
+    MailboxState& state = checked(state_);
+    Reservation reservation(state, state.out(to, bytes), bytes);
+    if (reservation.place() == nullptr) {
+        return false;
+    }
+    const std::size_t length = fill(self, reservation.place(), bytes);
+    if (length > bytes) {
+        refuse("fill returned " + std::to_string(length) + " for a message of at most " +
+               std::to_string(bytes) + " bytes");
+    }
+    reservation.commit(length);
+    return true;
+}
+
+std::size_t Mailbox::probe_with(Handler handler, void* self, std::size_t most) {
+    MailboxState& state = checked(state_);
+    check_outside_callback(state);
+    return state.probe(handler, self, most);
+}
+
+bool Mailbox::wait(std::chrono::nanoseconds limit) {
+    MailboxState& state = checked(state_);
+    check_outside_callback(state);
+    return state.wait(limit.count());
+}
+
+MailboxGroup::MailboxGroup(int size, const MailboxOptions& options)
+    : shared_(std::make_shared<detail::MailboxShared>(size, checked(size, options))) {}
+
+Mailbox MailboxGroup::join(Rank rank) {
+    if (rank < 0 || rank >= shared_->size) {
+        refuse("there is no rank " + std::to_string(rank) + " in a group of " +
+               std::to_string(shared_->size));
+    }
+    return {shared_, rank};
+}
+
+int MailboxGroup::size() const noexcept {
+    return shared_->size;
+}
+MailboxProtocol MailboxGroup::protocol() const noexcept {
+    return shared_->options.protocol;
+}
+std::size_t MailboxGroup::memory() const {
+    return shared_->arena.bytes();
+}
+
+} // namespace corymb

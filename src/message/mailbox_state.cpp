@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/mailbox_state.hpp"
+
+#include "base/clock.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace corymb::detail {
+
+using channel::LookNow;
+using channel::SlotMessage;
+using message::Box;
+
+namespace {
+
+constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Only bounds one system call.
+
+/// Calls a member function at the end of a scope, whatever ends it.
+template <class T>
+class AtEnd {
+public:
+    AtEnd(T& object, void (T::*call)() noexcept) noexcept : object_(object), call_(call) {}
+    AtEnd(const AtEnd&) = delete;
+    AtEnd& operator=(const AtEnd&) = delete;
+    ~AtEnd() { (object_.*call_)(); }
+
+private:
+    T& object_;
+    void (T::*call_)() noexcept;
+};
+
+std::string members(int size) {
+    return "the group has " + std::to_string(size) + (size == 1 ? " member" : " members");
+}
+
+} // namespace
+
+MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
+    : group(std::move(with)), rank(number),
+      is_srbp(group->options.protocol == MailboxProtocol::srbp),
+      is_nvp(group->options.protocol == MailboxProtocol::nvp),
+      out_(static_cast<std::size_t>(group->size)), box_(&group->post.box(number)),
+      patience_(group->options.wait, group->is_crowded) {
+    auto& post = group->post;
+    const auto size = static_cast<std::size_t>(group->size);
+    if (is_srbp) {
+        shared_in_ = {post.shared_ring(rank), post.shared_shape()};
+    } else {
+        vector_ = &post.vector(rank);
+        in_.resize(size);
+        sources_.resize(message::Vector::words(size));
+    }
+    const std::lock_guard lock(group->memory);
+    const std::uint32_t state = box_->state.load(std::memory_order_relaxed);
+    if (state != Box::free) {
+        const char* why = state == Box::open ? " is taken" : " has closed its mailbox";
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(rank) + why + "; each rank joins once", {rank});
+    }
+    box_->state.store(Box::open, std::memory_order_relaxed);
+}
+
+MailboxState::~MailboxState() {
+    box_->state.store(Box::closed, std::memory_order_relaxed);
+}
+
+MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
+    if (is_filling) {
+        throw Error(Errc::invalid_argument,
+                    "the callback of send_in_place may not send: return first");
+    }
+    if (to < 0 || to >= group->size) {
+        throw Error(Errc::invalid_argument,
+                    "there is no rank " + std::to_string(to) + "; " + members(group->size));
+    }
+    if (bytes > group->options.message_bytes) {
+        throw Error(
+            Errc::invalid_argument,
+            "a message of " + std::to_string(bytes) + " bytes is longer than these " +
+                "mailboxes carry; make the group with message_bytes of at least that, not " +
+                std::to_string(group->options.message_bytes));
+    }
+    Out& way = out_[static_cast<std::size_t>(to)];
+    if (way.box == nullptr) {
+        open(way, to);
+    }
+    if (way.box->state.load(std::memory_order_relaxed) == Box::closed) {
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(to) + " has closed its mailbox: send it nothing more",
+                    {to});
+    }
+    return way;
+}
+
+void MailboxState::open(Out& to, Rank number) {
+    auto& post = group->post;
+    if (is_srbp) {
+        to.shared_ring = {post.shared_ring(number), post.shared_shape(),
+                          static_cast<std::size_t>(rank)};
+    } else {
+        to.ring = {post.ring(rank, number), post.ring_shape()};
+        to.vector = &post.vector(number);
+    }
+    to.box = &post.box(number);
+}
+
+void MailboxState::notify(Out& to) noexcept {
+    if (is_nvp || (!is_srbp && !to.is_announced)) {
+        to.vector->notify(static_cast<std::size_t>(rank));
+        to.is_announced = true;
+    }
+    to.box->spot.wake_if_parked();
+}
+
+void MailboxState::collect() {
+    vector_->collect([this](std::size_t index, std::uint64_t bits) {
+        sources_[index] |= bits;
+        for (; bits != 0; bits &= bits - 1) {
+            const auto source = index * message::Vector::peers_per_word +
+                                static_cast<std::size_t>(std::countr_zero(bits));
+            if (!in_[source].is_open()) {
+                in_[source] = {group->post.ring(static_cast<Rank>(source), rank),
+                               group->post.ring_shape()};
+            }
+        }
+    });
+}
+
+template <class Receiver, class Call>
+std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call& call) {
+    const AtEnd told(receiver, &Receiver::settle);
+    LookNow now;
+    SlotMessage message;
+    std::size_t count = 0;
+    while (count < most && receiver.receive(now, message)) {
+        const AtEnd used(receiver, &Receiver::release);
+        ++count;
+        call(message);
+    }
+    return count;
+}
+
+std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
+    struct Probing {
+        explicit Probing(bool& mark) noexcept : is_on(mark) { is_on = true; }
+        Probing(const Probing&) = delete;
+        Probing& operator=(const Probing&) = delete;
+        ~Probing() { is_on = false; }
+        bool& is_on;
+    };
+    const Probing probing(is_probing);
+    if (is_srbp) {
+        // One lap of the ring, so that a probe ends whatever the senders do.
+        return drain(shared_in_, std::min<std::size_t>(most, shared_in_.slots()),
+                     [handler, self](const SlotMessage& message) {
+                         handler(self, static_cast<Rank>(message.source), message.bytes,
+                                 message.length);
+                     });
+    }
+    collect();
+    return probe_sources(handler, self, most);
+}
+
+std::size_t MailboxState::probe_sources(Handler handler, void* self, std::size_t most) {
+    constexpr std::size_t bits = message::Vector::peers_per_word;
+    const std::size_t first = next_ / bits;
+    const std::uint64_t behind = ~std::uint64_t{0} << next_ % bits; // next_ and what follows.
+    std::size_t count = probe_word(first, behind, handler, self, most);
+    for (std::size_t step = 1; step < sources_.size() && count < most; ++step) {
+        count += probe_word((first + step) % sources_.size(), ~std::uint64_t{0}, handler, self,
+                            most - count);
+    }
+    if (count < most) {
+        count += probe_word(first, ~behind, handler, self, most - count);
+    }
+    return count;
+}
+
+std::size_t MailboxState::probe_word(std::size_t index, std::uint64_t sources, Handler handler,
+                                     void* self, std::size_t most) {
+    constexpr std::size_t bits = message::Vector::peers_per_word;
+    std::size_t count = 0;
+    for (std::uint64_t left = sources_[index] & sources; left != 0 && count < most;
+         left &= left - 1) {
+        const auto bit = static_cast<std::size_t>(std::countr_zero(left));
+        const std::size_t source = index * bits + bit;
+        next_ = (source + 1) % in_.size(); // Also when the handler throws.
+        auto& receiver = in_[source];
+        const std::size_t lap = std::min<std::size_t>(most - count, receiver.slots());
+        const std::size_t got = drain(receiver, lap, [=](const SlotMessage& message) {
+            handler(self, static_cast<Rank>(source), message.bytes, message.length);
+        });
+        count += got;
+        if (is_nvp && got < lap) {
+            sources_[index] &= ~(std::uint64_t{1} << bit);
+        }
+    }
+    return count;
+}
+
+bool MailboxState::has_message() {
+    LookNow now;
+    SlotMessage message;
+    if (is_srbp) {
+        return shared_in_.receive(now, message);
+    }
+    collect();
+    for (std::size_t index = 0; index < sources_.size(); ++index) {
+        for (std::uint64_t left = sources_[index]; left != 0; left &= left - 1) {
+            const auto bit = static_cast<std::size_t>(std::countr_zero(left));
+            if (in_[index * message::Vector::peers_per_word + bit].receive(now, message)) {
+                return true;
+            }
+            if (is_nvp) { // The bit came after its message had been read.
+                sources_[index] &= ~(std::uint64_t{1} << bit);
+            }
+        }
+    }
+    return false;
+}
+
+bool MailboxState::wait(std::int64_t limit_ns) {
+    auto look = [this]() noexcept {
+        return has_message();
+    };
+    for (int i = 0; i < patience_.quick_looks(); ++i) {
+        if (look()) {
+            return true;
+        }
+        if (limit_ns <= 0) {
+            return false;
+        }
+        channel::cpu_pause();
+    }
+    const std::int64_t begin = now_ns();
+    auto stop = [begin, limit_ns]() noexcept {
+        return now_ns() - begin >= limit_ns;
+    };
+    auto always = []() noexcept {
+        return true;
+    };
+    using Outcome = channel::Patience::Outcome;
+    const Outcome outcome = patience_.wait_awake(channel::Look(look), channel::Look(stop),
+                                                 channel::Look(always), begin);
+    if (outcome != Outcome::exhausted) {
+        return outcome == Outcome::satisfied || look();
+    }
+    const bool found = box_->spot.park(look, stop, [begin, limit_ns]() noexcept {
+        return std::clamp<std::int64_t>(limit_ns - (now_ns() - begin), 1, sleep_at_most_ns);
+    });
+    patience_.learn_from_sleep(now_ns() - begin);
+    return found;
+}
+
+} // namespace corymb::detail

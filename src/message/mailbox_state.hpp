@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one member of a group of mailboxes holds: its ends of the channels to and from the others.
+//
+// With rings a member keeps a set of sources that may have something. A bit of its notification
+// vector puts a source into the set: with `nvp` for every message, and the source leaves the set
+// when its ring is found empty; with `ring` for the first message only, and the source stays.
+#pragma once
+
+#include "channel/look_now.hpp"
+#include "channel/patience.hpp"
+#include "message/post.hpp"
+
+#include <corymb/mailbox.hpp>
+#include <corymb/usable_cpus.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace corymb::detail {
+
+struct MailboxShared {
+    MailboxShared(int members, const MailboxOptions& with)
+        : size(members), options(with), is_crowded(members > usable_cpus().count()), arena(memory),
+          post(arena, members, with) {}
+
+    const int size;
+    const MailboxOptions options; ///< With a protocol that is not automatic.
+    const bool is_crowded;        ///< More members than CPUs: spinning keeps others from running.
+    HeapMemory memory;
+    Arena arena;
+    message::Post post;
+};
+
+struct MailboxState {
+    using Env = message::Env;
+    using Handler = void (*)(void* self, Rank from, const std::byte* message, std::size_t bytes);
+
+    /// To one destination.
+    struct Out {
+        message::Box* box = nullptr; ///< Null until the first message.
+        message::Vector* vector = nullptr;
+        channel::MessageSender<Env> ring;
+        channel::SynchronisedSender<Env> shared_ring;
+        bool is_announced = false;
+    };
+
+    MailboxState(std::shared_ptr<MailboxShared> group, Rank number);
+    ~MailboxState();
+    MailboxState(const MailboxState&) = delete;
+    MailboxState& operator=(const MailboxState&) = delete;
+
+    /// The way to `to` for a message of `bytes` bytes. Throws as `Mailbox::send` does.
+    Out& out(Rank to, std::size_t bytes);
+    bool send(Out& to, const void* data, std::size_t bytes) {
+        channel::LookNow now;
+        return is_srbp ? to.shared_ring.send(now, data, bytes) : to.ring.send(now, data, bytes);
+    }
+    /// After one or more messages.
+    void notify(Out& to) noexcept;
+
+    std::size_t probe(Handler handler, void* self, std::size_t most);
+    bool wait(std::int64_t limit_ns);
+
+    const std::shared_ptr<MailboxShared> group;
+    const Rank rank;
+    const bool is_srbp;
+    const bool is_nvp;
+    bool is_probing = false; ///< A callback of `probe` is running.
+    bool is_filling = false; ///< One of `send_in_place` is.
+
+private:
+    void open(Out& to, Rank number);
+    bool has_message();
+    void collect();
+    std::size_t probe_sources(Handler handler, void* self, std::size_t most);
+    std::size_t probe_word(std::size_t index, std::uint64_t sources, Handler handler, void* self,
+                           std::size_t most);
+    template <class Receiver, class Call>
+    static std::size_t drain(Receiver& receiver, std::size_t most, const Call& call);
+
+    std::vector<Out> out_;
+    message::Box* box_;
+    // ring, nvp:
+    message::Vector* vector_ = nullptr;
+    std::vector<channel::MessageReceiver<Env>> in_; // By source; open once it was in the set.
+    std::vector<std::uint64_t> sources_;            // The set, 64 sources a word.
+    std::size_t next_ = 0;                          // Source that comes first in the next probe.
+    // srbp:
+    channel::SynchronisedReceiver<Env> shared_in_;
+
+    channel::Patience patience_;
+};
+
+} // namespace corymb::detail

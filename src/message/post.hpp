@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of a group of mailboxes, found by key in an arena as a team's is: one box a
+// member, and channels that are made when they are first used.
+#pragma once
+
+#include "base/arena.hpp"
+#include "channel/env.hpp"
+#include "channel/message_ring.hpp"
+#include "channel/notification_vector.hpp"
+#include "channel/parking_spot.hpp"
+#include "channel/synchronised_ring.hpp"
+
+#include <corymb/mailbox.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::message {
+
+using Env = channel::StandardEnv;
+using Ring = channel::MessageRing<Env>;
+using Vector = channel::NotificationVector<Env>;
+using SharedRing = channel::SynchronisedRing<Env>;
+
+/// What lies in the arena; the `kind` of an ArenaKey.
+enum class Kind : std::uint32_t { box, vector, ring, shared_ring };
+
+/// What everybody knows of a member.
+struct Box {
+    enum State : std::uint32_t { free, open, closed };
+
+    explicit Box(Reach reach) noexcept : spot(reach) {}
+
+    channel::ParkingSpot<Env> spot;
+    /// A State; only ever grows. Senders read it each time and its line stays with them.
+    alignas(line_pair_bytes) Env::Atomic<std::uint32_t> state;
+};
+
+/// A handle; every process would have its own.
+class Post {
+public:
+    Post(const Arena& arena, int size, const MailboxOptions& options)
+        : arena_(arena), size_(static_cast<std::size_t>(size)),
+          ring_(channel::SlotShape::of(options.capacity, options.message_bytes)),
+          shared_(
+              channel::SynchronisedShape::of(options.protocol == MailboxProtocol::srbp ? size_ : 1,
+                                             options.capacity, options.message_bytes)) {}
+
+    [[nodiscard]] const channel::SlotShape& ring_shape() const noexcept { return ring_; }
+    [[nodiscard]] const channel::SynchronisedShape& shared_shape() const noexcept {
+        return shared_;
+    }
+    [[nodiscard]] Arena& arena() noexcept { return arena_; }
+
+    // May be called by any member at any time; they allocate on first use.
+    [[nodiscard]] Box& box(Rank rank) {
+        return arena_.find_or_make<Box>(key(Kind::box, -1, rank), arena_.memory().reach());
+    }
+    [[nodiscard]] Vector& vector(Rank to) {
+        return *arena_.find_or_make_sized<Vector>(
+            key(Kind::vector, -1, to), Vector::bytes(size_),
+            [this](void* place) { new (place) Vector(size_); });
+    }
+    [[nodiscard]] Ring& ring(Rank from, Rank to) {
+        return *arena_.find_or_make_sized<Ring>(key(Kind::ring, from, to), Ring::bytes(ring_),
+                                                [this](void* place) { new (place) Ring(ring_); });
+    }
+    [[nodiscard]] SharedRing& shared_ring(Rank to) {
+        return *arena_.find_or_make_sized<SharedRing>(
+            key(Kind::shared_ring, -1, to), SharedRing::bytes(shared_),
+            [this](void* place) { new (place) SharedRing(shared_); });
+    }
+
+private:
+    static ArenaKey key(Kind kind, Rank from, Rank to) noexcept {
+        return {static_cast<std::uint32_t>(kind), 0, from, to, 0};
+    }
+
+    Arena arena_;
+    std::size_t size_;
+    channel::SlotShape ring_;
+    channel::SynchronisedShape shared_;
+};
+
+} // namespace corymb::message
