@@ -99,6 +99,9 @@ struct TeamOptions {
     /// most a second apart, among processes after 1 ms and then at most 20 ms apart. True ends the
     /// operation with Errc::interrupted and breaks the team. May not throw. Empty: never asked.
     std::function<bool()> interrupted;
+    /// A wait asks first after so long and then at such intervals, which grow to a millisecond:
+    /// for a hook that keeps another library going. Zero: as above.
+    std::chrono::nanoseconds interrupted_every{0};
 };
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.

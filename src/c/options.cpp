@@ -118,6 +118,7 @@ TeamOptions team_options(const corymb_options* given) {
     if (known.interrupted != nullptr) {
         options.interrupted = interrupt(known.interrupted, known.interrupted_context);
     }
+    options.interrupted_every = time_of(known.interrupted_every_ns, "interrupted_every_ns");
     return options;
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // A long wait looks at its peers after 1, 2, 4, 8, 16 times watch_from_ns, and then every 20 times.
 constexpr std::int64_t watch_intervals_max = 20;
+// A visitor that wants to come more often than this does so in the beginning of a wait only.
+constexpr std::int64_t visits_apart_ns_max = 1'000'000;
 
 } // namespace
 
@@ -35,6 +37,7 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 bool WaitLadder::climb(const Look& look) noexcept {
     const std::int64_t begin = now_ns();
     std::int64_t next_watch = watch_from_ns_;
+    std::int64_t next_visit = visitor_every_ns_;
     auto stop_condition = [&]() noexcept {
         if (broken_->load(std::memory_order_relaxed) != 0) {
             return true;
@@ -44,6 +47,11 @@ bool WaitLadder::climb(const Look& look) noexcept {
             lost_ = watch_->is_lost();
             next_watch =
                 waited + std::clamp(waited, watch_from_ns_, watch_from_ns_ * watch_intervals_max);
+        }
+        if (visitor_ != nullptr && waited >= next_visit && !lost_) {
+            lost_ = visitor_->is_lost();
+            next_visit =
+                waited + std::max(visitor_every_ns_, std::min(waited / 4, visits_apart_ns_max));
         }
         timed_out_ = waited >= deadline_ns_;
         return timed_out_ || lost_;
@@ -59,8 +67,8 @@ bool WaitLadder::climb(const Look& look) noexcept {
         return outcome == Patience::Outcome::satisfied;
     }
     const bool done = spot_->park(look, stop, [&]() noexcept {
-        const std::int64_t until =
-            watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
+        std::int64_t until = watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
+        until = visitor_ == nullptr ? until : std::min(until, next_visit);
         return std::max<std::int64_t>(until - (now_ns() - begin), 1);
     });
     patience_.learn_from_sleep(now_ns() - begin);

@@ -54,7 +54,9 @@ public:
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
         Watch* watch = nullptr;
-        std::int64_t watch_from_ns = 0; ///< A wait asks it first after so long.
+        std::int64_t watch_from_ns = 0;    ///< A wait asks it first after so long.
+        Watch* visitor = nullptr;          ///< Asked more often than the watch.
+        std::int64_t visitor_every_ns = 0; ///< First after so long, then at such intervals.
     };
     using Spot = ParkingSpot<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
@@ -64,7 +66,8 @@ public:
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
           spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch),
-          watch_from_ns_(settings.watch_from_ns) {
+          watch_from_ns_(settings.watch_from_ns), visitor_(settings.visitor),
+          visitor_every_ns_(settings.visitor_every_ns) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -142,6 +145,8 @@ private:
     const Flag* broken_;
     Watch* watch_;
     std::int64_t watch_from_ns_;
+    Watch* visitor_;
+    std::int64_t visitor_every_ns_;
     std::optional<Crowd::Seat> seat_;
     std::int32_t awaited_ = 0;
 };

@@ -24,7 +24,9 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
               shared->record.broken,
               {shared->options.wait, shared->oversubscribed, shared->deadline_ns,
                shared->crowd ? &*shared->crowd : nullptr, static_cast<std::size_t>(own_rank), this,
-               shared->company ? watch_processes_ns : watch_threads_ns}),
+               shared->company ? watch_processes_ns : watch_threads_ns,
+               shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
+               shared->options.interrupted_every.count()}),
       engine_(ladder_), lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
@@ -108,10 +110,21 @@ void Member::end() noexcept {
     shared->fabric.state(rank).finished.store(operations_, std::memory_order_relaxed);
 }
 
+bool Member::is_interrupted() noexcept {
+    try {
+        if (!shared->options.interrupted || !shared->options.interrupted()) {
+            return false;
+        }
+        shared->fail({Errc::interrupted, shared->name_of(rank) + " was interrupted", {rank}});
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
 bool Member::is_lost() noexcept {
     try {
-        if (shared->options.interrupted && shared->options.interrupted()) {
-            shared->fail({Errc::interrupted, shared->name_of(rank) + " was interrupted", {rank}});
+        if (is_interrupted()) {
             return true;
         }
         return !shared->lost(operations_).empty() || disagreement(*shared, 0, operations_) ||

@@ -40,7 +40,15 @@ struct Member final : private channel::Watch {
 private:
     using Program = team::Program<team::Env>;
 
+    /// Asks the user's hook, where it wants to be asked often.
+    struct Visitor final : channel::Watch {
+        explicit Visitor(Member& asking) noexcept : member(&asking) {}
+        [[nodiscard]] bool is_lost() noexcept override { return member->is_interrupted(); }
+        Member* member;
+    };
+
     [[nodiscard]] bool is_lost() noexcept override;
+    [[nodiscard]] bool is_interrupted() noexcept;
     void begin(const team::CallTerms& terms);
     void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
     [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
@@ -48,6 +56,7 @@ private:
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
     [[nodiscard]] team::Failure reason(const team::PlanKey& key, std::size_t step);
 
+    Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.

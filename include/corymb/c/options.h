@@ -70,6 +70,9 @@ typedef struct corymb_options {
     /// operation with CORYMB_INTERRUPTED and breaks the team. NULL: never asked.
     int (*interrupted)(void* context);
     void* interrupted_context;
+    /// A wait asks first after so many nanoseconds and then at such intervals, which grow to a
+    /// millisecond: for a hook that keeps another library going. 0: as above.
+    int64_t interrupted_every_ns;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

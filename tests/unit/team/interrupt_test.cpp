@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -51,6 +52,30 @@ TEST(InterruptTest, EndsABlockedOperationAndTheTeam) {
             EXPECT_EQ(error.ranks(), std::vector<int>{0});
         },
         options);
+}
+
+TEST(InterruptTest, AsksAsOftenAsToldInALongWait) {
+    TeamOptions options;
+    // Without it 64 questions would take a minute, and the other rank would not come in time.
+    options.interrupted_every = std::chrono::milliseconds(1);
+    options.deadline = std::chrono::seconds(20);
+    std::atomic<int> asked{0};
+    options.interrupted = [&] {
+        asked.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    };
+    threads(
+        2,
+        [&](Team& team) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(19);
+            while (team.rank() == 1 && asked.load(std::memory_order_relaxed) < 64 &&
+                   std::chrono::steady_clock::now() < end) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            team.barrier();
+        },
+        options);
+    EXPECT_GE(asked.load(std::memory_order_relaxed), 64);
 }
 
 TEST(InterruptTest, EndsAWaitForARequest) {
