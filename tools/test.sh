@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # In this order: what fails fastest comes first.
 all_stages=(format tidy shell ruff unit install asan clang-tidy tsan-gcc tsan-clang model
-    mutation loom fuzz python page)
+    mutation loom fuzz python mpi page)
 seconds_per_stage_max=1500
 
 prepare_build_folder

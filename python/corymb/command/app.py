@@ -11,6 +11,7 @@ import typer
 
 import corymb
 from corymb.command import bench, bench_peers, compare, demo, doctor, map, plan, report, sim
+from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
 from corymb.command.console import say_error
 
@@ -58,6 +59,17 @@ def _run(context: typer.Context) -> None:
     run_command.become(context.args)
 
 
+@app.command(
+    "mpirun",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    epilog="Example: corymb mpirun -n 4 --explain ./mpi-program",
+)
+def _mpirun(context: typer.Context) -> None:
+    """Start an MPI program with corymb's collectives."""
+    mpirun_command.become(context.args)
+
+
 def _status_of(error: corymb.Error) -> int:
     if error.code == "interrupted":
         return INTERRUPTED
@@ -86,6 +98,9 @@ def run(arguments: list[str]) -> int:
     try:
         if arguments[:1] == ["run"]:  # Before typer, which would take `--` away.
             run_command.become(arguments[1:])
+        if arguments[:1] == ["mpirun"]:
+            mpirun_command.become(arguments[1:])
+            return 0
         result = typer.main.get_command(app).main(
             arguments, prog_name="corymb", standalone_mode=False
         )

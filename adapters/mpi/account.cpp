@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "account.hpp"
+
+#include "group.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+constexpr const char* names[] = {
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Reduce",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Scan",
+    "Exscan",
+    "Neighbor_allgather",
+    "Neighbor_allgatherv",
+    "Neighbor_alltoall",
+    "Neighbor_alltoallv",
+    "Neighbor_alltoallw",
+};
+
+std::string name_of(Operation operation, Form form) {
+    std::string name = names[static_cast<std::size_t>(operation)];
+    if (form == Form::nonblocking) {
+        name[0] = static_cast<char>(name[0] - 'A' + 'a');
+        name.insert(0, "I");
+    }
+    return "MPI_" + name + (form == Form::persistent ? "_init" : "");
+}
+
+/// What is left of a communicator. Those of equal title are added up: a program that makes ten
+/// thousand wants to see one.
+struct Summary {
+    std::mutex lock;
+    std::map<std::string, std::map<std::pair<Account::Key, std::string>, Account::Row>> comms;
+};
+
+Summary& summary() {
+    static auto* const one = new Summary;
+    return *one;
+}
+
+std::string title_of(const Group& group) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    host().Comm_get_name(group.comm, name, &length);
+    return (length > 0 ? std::string(name) : "unnamed communicators") + ", " +
+           std::to_string(group.size) + (group.size == 1 ? " rank" : " ranks");
+}
+
+} // namespace
+
+void Account::add(const Call& call, Reason reason, std::uint64_t bytes, std::int64_t ns) {
+    Row& row = rows_[{call.operation, call.form, reason}];
+    ++row.calls;
+    row.bytes += bytes;
+    row.ns += ns;
+}
+
+bool is_explaining() noexcept {
+    static const bool wanted = [] {
+        const char* const value = std::getenv("CORYMB_MPI_EXPLAIN");
+        return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+    }();
+    return wanted;
+}
+
+void keep_for_summary(Group& group) noexcept {
+    if (!is_explaining() || group.account.rows().empty()) {
+        return;
+    }
+    try {
+        Summary& all = summary();
+        const std::lock_guard lock(all.lock);
+        auto& kept = all.comms[title_of(group)];
+        for (const auto& [key, row] : group.account.rows()) {
+            const Reason reason = std::get<Reason>(key);
+            Account::Row& sum =
+                kept[{key, reason == Reason::no_team ? group.why : text_of(reason)}];
+            sum.calls += row.calls;
+            sum.bytes += row.bytes;
+            sum.ns += row.ns;
+        }
+    } catch (const std::exception&) { // The summary is the less complete.
+    }
+    group.account.clear();
+}
+
+void print_summary(int world_rank, int world_size) noexcept {
+    Summary& all = summary();
+    const std::lock_guard lock(all.lock);
+    std::fprintf(stderr, "\ncorymb: collectives of rank %d of %d\n", world_rank, world_size);
+    for (const auto& [title, rows] : all.comms) {
+        std::fprintf(stderr, "%s\n  %-24s %10s %14s %12s  %s\n", title.c_str(), "operation",
+                     "calls", "bytes", "time", "by corymb, or why not");
+        for (const auto& [key, row] : rows) {
+            const auto& [what, why] = key;
+            std::fprintf(stderr, "  %-24s %10" PRIu64 " %14" PRIu64 " %9.3f ms  %s\n",
+                         name_of(std::get<Operation>(what), std::get<Form>(what)).c_str(),
+                         row.calls, row.bytes, static_cast<double>(row.ns) / 1e6,
+                         std::get<Reason>(what) == Reason::none ? "corymb"
+                                                                : ("MPI: " + why).c_str());
+        }
+    }
+    if (all.comms.empty()) {
+        std::fprintf(stderr, "  none\n");
+    }
+}
+
+} // namespace corymb::mpi

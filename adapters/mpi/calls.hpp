@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives as the entry points call them. Each runs on the communicator's team, or is passed
+// to the MPI below, and returns MPI's error code. Parameters are those of the MPI standard.
+#pragma once
+
+#include "call.hpp"
+#include "host.hpp"
+
+namespace corymb::mpi {
+
+/// An array of counts of either width.
+class Counts {
+public:
+    Counts(const int* narrow) noexcept : narrow_(narrow) {}
+    Counts(const MPI_Count* wide) noexcept : wide_(wide) {}
+    [[nodiscard]] bool exists() const noexcept { return narrow_ != nullptr || wide_ != nullptr; }
+    [[nodiscard]] MPI_Count operator[](int rank) const noexcept {
+        return narrow_ != nullptr ? narrow_[rank] : wide_[rank];
+    }
+
+private:
+    const int* narrow_ = nullptr;
+    const MPI_Count* wide_ = nullptr;
+};
+
+int barrier(const Call& call, MPI_Comm comm);
+int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root,
+          MPI_Comm comm);
+int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+           MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm);
+int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+            MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm);
+int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+              MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
+int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+             MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
+int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
+           MPI_Op op, int root, MPI_Comm comm);
+int allreduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm);
+int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm);
+int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
+                         MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int scan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op op,
+         MPI_Comm comm);
+int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
+           MPI_Op op, MPI_Comm comm);
+
+/// Every other call: counted, and left to the MPI below.
+int pass_on(const Call& call, MPI_Comm comm);
+/// A program found this name here and the MPI below does not have it.
+int missing_function(const char* name);
+
+} // namespace corymb::mpi

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elements.hpp"
+
+#include "library.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// Groups of types that the standard names when it says which operators they have.
+enum Class : unsigned {
+    none = 0,
+    integer = 1,
+    floating = 2,
+    complex = 4,
+    logical = 8,
+    byte = 16,
+    pair = 32,
+};
+
+struct Named {
+    MPI_Datatype handle;
+    Layout layout;
+    corymb_type type;
+    Class group;
+};
+
+/// `type` is forgotten where its size is not that of the MPI's type.
+void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class group,
+         std::size_t type_bytes) {
+    const Host& mpi = host();
+    int size = 0;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    if (handle == MPI_Datatype{} || handle == mpi.type_null ||
+        mpi.Type_size(handle, &size) != MPI_SUCCESS || size <= 0 ||
+        mpi.Type_get_extent(handle, &lower, &extent) != MPI_SUCCESS) {
+        return; // An optional type that this MPI does not have.
+    }
+    const bool fits = type_bytes == static_cast<std::size_t>(extent) && lower == 0;
+    const Layout layout{static_cast<std::size_t>(size), extent, lower == 0 && size == extent,
+                        handle};
+    all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, fits ? group : none});
+}
+
+/// The integer type of a C type.
+template <class T>
+constexpr corymb_type integer_type() {
+    constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
+    switch (sizeof(T)) {
+    case 1: return is_signed ? CORYMB_INT8 : CORYMB_UINT8;
+    case 2: return is_signed ? CORYMB_INT16 : CORYMB_UINT16;
+    case 4: return is_signed ? CORYMB_INT32 : CORYMB_UINT32;
+    default: return is_signed ? CORYMB_INT64 : CORYMB_UINT64;
+    }
+}
+
+template <class T>
+void add_integer(std::vector<Named>& all, MPI_Datatype handle) {
+    add(all, handle, integer_type<T>(), integer, sizeof(T));
+}
+
+void add_integers(std::vector<Named>& all) {
+    add_integer<int>(all, MPI_INT);
+    add_integer<signed char>(all, MPI_SIGNED_CHAR);
+    add_integer<unsigned char>(all, MPI_UNSIGNED_CHAR);
+    add_integer<short>(all, MPI_SHORT);
+    add_integer<unsigned short>(all, MPI_UNSIGNED_SHORT);
+    add_integer<unsigned>(all, MPI_UNSIGNED);
+    add_integer<long>(all, MPI_LONG);
+    add_integer<unsigned long>(all, MPI_UNSIGNED_LONG);
+    add_integer<long long>(all, MPI_LONG_LONG);
+    add_integer<unsigned long long>(all, MPI_UNSIGNED_LONG_LONG);
+    add_integer<std::int8_t>(all, MPI_INT8_T);
+    add_integer<std::uint8_t>(all, MPI_UINT8_T);
+    add_integer<std::int16_t>(all, MPI_INT16_T);
+    add_integer<std::uint16_t>(all, MPI_UINT16_T);
+    add_integer<std::int32_t>(all, MPI_INT32_T);
+    add_integer<std::uint32_t>(all, MPI_UINT32_T);
+    add_integer<std::int64_t>(all, MPI_INT64_T);
+    add_integer<std::uint64_t>(all, MPI_UINT64_T);
+    add_integer<std::int32_t>(all, MPI_INTEGER);
+}
+
+void add_others(std::vector<Named>& all) {
+    add(all, MPI_FLOAT, CORYMB_FLOAT32, floating, 4);
+    add(all, MPI_DOUBLE, CORYMB_FLOAT64, floating, 8);
+    add(all, MPI_REAL, CORYMB_FLOAT32, floating, 4);
+    add(all, MPI_DOUBLE_PRECISION, CORYMB_FLOAT64, floating, 8);
+    add(all, MPI_C_FLOAT_COMPLEX, CORYMB_COMPLEX64, complex, 8);
+    add(all, MPI_C_DOUBLE_COMPLEX, CORYMB_COMPLEX128, complex, 16);
+    add(all, MPI_COMPLEX, CORYMB_COMPLEX64, complex, 8);
+    add(all, MPI_DOUBLE_COMPLEX, CORYMB_COMPLEX128, complex, 16);
+    add(all, MPI_C_BOOL, CORYMB_BOOL, logical, 1);
+    add(all, MPI_BYTE, CORYMB_UINT8, byte, 1);
+    add(all, MPI_SHORT_INT, CORYMB_INT16_INDEX32, pair, 8);
+    add(all, MPI_2INT, CORYMB_INT32_INDEX32, pair, 8);
+    add(all, MPI_LONG_INT, sizeof(long) == 8 ? CORYMB_INT64_INDEX32 : CORYMB_INT32_INDEX32, pair,
+        2 * sizeof(long));
+    add(all, MPI_FLOAT_INT, CORYMB_FLOAT32_INDEX32, pair, 8);
+    add(all, MPI_DOUBLE_INT, CORYMB_FLOAT64_INDEX32, pair, 16);
+    for (MPI_Datatype handle :
+         {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_AINT,
+          MPI_OFFSET, MPI_COUNT, MPI_CHARACTER, MPI_LOGICAL, MPI_LONG_DOUBLE_INT}) {
+        add(all, handle, CORYMB_NO_TYPE, none, 0);
+    }
+}
+
+/// Predefined types, the most used ones first.
+const std::vector<Named>& named_types() {
+    static const std::vector<Named> all = [] {
+        std::vector<Named> made;
+        add(made, MPI_DOUBLE, CORYMB_FLOAT64, floating, 8);
+        add_integers(made);
+        add_others(made);
+        return made;
+    }();
+    return all;
+}
+
+const Named* find_named(MPI_Datatype type) {
+    thread_local const Named* last = nullptr;
+    if (last != nullptr && last->handle == type) [[likely]] {
+        return last;
+    }
+    const auto& all = named_types();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.handle == type; });
+    if (found == all.end()) {
+        return nullptr;
+    }
+    last = &*found;
+    return last;
+}
+
+struct NamedOperator {
+    MPI_Op handle;
+    corymb_op op;
+    unsigned groups; ///< The standard defines it for these.
+};
+
+const std::array<NamedOperator, 12>& named_operators() {
+    static const std::array<NamedOperator, 12> all{{
+        {MPI_SUM, CORYMB_SUM, integer | floating | complex},
+        {MPI_MAX, CORYMB_MAX, integer | floating},
+        {MPI_MIN, CORYMB_MIN, integer | floating},
+        {MPI_PROD, CORYMB_PROD, integer | floating | complex},
+        {MPI_LAND, CORYMB_LOGICAL_AND, integer | logical},
+        {MPI_LOR, CORYMB_LOGICAL_OR, integer | logical},
+        {MPI_LXOR, CORYMB_LOGICAL_XOR, integer | logical},
+        {MPI_BAND, CORYMB_BITWISE_AND, integer | byte},
+        {MPI_BOR, CORYMB_BITWISE_OR, integer | byte},
+        {MPI_BXOR, CORYMB_BITWISE_XOR, integer | byte},
+        {MPI_MINLOC, CORYMB_MIN_LOC, pair},
+        {MPI_MAXLOC, CORYMB_MAX_LOC, pair},
+    }};
+    return all;
+}
+
+} // namespace
+
+Layout layout_of(MPI_Datatype type) {
+    if (const Named* const named = find_named(type)) {
+        return named->layout;
+    }
+    const Host& mpi = host();
+    MPI_Count size = 0;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    mpi.Type_size_x(type, &size);
+    mpi.Type_get_extent(type, &lower, &extent);
+    return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, false, type};
+}
+
+std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
+    const Named* const named = find_named(type);
+    if (named == nullptr || named->type == CORYMB_NO_TYPE) {
+        return std::nullopt;
+    }
+    for (const NamedOperator& one : named_operators()) {
+        if (one.handle == op) {
+            if ((one.groups & named->group) == 0 ||
+                library().is_defined(named->type, one.op) == 0) {
+                return std::nullopt;
+            }
+            return Kernel{named->type, one.op, static_cast<std::size_t>(named->layout.extent)};
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI's datatypes and operators as corymb knows them.
+#pragma once
+
+#include "host.hpp"
+
+#include <corymb.h>
+
+#include <cstddef>
+#include <optional>
+
+namespace corymb::mpi {
+
+/// How the elements of a datatype lie in memory.
+struct Layout {
+    std::size_t size = 0;      ///< Bytes of data of an element.
+    std::ptrdiff_t extent = 0; ///< From one element to the next.
+    bool is_dense = false;     ///< Predefined and without gaps: elements are just bytes.
+    MPI_Datatype type{};
+};
+
+/// Of any datatype that is not null. Thread-safe once MPI is initialised.
+[[nodiscard]] Layout layout_of(MPI_Datatype type);
+
+/// A type and an operator that a kernel combines.
+struct Kernel {
+    corymb_type type = CORYMB_NO_TYPE;
+    corymb_op op = CORYMB_NO_OP;
+    std::size_t bytes = 0; ///< From one element to the next.
+};
+
+/// Both predefined and, by the standard, meant for each other. Nothing: it is left to MPI. The
+/// standard wants the same type and operator on all ranks, so that they all decide alike.
+[[nodiscard]] std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op);
+
+} // namespace corymb::mpi

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the adapter's entry points from a table: entry_points.py FOLDER.
+
+22 collectives, each blocking, nonblocking (I...) and persistent (..._init), with int and with
+MPI_Count counts (..._c). Two files: entry_points.cpp, the functions that a program calls, and
+pmpi_functions.inc, the names that host.hpp looks up in the MPI below.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+# Parameters: name:kind. A kind's C type is that of the form with int counts and of that with _c.
+KINDS = {
+    "in": ("const void*", "const void*"),
+    "out": ("void*", "void*"),
+    "count": ("int", "MPI_Count"),
+    "counts": ("const int*", "const MPI_Count*"),
+    "displs": ("const int*", "const MPI_Aint*"),
+    "addresses": ("const MPI_Aint*", "const MPI_Aint*"),
+    "type": ("MPI_Datatype", "MPI_Datatype"),
+    "types": ("const MPI_Datatype*", "const MPI_Datatype*"),
+    "op": ("MPI_Op", "MPI_Op"),
+    "root": ("int", "int"),
+    "comm": ("MPI_Comm", "MPI_Comm"),
+    "info": ("MPI_Info", "MPI_Info"),
+    "request": ("MPI_Request*", "MPI_Request*"),
+}
+
+_SEND = "sendbuf:in sendcount:count sendtype:type"
+_RECV = "recvbuf:out recvcount:count recvtype:type"
+_SENDV = "sendbuf:in sendcounts:counts sdispls:displs sendtype:type"
+_RECVV = "recvbuf:out recvcounts:counts rdispls:displs recvtype:type"
+_SENDW = "sendbuf:in sendcounts:counts sdispls:displs sendtypes:types"
+_RECVW = "recvbuf:out recvcounts:counts rdispls:displs recvtypes:types"
+_REDUCE = "sendbuf:in recvbuf:out count:count datatype:type op:op"
+
+# Operation -> its parameters in MPI's order.
+OPERATIONS = {
+    "Barrier": "comm:comm",
+    "Bcast": "buffer:out count:count datatype:type root:root comm:comm",
+    "Gather": f"{_SEND} {_RECV} root:root comm:comm",
+    "Gatherv": f"{_SEND} {_RECVV} root:root comm:comm",
+    "Scatter": f"{_SEND} {_RECV} root:root comm:comm",
+    "Scatterv": f"{_SENDV} {_RECV} root:root comm:comm",
+    "Allgather": f"{_SEND} {_RECV} comm:comm",
+    "Allgatherv": f"{_SEND} {_RECVV} comm:comm",
+    "Alltoall": f"{_SEND} {_RECV} comm:comm",
+    "Alltoallv": f"{_SENDV} {_RECVV} comm:comm",
+    "Alltoallw": f"{_SENDW} {_RECVW} comm:comm",
+    "Reduce": f"{_REDUCE} root:root comm:comm",
+    "Allreduce": f"{_REDUCE} comm:comm",
+    "Reduce_scatter": "sendbuf:in recvbuf:out recvcounts:counts datatype:type op:op comm:comm",
+    "Reduce_scatter_block": "sendbuf:in recvbuf:out recvcount:count datatype:type op:op comm:comm",
+    "Scan": f"{_REDUCE} comm:comm",
+    "Exscan": f"{_REDUCE} comm:comm",
+    "Neighbor_allgather": f"{_SEND} {_RECV} comm:comm",
+    "Neighbor_allgatherv": f"{_SEND} {_RECVV} comm:comm",
+    "Neighbor_alltoall": f"{_SEND} {_RECV} comm:comm",
+    "Neighbor_alltoallv": f"{_SENDV} {_RECVV} comm:comm",
+    "Neighbor_alltoallw": (f"{_SENDW} {_RECVW} comm:comm").replace(":displs", ":addresses"),
+}
+
+# Blocking operations that have a translation in calls.hpp; all else is passed on.
+TRANSLATED = {
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Scatter",
+    "Allgather",
+    "Alltoall",
+    "Reduce",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Scan",
+    "Exscan",
+}
+
+# What the adapter itself calls below, beside the collectives.
+OWN = [
+    "Allreduce",
+    "Comm_call_errhandler",
+    "Comm_create_keyval",
+    "Comm_get_attr",
+    "Comm_get_name",
+    "Comm_group",
+    "Comm_rank",
+    "Comm_set_attr",
+    "Comm_size",
+    "Comm_split",
+    "Comm_test_inter",
+    "Finalize",
+    "Finalized",
+    "Group_free",
+    "Group_translate_ranks",
+    "Initialized",
+    "Iprobe",
+    "Pack",
+    "Query_thread",
+    "Type_get_extent",
+    "Type_size",
+    "Type_size_x",
+    "Unpack",
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    operation: str
+    form: str  # "blocking", "nonblocking", "persistent"
+    wide: bool
+
+    @property
+    def name(self) -> str:
+        name = f"I{self.operation.lower()}" if self.form == "nonblocking" else self.operation
+        return name + ("_init" if self.form == "persistent" else "") + ("_c" if self.wide else "")
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        words = OPERATIONS[self.operation].split()
+        if self.form == "persistent":
+            words.append("info:info")
+        if self.form != "blocking":
+            words.append("request:request")
+        return [(name, kind) for name, kind in (word.split(":") for word in words)]
+
+    @property
+    def guard(self) -> str:
+        """Open MPI 4 and 5 have one ABI; what only one of them has is not exported."""
+        if self.wide or self.form == "persistent":
+            return "CORYMB_MPI_HAS_MPI_4"
+        return ""
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry(operation, form, wide)
+        for operation, parameters in OPERATIONS.items()
+        for form in ("blocking", "nonblocking", "persistent")
+        for wide in (False, True)
+        if not wide or "count" in parameters
+    ]
+
+
+def definition(entry: Entry) -> str:
+    types = [f"{KINDS[kind][entry.wide]} {name}" for name, kind in entry.parameters]
+    names = ", ".join(name for name, _ in entry.parameters)
+    enumerator = entry.operation.lower()
+    lines = [
+        f"CORYMB_MPI_ENTRY int MPI_{entry.name}({', '.join(types)}) {{",
+        f"    const auto function = corymb::mpi::host().{entry.name};",
+        "    if (function == nullptr) {",
+        f'        return corymb::mpi::missing_function("MPI_{entry.name}");',
+        "    }",
+        f"    auto below = [&] {{ return function({names}); }};",
+        "    const corymb::mpi::Call call{corymb::mpi::Operation::"
+        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below)}};",
+    ]
+    if entry.form == "blocking" and entry.operation in TRANSLATED:
+        lines.append(f"    return corymb::mpi::{enumerator}(call, {names});")
+    else:
+        lines.append("    return corymb::mpi::pass_on(call, comm);")
+    lines.append("}")
+    return "\n".join(lines)
+
+
+def guarded(text: str, guard: str) -> str:
+    return f"#if {guard}\n{text}\n#endif" if guard else text
+
+
+def source() -> str:
+    head = [
+        "// Made by entry_points.py; do not edit.",
+        '#include "calls.hpp"',
+        '#include "host.hpp"',
+        "",
+        '#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))',
+        "",
+    ]
+    return "\n".join(head + [guarded(definition(e), e.guard) + "\n" for e in entries()])
+
+
+def name_list(macro: str, names: list[str]) -> str:
+    return " \\\n".join([f"#define {macro}(X)", *(f"    X({name})" for name in names)])
+
+
+def functions() -> str:
+    every = entries()
+    old = [entry.name for entry in every if not entry.guard]
+    new = [entry.name for entry in every if entry.guard]
+    return "\n".join(
+        [
+            "// Made by entry_points.py; do not edit.",
+            "#if MPI_VERSION >= 4 && !defined(OPEN_MPI)",
+            "#define CORYMB_MPI_HAS_MPI_4 1",
+            name_list("CORYMB_PMPI_MPI_4", new),
+            "#else",
+            "#define CORYMB_MPI_HAS_MPI_4 0",
+            "#define CORYMB_PMPI_MPI_4(X)",
+            "#endif",
+            name_list("CORYMB_PMPI_OWN", OWN),
+            name_list("CORYMB_PMPI_OLD", sorted(set(old) - set(OWN))),
+            "#define CORYMB_PMPI_FUNCTIONS(X) \\",
+            "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_MPI_4(X)",
+            "",
+        ]
+    )
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: entry_points.py FOLDER", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "entry_points.cpp").write_text(source(), encoding="utf-8")
+    (folder / "pmpi_functions.inc").write_text(functions(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "group.hpp"
+
+#include "library.hpp"
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <unordered_set>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// All groups of the process. Never destroyed: MPI may call back while the process ends.
+struct Registry {
+    std::mutex lock;
+    std::unordered_set<Group*> groups;
+    int key = 0;
+    bool has_key = false;
+    std::atomic<bool> is_over{false};
+    /// Changes with every group that goes, so that nobody finds a remembered one again.
+    std::atomic<std::uint64_t> generation{1};
+};
+
+Registry& registry() {
+    static auto* const one = new Registry;
+    return *one;
+}
+
+int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
+                int* flag) noexcept {
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+void give_back(Group& group) noexcept {
+    if (group.team != nullptr) {
+        library().team_free(&group.team);
+    }
+}
+
+int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcept {
+    auto* const group = static_cast<Group*>(value);
+    Registry& all = registry();
+    {
+        const std::lock_guard lock(all.lock);
+        all.generation.fetch_add(1, std::memory_order_release);
+        all.groups.erase(group);
+    }
+    keep_for_summary(*group);
+    give_back(*group);
+    delete group;
+    return MPI_SUCCESS;
+}
+
+int key() noexcept {
+    Registry& all = registry();
+    const std::lock_guard lock(all.lock);
+    if (!all.has_key) {
+        all.has_key =
+            host().Comm_create_keyval(&do_not_copy, &forget, &all.key, nullptr) == MPI_SUCCESS;
+    }
+    return all.key;
+}
+
+/// Whether all members are processes of MPI_COMM_WORLD, which all run with this adapter.
+bool is_within_world(MPI_Comm comm, int size) {
+    const Host& mpi = host();
+    MPI_Group members{};
+    MPI_Group world{};
+    if (mpi.Comm_group(comm, &members) != MPI_SUCCESS) {
+        return false;
+    }
+    mpi.Comm_group(mpi.comm_world, &world);
+    std::vector<int> here(static_cast<std::size_t>(size));
+    std::vector<int> there(here.size());
+    std::iota(here.begin(), here.end(), 0);
+    mpi.Group_translate_ranks(members, size, here.data(), world, there.data());
+    mpi.Group_free(&members);
+    mpi.Group_free(&world);
+    for (const int rank : there) {
+        if (rank == MPI_UNDEFINED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void pass(Group& group, Reason reason) {
+    group.state = Group::State::passed;
+    group.reason = reason;
+}
+
+Group* make_group(MPI_Comm comm) {
+    const Host& mpi = host();
+    auto group = std::make_unique<Group>();
+    int is_between_groups = 0;
+    group->comm = comm;
+    if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
+        return nullptr;
+    }
+    mpi.Comm_size(comm, &group->size);
+    mpi.Comm_rank(comm, &group->rank);
+    if (is_between_groups != 0) {
+        pass(*group, Reason::between_groups);
+    } else if (group->size == 1) {
+        pass(*group, Reason::alone);
+    } else if (!is_within_world(comm, group->size)) {
+        pass(*group, Reason::beyond_world);
+    }
+    Registry& all = registry();
+    if (mpi.Comm_set_attr(comm, key(), group.get()) != MPI_SUCCESS) {
+        return nullptr;
+    }
+    const std::lock_guard lock(all.lock);
+    all.groups.insert(group.get());
+    return group.release();
+}
+
+bool is_usable() noexcept {
+    const Host& mpi = host();
+    int initialised = 0;
+    int finalised = 1;
+    return mpi.whole && mpi.Initialized(&initialised) == MPI_SUCCESS && initialised != 0 &&
+           mpi.Finalized(&finalised) == MPI_SUCCESS && finalised == 0 &&
+           !registry().is_over.load(std::memory_order_acquire);
+}
+
+struct Remembered {
+    std::uint64_t generation = 0;
+    MPI_Comm comm{};
+    Group* group = nullptr;
+};
+
+} // namespace
+
+Group* group_of(MPI_Comm comm) noexcept {
+    thread_local Remembered last;
+    const std::uint64_t now = registry().generation.load(std::memory_order_acquire);
+    if (last.generation == now && last.comm == comm) [[likely]] {
+        return last.group;
+    }
+    if (comm == host().comm_null || !is_usable()) {
+        return nullptr;
+    }
+    void* found = nullptr;
+    int has_one = 0;
+    if (host().Comm_get_attr(comm, key(), &found, &has_one) != MPI_SUCCESS) {
+        return nullptr;
+    }
+    Group* group = static_cast<Group*>(found);
+    if (has_one == 0) {
+        try {
+            group = make_group(comm);
+        } catch (const std::exception&) {
+            return nullptr;
+        }
+    }
+    if (group != nullptr) {
+        last = {now, comm, group};
+    }
+    return group;
+}
+
+bool has_many_threads() noexcept {
+    static const bool many = [] {
+        int level = MPI_THREAD_MULTIPLE;
+        host().Query_thread(&level);
+        return level == MPI_THREAD_MULTIPLE;
+    }();
+    return many;
+}
+
+void give_back_teams() noexcept {
+    Registry& all = registry();
+    all.is_over.store(true, std::memory_order_release);
+    const std::lock_guard lock(all.lock);
+    all.generation.fetch_add(1, std::memory_order_release);
+    for (Group* const group : all.groups) {
+        keep_for_summary(*group);
+        give_back(*group);
+        group->state = Group::State::passed;
+    }
+}
+
+int team_count() noexcept {
+    Registry& all = registry();
+    const std::lock_guard lock(all.lock);
+    int count = 0;
+    for (const Group* const group : all.groups) {
+        count += group->team != nullptr ? 1 : 0;
+    }
+    return count;
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcorymb, opened when the first team is made: this library is loaded into every process of a
+// job, also into shells and launchers, and brings nothing along there.
+#pragma once
+
+#include <corymb.h>
+
+#include <string>
+
+namespace corymb::mpi {
+
+/// Functions of <corymb.h> that the adapter calls.
+#define CORYMB_MPI_LIBRARY(X)                                                                      \
+    X(last_error)                                                                                  \
+    X(free)                                                                                        \
+    X(attach)                                                                                      \
+    X(make_team_descriptor)                                                                        \
+    X(team_free)                                                                                   \
+    X(team_abandon)                                                                                \
+    X(team_notes)                                                                                  \
+    X(is_defined)                                                                                  \
+    X(barrier)                                                                                     \
+    X(broadcast)                                                                                   \
+    X(reduce)                                                                                      \
+    X(allreduce)                                                                                   \
+    X(gather)                                                                                      \
+    X(scatter)                                                                                     \
+    X(allgather)                                                                                   \
+    X(alltoall)                                                                                    \
+    X(gatherv)                                                                                     \
+    X(scatterv)                                                                                    \
+    X(allgatherv)                                                                                  \
+    X(alltoallv)                                                                                   \
+    X(reduce_scatter)                                                                              \
+    X(reduce_scatterv)                                                                             \
+    X(scan)                                                                                        \
+    X(exscan)
+
+struct Library {
+#define CORYMB_MPI_MEMBER(name) decltype(&corymb_##name) name = nullptr;
+    CORYMB_MPI_LIBRARY(CORYMB_MPI_MEMBER)
+#undef CORYMB_MPI_MEMBER
+    std::string missing; ///< Why it cannot be used; empty when it can.
+};
+
+/// Opens libcorymb at the first call.
+[[nodiscard]] const Library& library();
+
+} // namespace corymb::mpi

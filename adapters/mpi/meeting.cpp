@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ranks of a communicator get a team, or agree that they have none. Nothing is guessed from
+// names: rank 0 makes a segment, everybody maps it, and a random number goes through it. Every step
+// ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
+#include "group.hpp"
+
+#include "library.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// Each has an address range of the machine's size mapped.
+constexpr int teams_max = 64;
+/// MPI has no deadlines; a peer that dies is noticed without one.
+constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
+constexpr std::int64_t visit_every_ns = 20'000;
+
+/// What ranks tell each other; combined by bitwise or, rank 0 alone sets the last three.
+struct Words {
+    std::uint64_t objections = 0;
+    std::uint64_t machine = 0;
+    std::uint64_t not_machine = 0;
+    std::uint64_t pid = 0;
+    std::uint64_t descriptor = 0;
+    std::uint64_t nonce = 0;
+};
+
+class Descriptor {
+public:
+    explicit Descriptor(int number = -1) noexcept : number_(number) {}
+    ~Descriptor() { reset(-1); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    [[nodiscard]] int number() const noexcept { return number_; }
+    void reset(int number) noexcept {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+        number_ = number;
+    }
+
+private:
+    int number_;
+};
+
+void object(Words& words, Objection objection) {
+    words.objections |= static_cast<std::uint64_t>(objection);
+}
+
+/// True: everybody has said nothing against it.
+bool agree(MPI_Comm comm, Words& words) {
+    static_assert(sizeof(Words) % sizeof(std::uint64_t) == 0);
+    const Words mine = words;
+    const Host& mpi = host();
+    const int count = static_cast<int>(sizeof(Words) / sizeof(std::uint64_t));
+    if (mpi.Allreduce(&mine, &words, count, mpi.type_uint64, mpi.op_bor, comm) != MPI_SUCCESS) {
+        object(words, Objection::not_attached);
+    }
+    return words.objections == 0;
+}
+
+/// Different on machines and in containers that cannot share memory: no proof that they can, but
+/// where it differs nobody needs to try.
+std::uint64_t machine_and_namespace() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    struct stat pids{};
+    if (::stat("/proc/self/ns/pid", &pids) == 0) {
+        boot += std::to_string(pids.st_ino);
+    }
+    return std::hash<std::string>{}(boot);
+}
+
+std::uint64_t random_number() {
+    std::random_device source;
+    return std::uint64_t{source()} << 32 | source() | 1;
+}
+
+bool is_switched_off() noexcept {
+    const char* const value = std::getenv("CORYMB_MPI");
+    return value != nullptr && std::strcmp(value, "off") == 0;
+}
+
+/// The first words of a rank; rank 0 makes the memory.
+void open_talks(const Group& group, Words& words, Descriptor& memory) {
+    words.machine = machine_and_namespace();
+    words.not_machine = ~words.machine;
+    if (is_switched_off()) {
+        object(words, Objection::switched_off);
+    } else if (!library().missing.empty()) {
+        object(words, Objection::no_library);
+    } else if (team_count() >= teams_max) {
+        object(words, Objection::too_many);
+    } else if (group.rank == 0) {
+        int number = -1;
+        if (library().make_team_descriptor(group.size, &number) != CORYMB_OK) {
+            object(words, Objection::no_memory);
+            return;
+        }
+        ::fcntl(number, F_SETFD, FD_CLOEXEC);
+        memory.reset(number);
+        words.pid = static_cast<std::uint64_t>(::getpid());
+        words.descriptor = static_cast<std::uint64_t>(number);
+        words.nonce = random_number();
+    }
+}
+
+/// Keeps MPI going for peers that wait for this rank there while it waits here.
+int visit_mpi(void* own_comm) noexcept {
+    int flag = 0;
+    host().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(own_comm), &flag,
+                  MPI_STATUS_IGNORE);
+    return 0;
+}
+
+/// A communicator of this process alone, on which nobody ever sends.
+MPI_Comm* quiet_comm() {
+    static MPI_Comm own = [] {
+        MPI_Comm made = host().comm_self;
+        host().Comm_split(host().comm_self, 0, 0, &made); // A dup would copy attributes.
+        return made;
+    }();
+    return &own;
+}
+
+corymb_status attach(Group& group, int descriptor) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
+    options.interrupted = &visit_mpi;
+    options.interrupted_context = quiet_comm();
+    options.interrupted_every_ns = visit_every_ns;
+    corymb_attach_options how;
+    corymb_attach_options_init(&how);
+    how.descriptor = descriptor;
+    how.size = group.size;
+    how.rank = group.rank;
+    how.ranks_here = 1;
+    how.team = &options;
+    return library().attach(&how, &group.team);
+}
+
+/// The number that rank 0 has drawn comes through the memory of the team.
+bool has_nonce(Group& group, std::uint64_t nonce) {
+    std::uint64_t seen = group.rank == 0 ? nonce : 0;
+    return library().broadcast(&seen, 1, CORYMB_UINT64, 0, group.team) == CORYMB_OK &&
+           seen == nonce;
+}
+
+/// Returns what all ranks object to; 0: they have a team.
+std::uint64_t negotiate(Group& group) {
+    Words words;
+    Descriptor memory;
+    open_talks(group, words, memory);
+    if (!agree(group.comm, words)) {
+        return words.objections;
+    }
+    if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
+        return static_cast<std::uint64_t>(Objection::other_machine);
+    }
+    if (group.rank != 0) {
+        const std::string path =
+            "/proc/" + std::to_string(words.pid) + "/fd/" + std::to_string(words.descriptor);
+        memory.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    }
+    Words found;
+    if (memory.number() < 0) {
+        object(found, Objection::not_shared);
+    }
+    if (!agree(group.comm, found)) {
+        return found.objections;
+    }
+    Words proved;
+    if (attach(group, memory.number()) != CORYMB_OK) {
+        object(proved, Objection::not_attached);
+    } else if (!has_nonce(group, words.nonce)) {
+        object(proved, Objection::other_memory);
+    }
+    agree(group.comm, proved);
+    return proved.objections;
+}
+
+} // namespace
+
+void meet(Group& group) noexcept {
+    std::uint64_t objections = 0;
+    try {
+        objections = negotiate(group);
+    } catch (const std::exception&) { // No memory in the middle: the others cannot know.
+        objections = static_cast<std::uint64_t>(Objection::not_attached);
+    }
+    if (objections == 0) {
+        group.state = Group::State::team;
+        return;
+    }
+    if (group.team != nullptr) {
+        library().team_free(&group.team);
+    }
+    group.state = Group::State::passed;
+    group.reason = Reason::no_team;
+    for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::other_memory);
+         bit <<= 1) {
+        if ((objections & bit) != 0) {
+            group.why += group.why.empty() ? "" : "; ";
+            group.why += text_of(static_cast<Objection>(bit));
+        }
+    }
+}
+
+} // namespace corymb::mpi

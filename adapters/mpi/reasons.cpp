@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reasons.hpp"
+
+namespace corymb::mpi {
+
+const char* text_of(Reason reason) noexcept {
+    switch (reason) {
+    case Reason::none: return "taken over";
+    case Reason::early: return "the first calls on a communicator, which may not live long";
+    case Reason::arguments: return "arguments that MPI refuses";
+    case Reason::no_kernel: return "no kernel for this datatype and operator";
+    case Reason::no_form: return "nonblocking and persistent operations are the MPI's";
+    case Reason::no_translation: return "this operation is the MPI's";
+    case Reason::alone: return "the communicator has one rank";
+    case Reason::between_groups: return "an intercommunicator";
+    case Reason::beyond_world: return "a communicator with processes outside of MPI_COMM_WORLD";
+    case Reason::no_team: return "no team";
+    }
+    return "";
+}
+
+const char* text_of(Objection objection) noexcept {
+    switch (objection) {
+    case Objection::switched_off: return "CORYMB_MPI=off";
+    case Objection::no_library: return "a rank cannot load libcorymb";
+    case Objection::too_many: return "a rank has its limit of teams";
+    case Objection::no_memory: return "the memory of a team could not be made";
+    case Objection::not_initialised: return "a rank has not called MPI_Init";
+    case Objection::other_machine: return "several machines, or containers apart";
+    case Objection::not_shared: return "a rank cannot map the memory of rank 0";
+    case Objection::not_attached: return "a rank could not attach";
+    case Objection::other_memory: return "the ranks do not see the same memory";
+    }
+    return "";
+}
+
+} // namespace corymb::mpi

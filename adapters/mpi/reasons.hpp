@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a call was left to the MPI below.
+#pragma once
+
+#include <cstdint>
+
+namespace corymb::mpi {
+
+enum class Reason : std::uint8_t {
+    none, ///< It was taken over.
+    early,
+    arguments,
+    no_kernel,
+    no_form,
+    no_translation,
+    alone,
+    between_groups,
+    beyond_world,
+    no_team,
+};
+
+/// Bits that ranks combine when they agree on a team: why there is none.
+enum class Objection : std::uint64_t {
+    switched_off = 1,
+    no_library = 2,
+    too_many = 4,
+    no_memory = 8,
+    not_initialised = 16,
+    other_machine = 32,
+    not_shared = 64,
+    not_attached = 128,
+    other_memory = 256,
+};
+
+/// For people, of the reasons that need no more words.
+[[nodiscard]] const char* text_of(Reason reason) noexcept;
+[[nodiscard]] const char* text_of(Objection objection) noexcept;
+
+} // namespace corymb::mpi

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "staging.hpp"
+
+#include <algorithm>
+
+namespace corymb::mpi {
+
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 28; // MPI_Pack counts with int.
+
+template <class Char>
+Char* element(Char* buffer, MPI_Count index, const Layout& layout) {
+    return buffer + static_cast<std::ptrdiff_t>(index) * layout.extent;
+}
+
+/// Calls action(first element, elements, first byte, bytes) for pieces that an int can count.
+template <class Action>
+void in_pieces(MPI_Count count, const Layout& layout, const Action& action) {
+    const auto per_piece = static_cast<MPI_Count>(
+        std::max<std::size_t>(piece_bytes / std::max<std::size_t>(layout.size, 1), 1));
+    for (MPI_Count first = 0; first < count; first += per_piece) {
+        const MPI_Count elements = std::min(per_piece, count - first);
+        action(first, static_cast<int>(elements), static_cast<std::size_t>(first) * layout.size,
+               static_cast<int>(static_cast<std::size_t>(elements) * layout.size));
+    }
+}
+
+std::size_t bytes_of(MPI_Count count, const Layout& layout) {
+    return static_cast<std::size_t>(count) * layout.size;
+}
+
+} // namespace
+
+void pack(const void* buffer, MPI_Count count, const Layout& layout, std::byte* to) {
+    const auto* const from = static_cast<const std::byte*>(buffer);
+    in_pieces(count, layout, [&](MPI_Count first, int elements, std::size_t at, int bytes) {
+        int position = 0;
+        host().Pack(element(from, first, layout), elements, layout.type, to + at, bytes, &position,
+                    host().comm_self);
+    });
+}
+
+void unpack(const std::byte* from, void* buffer, MPI_Count count, const Layout& layout) {
+    auto* const to = static_cast<std::byte*>(buffer);
+    in_pieces(count, layout, [&](MPI_Count first, int elements, std::size_t at, int bytes) {
+        int position = 0;
+        host().Unpack(from + at, bytes, &position, element(to, first, layout), elements,
+                      layout.type, host().comm_self);
+    });
+}
+
+std::unique_ptr<std::byte[]> packed(const void* buffer, MPI_Count count, const Layout& layout) {
+    auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes_of(count, layout));
+    pack(buffer, count, layout, copy.get());
+    return copy;
+}
+
+Output::Output(void* buffer, MPI_Count count, const Layout& layout)
+    : buffer_(buffer), count_(count), layout_(layout) {
+    if (!layout.is_dense) {
+        copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes_of(count, layout));
+    }
+}
+
+void Output::load(MPI_Count first, MPI_Count count) {
+    if (copy_ != nullptr) {
+        pack(element(static_cast<const std::byte*>(buffer_), first, layout_), count, layout_,
+             copy_.get() + bytes_of(first, layout_));
+    }
+}
+
+void Output::store() {
+    if (copy_ != nullptr) {
+        unpack(copy_.get(), buffer_, count_, layout_);
+    }
+}
+
+} // namespace corymb::mpi

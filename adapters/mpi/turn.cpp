@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "turn.hpp"
+
+#include "calls.hpp"
+#include "library.hpp"
+
+#include <cstdio>
+#include <ctime>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// Calls of a communicator that are left to MPI: many communicators live no longer.
+constexpr int early_calls = 3;
+
+std::int64_t now_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// MPI's class of an error of corymb.
+int error_class(corymb_status status) noexcept {
+    switch (status) {
+    case CORYMB_OK: return MPI_SUCCESS;
+    case CORYMB_INVALID_ARGUMENT: return MPI_ERR_ARG;
+    case CORYMB_OUT_OF_MEMORY: return MPI_ERR_NO_MEM;
+    default: return MPI_ERR_OTHER;
+    }
+}
+
+} // namespace
+
+Turn::Turn(const Call& call, MPI_Comm comm) noexcept : call_(call), group_(group_of(comm)) {
+    if (group_ == nullptr) {
+        return;
+    }
+    if (has_many_threads()) {
+        use_ = std::unique_lock(group_->use);
+    }
+    if (is_explaining()) [[unlikely]] {
+        begin_ns_ = now_ns();
+    }
+    if (group_->state == Group::State::early && call.form == Form::blocking &&
+        group_->calls++ == early_calls) {
+        meet(*group_);
+    }
+}
+
+int Turn::pass_on(Reason reason) {
+    if (group_ == nullptr) {
+        return call_.below();
+    }
+    if (!has_team() && reason != Reason::no_form && reason != Reason::no_translation) {
+        reason = group_->state == Group::State::early ? Reason::early : group_->reason;
+    }
+    if (use_.owns_lock()) {
+        use_.unlock();
+    }
+    const int result = call_.below();
+    note(reason, 0);
+    return result;
+}
+
+void Turn::note(Reason reason, std::uint64_t bytes) noexcept {
+    if (!is_explaining()) [[likely]] {
+        return;
+    }
+    try {
+        group_->account.add(call_, reason, bytes, now_ns() - begin_ns_);
+    } catch (const std::exception&) { // The summary is the less complete.
+    }
+}
+
+void Turn::abandon() noexcept {
+    library().team_abandon(group_->team, "no memory for a copy of a buffer");
+}
+
+int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {
+    if (status == CORYMB_OK) [[likely]] {
+        note(Reason::none, bytes);
+        return MPI_SUCCESS;
+    }
+    std::fprintf(stderr, "corymb: %s\n",
+                 status == CORYMB_OUT_OF_MEMORY ? "no memory" : library().last_error());
+    if (use_.owns_lock()) {
+        use_.unlock(); // The handler may use the communicator.
+    }
+    const int error = error_class(status);
+    host().Comm_call_errhandler(group_->comm, error);
+    return error;
+}
+
+int pass_on(const Call& call, MPI_Comm comm) {
+    Turn turn(call, comm);
+    return turn.pass_on(call.form == Form::blocking ? Reason::no_translation : Reason::no_form);
+}
+
+int missing_function(const char* name) {
+    std::fprintf(stderr, "corymb: this MPI library has no P%s; run the program without corymb\n",
+                 name);
+    return MPI_ERR_OTHER;
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI libraries, the adapters and the programs of these tests.
+
+tools/test/mpi.sh makes the first two: $CORYMB_MPI_LIBRARIES is the folder with the environments
+`mpich` and `openmpi`, $CORYMB_MPI_ADAPTERS that with the adapters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+LIBRARIES = Path(os.environ["CORYMB_MPI_LIBRARIES"])
+ADAPTERS = Path(os.environ["CORYMB_MPI_ADAPTERS"])
+Finished = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One ABI: its compiler and what its mpirun needs here."""
+
+    name: str
+    compiler: Path
+    options: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    @property
+    def python(self) -> Path:
+        return self.compiler.parent / "python"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | dict.fromkeys(self.variables, "1")
+
+
+MPIS = {
+    "mpich": Mpi("mpich", LIBRARIES / "mpich/bin/mpicc"),
+    "standard": Mpi("standard", LIBRARIES / "mpich/bin/mpicc_abi"),
+    "openmpi": Mpi(
+        "openmpi",
+        LIBRARIES / "openmpi/bin/mpicc",
+        ("--bind-to", "none", "--oversubscribe"),
+        tuple(
+            f"{head}_ALLOW_RUN_AS_ROOT{tail}"
+            for head in ("OMPI", "PRTE")
+            for tail in ("", "_CONFIRM")
+        ),
+    ),
+}
+
+
+@pytest.fixture(params=MPIS)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return MPIS[request.param]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Path]:
+    """Compiles tests/mpi/NAME.c for an MPI, once."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compiled(mpi: Mpi, name: str) -> Path:
+        path = folder / f"{name}-{mpi.name}"
+        if not path.exists():
+            words = ["-O1", "-Wall", "-Wextra", "-Werror", str(HERE / f"{name}.c"), "-o", str(path)]
+            subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+        return path
+
+    return compiled
+
+
+@pytest.fixture
+def mpirun() -> Callable[..., Finished]:
+    """`corymb mpirun` with N ranks; anything that hangs ends after `seconds`."""
+
+    def run(mpi: Mpi, ranks: int, *words: Any, seconds: int = 100, **env: str) -> Finished:
+        command = [sys.executable, "-m", "corymb", "mpirun", *mpi.options, "-n", str(ranks)]
+        return subprocess.run(
+            [*command, *map(str, words)],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env=mpi.environment | env,
+        )
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    """No test leaves anything in /dev/shm."""
+    before = set(os.listdir("/dev/shm"))
+    yield
+    left = {
+        name
+        for name in set(os.listdir("/dev/shm")) - before
+        if Path("/dev/shm", name).stat().st_uid == os.getuid()
+    }
+    assert not {name for name in left if "corymb" in name}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls random collectives twice, once by their MPI_ names, which the adapter may take over, and
+// once by their PMPI_ names, which are the MPI's own, and compares all buffers. Arguments: steps,
+// seed, thread level (single or multiple).
+#include <mpi.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { bytes_max = 1 << 19, comms = 4 };
+
+static uint64_t state;
+
+// The same numbers on all ranks.
+static unsigned draw(unsigned below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+static unsigned char *in, *mine, *theirs;
+static int failures;
+
+static void fill(unsigned char* buffer, size_t bytes, int rank, int step) {
+    // Small values: sums of them as any integer type, or as double, are exact.
+    for (size_t i = 0; i < bytes; ++i) {
+        buffer[i] = (unsigned char)((i * 7 + (size_t)rank * 13 + (size_t)step) % 5);
+    }
+}
+
+static void fill_doubles(unsigned char* buffer, size_t bytes, int rank, int step) {
+    double* values = (double*)buffer;
+    for (size_t i = 0; i < bytes / sizeof(double); ++i) {
+        values[i] = (double)((i + (size_t)rank * 3 + (size_t)step) % 17);
+    }
+}
+
+static void check(const char* what, int step, size_t bytes) {
+    if (memcmp(mine, theirs, bytes) != 0) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        fprintf(stderr, "rank %d, step %d: %s differs\n", rank, step, what);
+        ++failures;
+    }
+}
+
+#define BOTH(name, comm, ...)                                                                      \
+    do {                                                                                           \
+        unsigned char* out = mine;                                                                 \
+        (void)out;                                                                                 \
+        MPI_##name(__VA_ARGS__, comm);                                                             \
+        out = theirs;                                                                              \
+        PMPI_##name(__VA_ARGS__, comm);                                                            \
+        check(#name, step, bytes_max);                                                             \
+    } while (0)
+
+// Two ints of three, in reverse order.
+static MPI_Datatype make_gappy(void) {
+    MPI_Datatype holes, type;
+    int lengths[2] = {1, 1}, places[2] = {2, 0};
+    MPI_Type_indexed(2, lengths, places, MPI_INT, &holes);
+    MPI_Type_create_resized(holes, 0, 3 * (MPI_Aint)sizeof(int), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&holes);
+    return type;
+}
+
+static void add_times(void* a, void* b, int* count, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *count; ++i) {
+        ((int*)b)[i] = (((int*)a)[i] + ((int*)b)[i]) % 1000;
+    }
+}
+
+static void move_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype gappy) {
+    const unsigned sizes[] = {0, 1, 2, 7, 64, 1000, 4096, 9000};
+    const int elements = (int)sizes[draw(8)];
+    const int root = (int)draw((unsigned)size);
+    const int in_place = draw(3) == 0;
+    // Ranks may describe the same data by different types.
+    const int gaps = draw(4), has_gaps = gaps == 1 || (gaps == 2 && rank % 2 == 1);
+    MPI_Datatype type = has_gaps ? gappy : MPI_INT;
+    const int count = has_gaps ? elements : 2 * elements;
+    fill(in, bytes_max, rank, step);
+    fill(mine, bytes_max, rank, step + 1);
+    memcpy(theirs, mine, bytes_max);
+    switch (draw(5)) {
+    case 0: BOTH(Bcast, comm, out, count, type, root); break;
+    case 1:
+        if (in_place && rank == root) {
+            BOTH(Gather, comm, MPI_IN_PLACE, 0, MPI_BYTE, out, count, type, root);
+        } else {
+            BOTH(Gather, comm, in, 2 * elements, MPI_INT, out, count, type, root);
+        }
+        break;
+    case 2:
+        if (in_place && rank == root) {
+            BOTH(Scatter, comm, in, count, type, MPI_IN_PLACE, 0, MPI_BYTE, root);
+        } else {
+            BOTH(Scatter, comm, in, 2 * elements, MPI_INT, out, count, type, root);
+        }
+        break;
+    case 3:
+        if (in_place) {
+            BOTH(Allgather, comm, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, count, type);
+        } else {
+            BOTH(Allgather, comm, in, count, type, out, 2 * elements, MPI_INT);
+        }
+        break;
+    default:
+        if (in_place) {
+            BOTH(Alltoall, comm, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, count, type);
+        } else {
+            BOTH(Alltoall, comm, in, 2 * elements, MPI_INT, out, count, type);
+        }
+    }
+}
+
+static void reduce_step(int step, MPI_Comm comm, int rank, int size, MPI_Op own) {
+    const MPI_Datatype types[] = {MPI_INT,   MPI_DOUBLE, MPI_UNSIGNED_CHAR, MPI_INT64_T, MPI_2INT,
+                                  MPI_SHORT, MPI_BYTE,   MPI_UINT16_T,      MPI_DOUBLE,  MPI_INT};
+    const MPI_Op ops[] = {MPI_SUM, MPI_MAX,  MPI_BOR, MPI_PROD, MPI_MINLOC,
+                          MPI_MIN, MPI_BXOR, MPI_SUM, MPI_SUM,  own};
+    const int which = (int)draw(10), root = (int)draw((unsigned)size);
+    const unsigned sizes[] = {0, 1, 3, 16, 100, 1023, 3000, 4000};
+    const int count = (int)sizes[draw(8)], in_place = draw(3) == 0, uneven = (int)draw(2);
+    MPI_Datatype type = types[which];
+    MPI_Op op = (which == 6) ? MPI_BXOR : ops[which];
+    int counts[64];
+    for (int i = 0; i < size; ++i) {
+        counts[i] = uneven ? count * (i % 3) / 2 : count;
+    }
+    if (type == MPI_DOUBLE) {
+        fill_doubles(in, bytes_max, rank, step);
+        fill_doubles(mine, bytes_max, rank, step + 1);
+    } else {
+        fill(in, bytes_max, rank, step);
+        fill(mine, bytes_max, rank, step + 1);
+    }
+    memcpy(theirs, mine, bytes_max);
+    const void* from = in_place ? MPI_IN_PLACE : in;
+    switch (draw(6)) {
+    case 0:
+        BOTH(Reduce, comm, in_place && rank == root ? MPI_IN_PLACE : in, out, count, type, op,
+             root);
+        break;
+    case 1: BOTH(Allreduce, comm, from, out, count, type, op); break;
+    case 2: // Beyond the result the in-place buffer is undefined.
+        if (in_place) {
+            MPI_Reduce_scatter_block(from, mine, count, type, op, comm);
+            PMPI_Reduce_scatter_block(from, theirs, count, type, op, comm);
+            int bytes;
+            MPI_Type_size(type, &bytes);
+            check("Reduce_scatter_block in place", step, (size_t)bytes * (size_t)count);
+        } else {
+            BOTH(Reduce_scatter_block, comm, from, out, count, type, op);
+        }
+        break;
+    case 3:
+        if (in_place) {
+            MPI_Reduce_scatter(from, mine, counts, type, op, comm);
+            PMPI_Reduce_scatter(from, theirs, counts, type, op, comm);
+            int bytes;
+            MPI_Type_size(type, &bytes);
+            check("Reduce_scatter in place", step, (size_t)bytes * (size_t)counts[rank]);
+        } else {
+            BOTH(Reduce_scatter, comm, from, out, counts, type, op);
+        }
+        break;
+    case 4: BOTH(Scan, comm, from, out, count, type, op); break;
+    default: BOTH(Exscan, comm, from, out, count, type, op);
+    }
+}
+
+int main(int argc, char** argv) {
+    const int steps = argc > 1 ? atoi(argv[1]) : 200;
+    state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+    int level, rank, size;
+    const int wanted =
+        argc > 3 && strcmp(argv[3], "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, wanted, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    in = malloc(bytes_max);
+    mine = malloc(bytes_max);
+    theirs = malloc(bytes_max);
+    MPI_Comm all[comms] = {MPI_COMM_WORLD, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_SELF};
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[1]);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &all[2]); // In reverse order.
+    MPI_Datatype gappy = make_gappy();
+    MPI_Op own;
+    MPI_Op_create(add_times, 1, &own);
+    for (int step = 0; step < steps; ++step) {
+        MPI_Comm comm = all[draw(comms)];
+        const uint64_t before = state;
+        int comm_rank, comm_size;
+        MPI_Comm_rank(comm, &comm_rank);
+        MPI_Comm_size(comm, &comm_size);
+        MPI_Barrier(comm);
+        if (draw(2) == 0) {
+            move_step(step, comm, comm_rank, comm_size, gappy);
+        } else {
+            reduce_step(step, comm, comm_rank, comm_size, own);
+        }
+        state = before; // Halves of different sizes have drawn differently.
+        draw(2);
+    }
+    MPI_Op_free(&own);
+    MPI_Type_free(&gappy);
+    MPI_Comm_free(&all[1]);
+    MPI_Comm_free(&all[2]);
+    int sum = 0;
+    MPI_Allreduce(&failures, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("%d steps, %d differences\n", steps, sum);
+    }
+    free(in);
+    free(mine);
+    free(theirs);
+    MPI_Finalize();
+    return sum == 0 ? 0 : 1;
+}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified MPI programs with corymb's collectives: same results, and nothing hangs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ADAPTERS, MPIS, Finished, Mpi
+
+import corymb.command.mpirun as mpirun_command
+
+Program = Callable[[Mpi, str], Path]
+Mpirun = Callable[..., Finished]
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize(("ranks", "seed", "level"), [(2, 1, "multiple"), (3, 2, "single")])
+def test_random_collectives(
+    mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int, seed: int, level: str
+) -> None:
+    """By their MPI_ and PMPI_ names they fill all buffers alike."""
+    run = mpirun(mpi, ranks, "--explain", program(mpi, "random_collectives"), 120, seed, level)
+    assert run.stdout == "120 steps, 0 differences\n", run.stderr
+    assert run.returncode == 0
+    taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
+    assert {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"} <= taken
+    assert "MPI: no kernel for this datatype and operator" in run.stderr
+
+
+def test_a_waiting_rank_keeps_mpi_going(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """A large message whose sender waits in a collective arrives."""
+    run = mpirun(mpi, 3, program(mpi, "waiting"), 10)
+    assert run.stdout == "10 rounds, 0 wrong\n", run.stderr
+
+
+def test_communicators_come_and_go(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    run = mpirun(mpi, 3, "--explain", program(mpi, "many_comms"), 4)
+    assert run.stdout == "4 rounds, 0 wrong\n", run.stderr
+    assert "MPI: a rank has its limit of teams" in run.stderr
+
+
+def test_python(mpirun: Mpirun) -> None:
+    """mpi4py calls the forms with large counts, of a library that Python loads out of sight."""
+    mpi = MPIS["mpich"]
+    run = mpirun(mpi, 2, "--explain", mpi.python, HERE / "with_mpi4py.py")
+    assert run.stdout == "right\n" * 2, run.stderr
+    assert any("MPI_Allreduce " in line and "  corymb" in line for line in run.stderr.splitlines())
+
+
+def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:
+    mpi = MPIS["mpich"]
+    path = program(mpi, "random_collectives")
+    run = mpirun(mpi, 2, "--explain", path, 20, CORYMB_MPI="off")
+    assert "MPI: CORYMB_MPI=off" in run.stderr
+    assert not any(line.endswith("  corymb") for line in run.stderr.splitlines())
+
+
+@pytest.mark.parametrize("what", ["kill", "abort"])
+def test_a_rank_ends_in_the_middle(mpi: Mpi, program: Program, mpirun: Mpirun, what: str) -> None:
+    """The launcher does what it always does; no process stays."""
+    path = program(mpi, "failures")
+    run = mpirun(mpi, 3, path, what)
+    assert run.returncode != 0
+    assert not list_processes(path)
+
+
+def list_processes(path: Path) -> list[str]:
+    found = subprocess.run(["pgrep", "-f", f"^{path}"], capture_output=True, text=True)
+    return found.stdout.split()
+
+
+def test_calls_that_differ_are_named(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    run = mpirun(mpi, 3, program(mpi, "failures"), "mismatch")
+    assert run.returncode != 0
+    assert "differ" in run.stderr
+    assert "broadcast" in run.stderr
+
+
+def test_errors_are_returned_where_wanted(program: Program, mpirun: Mpirun) -> None:
+    mpi = MPIS["mpich"]
+    run = mpirun(mpi, 2, program(mpi, "failures"), "returned")
+    assert sorted(run.stdout.splitlines()) == ["rank 0 was told", "rank 1 was told"]
+
+
+def test_the_adapter_of_another_abi_says_so(program: Program) -> None:
+    adapter = ADAPTERS / "libcorymb-mpi-openmpi.so"
+    run = subprocess.run(
+        [str(program(MPIS["mpich"], "random_collectives")), "1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=MPIS["mpich"].environment | {"LD_PRELOAD": str(adapter)},
+    )
+    assert run.returncode == 2
+    assert "this process has no libmpi.so.40" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["ls"], "not linked with a shared MPI library"),
+        ([str(HERE.parents[1] / "tools/test.sh")], "is a script"),
+        (["no-such-program"], "no such program"),
+        ([], "no program is given"),
+        ([sys.executable, "-c", ""], "cannot load mpi4py"),
+    ],
+)
+def test_other_programs_are_refused(mpirun: Mpirun, words: list[str], text: str) -> None:
+    run = mpirun(MPIS["mpich"], 2, *words)
+    assert run.returncode == 2
+    assert text in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "at"),
+    [
+        (["-n", "4", "app", "-n"], 2),
+        (["-x", "A=1", "--bind-to", "core", "app"], 4),
+        (["-genv", "A", "1", "-l", "app"], 4),
+        (["-n", "4", "--", "-app"], 3),
+        (["-n", "4"], 2),
+    ],
+)
+def test_the_program_is_found_among_options(words: list[str], at: int) -> None:
+    assert mpirun_command.place_of_program(words) == at
