@@ -32,6 +32,7 @@ WORLDS = {
     "channel/copy_gate.hpp": ["copy_gate"],
     "team/central_barrier.hpp": ["central_barrier"],
     "team/engine.hpp": ["engine", "lanes"],
+    "multicast/core.hpp": ["multicast"],
 }
 
 WEAKER = {
@@ -73,6 +74,14 @@ SEEDED = [
     ("team/central_barrier.hpp", "const std::uint32_t next = phase + 1;",
      "const std::uint32_t next = phase + 1;"
      " phase_.store(next, std::memory_order_release);"),
+    ("multicast/core.hpp", "own.phase.store(2 * number - 1, std::memory_order_relaxed);", ""),
+    ("multicast/core.hpp", "own.left.fetch_sub(bias - told,",
+     "own.left.fetch_sub(bias - told + 1,"),
+    ("multicast/core.hpp", "const std::uint32_t extra = bias - told - 1;",
+     "const std::uint32_t extra = bias - told;"),
+    ("multicast/core.hpp", "own.forwarded.exchange(task.number, std::memory_order_relaxed)", "0"),
+    ("multicast/core.hpp", "arrive(slot, task.parent);", ""),
+    ("multicast/core.hpp", "is_named(slot, p) && !is_done(slot, p, phase / 2)", "false"),
 ]  # fmt: skip
 
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")
@@ -136,7 +145,7 @@ class Judge:
         return "survived"
 
     def _explore(self, folder: Path, world: str) -> str:
-        program = folder / world
+        program = folder / f"{world}_world"
         include = [folder, "verify", "src", "include", "tests/unit"]
         command = [*self.compiler, "-std=c++20", "-O1", *(f"-I{ROOT / path}" for path in include)]
         command += [str(ROOT / f"verify/worlds/{world}_world.cpp"), *self.libraries]

@@ -7,6 +7,7 @@
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
+#include <corymb/multicast.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/planner.hpp>

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Acknowledged multicast: run something on every member of a group and know when all have done it.
+// Members come and go in constant time; who is no member is not disturbed.
+#pragma once
+
+#include <corymb/error.hpp>
+#include <corymb/export.hpp>
+#include <corymb/plan.hpp>
+#include <corymb/wait_policy.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace corymb {
+
+namespace detail {
+struct MulticastShared;
+struct MulticastMember;
+} // namespace detail
+
+/// Over which members a call travels. Whoever is no member is passed by: the member before it, or
+/// the initiator, does its share of the forwarding.
+enum class MulticastTopology : std::uint8_t {
+    flat,   ///< The initiator tells every member itself.
+    binary, ///< A binary tree of all ranks.
+    tree,   ///< The tree of a planned broadcast, see MulticastOptions::plan.
+    split,  ///< Cuts the members of this call into `fan_out` equal parts, and these again.
+};
+
+struct MulticastOptions {
+    MulticastTopology topology = MulticastTopology::split;
+    /// For `tree`: a broadcast among as many ranks in which each takes from one other.
+    std::optional<Plan> plan;
+    int fan_out = 4; ///< For `split`, at least 1; with as many members or fewer it is flat.
+    /// For the trees: jump to the next member instead of testing each rank on the way.
+    bool skipping = true;
+    int calls = 8; ///< In flight at once in the whole group, 1 to 64.
+    /// Longest wait of everything that is not given a limit of its own; 0: 5 minutes.
+    std::chrono::nanoseconds deadline{0};
+    WaitPolicy wait_policy = WaitPolicy::ladder;
+};
+
+/// A member that has not acknowledged.
+struct MulticastLate {
+    enum class State : std::uint8_t {
+        told,    ///< Has not polled since it was told.
+        running, ///< Has polled and is not through.
+        untold,  ///< Waits for another late member to forward the call.
+    };
+    Rank rank = -1;
+    State state = State::told;
+    std::chrono::nanoseconds by{0}; ///< Since the call began.
+};
+
+/// Longest message of `Multicast::send`.
+inline constexpr std::size_t multicast_message_bytes = 56;
+
+/// Names a call to its initiator. Used by the thread of its Multicast. May be thrown away: the call
+/// goes on without anybody who waits.
+class CORYMB_EXPORT MulticastToken {
+public:
+    MulticastToken() = default; ///< Of no call; complete.
+    MulticastToken(MulticastToken&&) noexcept = default;
+    MulticastToken& operator=(MulticastToken&& other) noexcept;
+    ~MulticastToken();
+
+    /// Whether every member of the snapshot has run it. Polls; never waits.
+    [[nodiscard]] bool test();
+    /// Waits for that, and serves other initiators' calls meanwhile. Then what the members did
+    /// is visible here. Throws Errc::timeout after `limit` (0: the group's deadline) naming the
+    /// late members and how late they are; the call goes on, and wait may be called again. Rethrows
+    /// the first exception that the call threw on a member, which counts as run.
+    void wait(std::chrono::nanoseconds limit = std::chrono::nanoseconds{0});
+    /// Members that have not run it yet, in the order of ranks. O(size).
+    [[nodiscard]] std::vector<MulticastLate> late() const;
+    /// How many members the call was for, the initiator included if it is one.
+    [[nodiscard]] int members() const noexcept { return members_; }
+
+private:
+    friend struct detail::MulticastMember;
+    bool finish_if_complete();
+    void abandon() noexcept;
+    std::shared_ptr<detail::MulticastMember> member_;
+    std::uint32_t slot_ = 0;
+    int members_ = 0;
+    std::int64_t begin_ns_ = 0;
+    std::exception_ptr error_;
+};
+
+/// One rank's place in a group; used by one thread at a time. A rank that is no member may call,
+/// too.
+///
+/// What an initiator wrote before a call is visible to the members that run it, and to whoever
+/// joins too late for it. What a member did before it left, or ran, is visible to the initiator
+/// when the call is complete. Calls of different initiators are not ordered.
+///
+/// A call that runs on a member must not use the group (Errc::invalid_argument) and should be
+/// short: the initiator waits for it.
+class CORYMB_EXPORT Multicast {
+public:
+    using Handler = std::function<void(std::span<const std::byte>)>;
+
+    Multicast(Multicast&&) noexcept = default;
+    Multicast& operator=(Multicast&& other) noexcept;
+    /// Leaves. The rank can be attached again when its tokens are gone, too.
+    ~Multicast();
+
+    [[nodiscard]] Rank rank() const noexcept;
+    [[nodiscard]] int size() const noexcept;
+
+    /// Is told of every call from now on, and must poll. O(1), tells nobody. Nothing if it is a
+    /// member. Throws Errc::timeout if an earlier leave did and there is still no end of that.
+    void join();
+    /// Is told of no call that begins from now on; serves those under way that count on it. O(1),
+    /// with one look at each slot; tells nobody. Nothing if it is no member. Throws Errc::timeout
+    /// after the group's deadline, when an initiator has stopped in the middle of a call.
+    void leave();
+    [[nodiscard]] bool is_member() const noexcept;
+
+    /// Runs what this member was told; returns how many calls. One load when there is none.
+    int poll();
+    /// Waits, at last asleep, until there is something to run or `limit` has passed, and runs it.
+    int sleep(std::chrono::nanoseconds limit);
+
+    /// Runs `fn()` on every member, here before `call` returns if this rank is one; copies of `fn`
+    /// are not made, so it runs at the same time on several threads. Throws Errc::timeout when all
+    /// slots stay in use for the group's deadline.
+    [[nodiscard]] MulticastToken call(std::function<void()> fn);
+    /// Gives each member's handler the bytes. Throws Errc::invalid_argument for more than
+    /// `multicast_message_bytes`; a member without a handler throws it at the initiator's wait.
+    [[nodiscard]] MulticastToken send(std::span<const std::byte> message);
+    template <class T>
+        requires(!std::convertible_to<const T&, std::span<const std::byte>>)
+    [[nodiscard]] MulticastToken send(const T& message) {
+        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= multicast_message_bytes);
+        return send(std::as_bytes(std::span(&message, 1)));
+    }
+
+    /// While this lives the rank is no member and calls do not wait for it: it promises not to use
+    /// what they are about. Its beginning and end cost as much as leave and join.
+    class CORYMB_EXPORT Quiescent {
+    public:
+        explicit Quiescent(Multicast& of);
+        Quiescent(const Quiescent&) = delete;
+        Quiescent& operator=(const Quiescent&) = delete;
+        ~Quiescent();
+
+    private:
+        std::shared_ptr<detail::MulticastMember> member_;
+        bool was_member_;
+    };
+
+private:
+    friend class MulticastGroup;
+    explicit Multicast(std::shared_ptr<detail::MulticastMember> member);
+    std::shared_ptr<detail::MulticastMember> member_;
+};
+
+/// What the ranks of one group share. May go before its Multicasts: they keep what they need.
+class CORYMB_EXPORT MulticastGroup {
+public:
+    /// For threads of this process. Memory: 64 bytes a rank and call in flight, 512 a rank. Throws
+    /// Errc::invalid_argument for options that do not fit.
+    explicit MulticastGroup(int size, const MulticastOptions& options = {});
+
+    /// The calling thread's place, not a member yet. `handler` gets the messages of `send`. Throws
+    /// Errc::invalid_argument for a rank out of range or taken.
+    [[nodiscard]] Multicast attach(Rank rank, Multicast::Handler handler = {});
+    [[nodiscard]] int size() const noexcept;
+    /// Members at this moment; advice.
+    [[nodiscard]] int members() const noexcept;
+
+private:
+    std::shared_ptr<detail::MulticastShared> shared_;
+};
+
+} // namespace corymb

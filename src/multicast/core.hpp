@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: tells the members of a group something and learns when all of them have done it, while
+// others join and leave.
+//
+// Roles: every position has one owner, a thread that may be a member; any owner may be an
+// initiator. A call has a slot of its own, so calls do not wait for each other.
+//
+// Layout: one block, by offsets (Layout); n positions, S slots, W = n / 64 words.
+//   per            bytes  field      written by            read by
+//   group          8 W    mask       owners (own bit)      initiators
+//   position       8      mail       posters, owner        owner     bit s: slot s has a task
+//   position       4      spot       parking_spot.hpp
+//   slot           4      busy       initiators            initiators
+//   slot           8      phase      initiator             leavers   2 g - 1: collecting for call
+//                                                                    number g; 2 g: its snapshot
+//                                                                    stands
+//   slot           8 W    snapshot   initiator             everybody named in it, leavers
+//   slot           4      left       initiator, members    initiator    acknowledgements to come
+//   slot           64     payload    initiator             members
+//   slot, position 4      left       forwarder, members    the same     of its part of the tree
+//   slot, position 24     task       poster                owner, who takes over: range, parent
+//   slot, position 8      posted     poster                who takes over, reporters
+//   slot, position 8      forwarded  owner, who takes over the same
+//   slot, position 8      done       owner                 owner, reporters
+//
+// Protocol:
+//   initiator  1. busy = 1 (P5); 2. phase = collecting; 3. read each word of the mask with a
+//              read-modify-write (A1) into the snapshot; 4. phase = stands (P2); 5. forward the
+//              whole range, run its own part; 6. wait until `left` is 0 (P4); 7. busy = 0 (P5).
+//   forward    the members of a range are cut into parts; the first member of each part gets it as
+//              its task: write the task, posted = g (P3), add the slot's bit to its mail (P1),
+//              wake it. Positions that are no members get nothing: whoever forwards does their
+//              share. Counters start with a bias, so that answers may come before the forwarder
+//              has counted whom it told.
+//   member     take the whole mail (P1); for each task: forward it unless somebody else has, run,
+//              then subtract one from its counter (A2); who brings it to 0 goes on at the parent
+//              and at last at the slot (P4). That subtraction is its last access to the slot.
+//   take over  for each member with a task that nobody has forwarded: forward it in its name.
+//              Only the initiator, and members that still owe their answer, may do so: until then
+//              the slot is not used again.
+//   join       add the bit to the mask (A1).
+//   leave      1. subtract the bit (A1); 2. for each slot wait until it is not collecting (P2);
+//              3. if the snapshot has the bit and this call is not done: take mail until it is.
+//
+// Order:
+//   A1: read-modify-writes of one word of the mask have one order. Snapshot before join: acquire of
+//       the join sees all that came before the call. Join before snapshot: the member is told.
+//       Snapshot before leave: acquire of the leave sees `collecting`, so the leaver finds that it
+//       is named. Leave before snapshot: acquire of the snapshot sees all uses before the leave.
+//   P1: release addition to `mail` -> acquire exchange in poll: publishes task, snapshot, payload.
+//       Additions of others in between continue the release sequence.
+//   P2: release store of `phase` in begin -> acquire load in settle: publishes the snapshot. A
+//       later call that names the leaver cannot overtake: it would have come before the leave, and
+//       then A1 shows its phase. So the snapshot that is read is that of the phase, or has not the
+//       bit.
+//   P3: release store of `posted` -> acquire load in take_over: publishes the task.
+//   A2: read-modify-writes of a position's `left`: the last one acquires all others and hands them
+//       on with its own subtraction at the parent.
+//   P4: release subtractions from the slot's `left` -> acquire load in is_complete: what all
+//       members did, and their last use of the slot.
+//   P5: release store of `busy` in finish -> acquire exchange in claim: the slot's last user.
+//   `forwarded` only decides who forwards; both know the task. `done` is read by its writer, for
+//   others it is advice.
+//
+// Progress: join, poll, begin and take_over are wait-free but for callbacks; a call ends when each
+// member named has polled. Leave waits for initiators that collect and for the tasks that it owes;
+// whoever waits may take over, then nobody who merely does not poll is in the way.
+//
+// Checked by: verify/worlds/multicast_world.cpp; tests/unit/multicast.
+#pragma once
+
+#include "channel/parking_spot.hpp"
+#include "multicast/shape.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace corymb::multicast {
+
+inline constexpr std::size_t payload_bytes = 64;
+
+/// Who has not answered, and how far it is.
+enum class Progress : std::uint8_t { untold, told, running, done };
+
+template <class Env>
+class Core {
+    template <class T>
+    using Atomic = typename Env::template Atomic<T>;
+
+public:
+    using Position = std::uint32_t;
+    using Number = std::uint64_t;
+    using Spot = channel::ParkingSpot<Env>;
+
+    /// What a block must have for a shape; it is aligned to `line_pair_bytes`.
+    static std::size_t bytes(const Shape& shape) { return Layout(shape).total; }
+
+    /// On a new block, which outlives it.
+    Core(std::byte* block, Shape shape, Reach reach) : shape_(std::move(shape)), layout_(shape_) {
+        attach(block);
+        for (std::uint32_t word = 0; word < layout_.words; ++word) {
+            new (mask_ + word) Atomic<std::uint64_t>();
+        }
+        for (Position p = 0; p < shape_.size; ++p) {
+            new (inboxes_ + p) Inbox(reach);
+        }
+        for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
+            new (&head(slot)) Head();
+            for (std::uint32_t word = 0; word < layout_.words; ++word) {
+                new (&snapshot(slot, word)) Atomic<std::uint64_t>();
+            }
+            for (Position p = 0; p < shape_.size; ++p) {
+                new (&node(slot, p)) Node();
+            }
+        }
+    }
+
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] Spot& spot(Position p) noexcept { return inboxes_[p].spot; }
+    [[nodiscard]] const Atomic<std::uint64_t>& mail(Position p) const noexcept {
+        return inboxes_[p].mail;
+    }
+
+    /// Owner of `p`: is a member from now on; it polls.
+    void join(Position p) noexcept {
+        mask_[p / 64].fetch_add(bit(p), std::memory_order_acquire); // A1 acquire
+    }
+    /// Owner of `p`: is no member any more; it must `settle` before it stops to poll.
+    void leave(Position p) noexcept {
+        mask_[p / 64].fetch_sub(bit(p), std::memory_order_acq_rel); // A1 acquire, A1 release
+    }
+
+    /// What `settle` returns beside the number of a slot.
+    static constexpr int settled = -1;
+    static constexpr int gave_up = -2;
+
+    /// After `leave`: serves the calls that still name `p`, and returns `settled`. If `waiter`
+    /// gives up: the slot of a call that names `p` and has not reached it, which `p` may take over;
+    /// or `gave_up`, an initiator was collecting. Then it must be called again.
+    template <class Waiter, class Run>
+    [[nodiscard]] int settle(Position p, Waiter& waiter, const Run& run) {
+        for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
+            Number phase = 0;
+            if (!waiter.await(
+                    head(slot).phase, std::memory_order_acquire, // P2 acquire
+                    [](Number seen) { return seen % 2 == 0; }, phase)) {
+                return gave_up;
+            }
+            while (is_named(slot, p) && !is_done(slot, p, phase / 2)) {
+                std::uint64_t mail = 0;
+                if (!waiter.await(
+                        inboxes_[p].mail, std::memory_order_relaxed,
+                        [](std::uint64_t seen) { return seen != 0; }, mail)) {
+                    return static_cast<int>(slot);
+                }
+                poll(p, run);
+            }
+        }
+        return settled;
+    }
+
+    /// A slot for a call, or -1: all are in use.
+    [[nodiscard]] int claim() noexcept {
+        for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
+            Atomic<std::uint32_t>& busy = head(slot).busy;
+            if (busy.load(std::memory_order_relaxed) == 0 &&
+                busy.exchange(1, std::memory_order_acquire) == 0) { // P5 acquire
+                return static_cast<int>(slot);
+            }
+        }
+        return -1;
+    }
+
+    /// Tells everybody who is a member now, but not `initiator` itself. Returns whether that is a
+    /// member, and must do its part.
+    bool begin(std::uint32_t slot, Position initiator, const void* payload,
+               std::size_t count) noexcept {
+        Head& own = head(slot);
+        const Number number = own.phase.load(std::memory_order_relaxed) / 2 + 1;
+        own.phase.store(2 * number - 1, std::memory_order_relaxed);
+        bool is_member = false;
+        for (std::uint32_t word = 0; word < layout_.words; ++word) {
+            std::uint64_t members =
+                mask_[word].fetch_add(0, std::memory_order_acq_rel); // A1 acquire, A1 release
+            if (word == initiator / 64) {
+                is_member = (members & bit(initiator)) != 0;
+                members &= ~bit(initiator);
+            }
+            snapshot(slot, word).store(members, std::memory_order_relaxed);
+        }
+        own.payload.put(payload, count);
+        own.left.store(bias, std::memory_order_relaxed);
+        own.phase.store(2 * number, std::memory_order_release); // P2 release
+        const std::uint32_t told = forward(slot, {number, shape_.size + initiator, 0, shape_.size});
+        own.left.fetch_sub(bias - told, std::memory_order_relaxed);
+        return is_member;
+    }
+
+    [[nodiscard]] bool is_complete(std::uint32_t slot) const noexcept {
+        return head(slot).left.load(std::memory_order_acquire) == 0; // P4 acquire
+    }
+    /// The slot of a complete call, after the last look at it.
+    void finish(std::uint32_t slot) noexcept {
+        head(slot).busy.store(0, std::memory_order_release); // P5 release
+    }
+
+    /// Owner of `p`: runs what it was told, `run(slot, payload)`, which does not throw. Returns how
+    /// much that was.
+    template <class Run>
+    int poll(Position p, const Run& run) {
+        Atomic<std::uint64_t>& own = inboxes_[p].mail;
+        if (own.load(std::memory_order_relaxed) == 0) [[likely]] {
+            return 0;
+        }
+        const std::uint64_t mail = own.exchange(0, std::memory_order_acquire); // P1 acquire
+        for (std::uint64_t rest = mail; rest != 0; rest &= rest - 1) {
+            serve(static_cast<std::uint32_t>(std::countr_zero(rest)), p, run);
+        }
+        return std::popcount(mail);
+    }
+
+    /// Relieves members that have not polled yet of forwarding, not of running.
+    void take_over(std::uint32_t slot) noexcept {
+        const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
+        for (Position p = next_member(slot, 0, shape_.size); p < shape_.size;
+             p = next_member(slot, p + 1, shape_.size)) {
+            Node& of = node(slot, p);
+            if (of.posted.load(std::memory_order_acquire) != number) { // P3 acquire
+                continue;
+            }
+            const Task task = read(of);
+            if (task.first < task.end &&
+                of.forwarded.exchange(number, std::memory_order_relaxed) != number) {
+                if (count_forwarded(of, forward(slot, {number, p, task.first, task.end}))) {
+                    arrive(slot, task.parent);
+                }
+            }
+        }
+    }
+
+    /// Initiator: how far the member `p` is.
+    [[nodiscard]] Progress progress(std::uint32_t slot, Position p) const noexcept {
+        const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
+        const Node& of = node(slot, p);
+        if (!is_named(slot, p) || is_done(slot, p, number)) {
+            return Progress::done;
+        }
+        if (of.posted.load(std::memory_order_relaxed) != number) {
+            return Progress::untold;
+        }
+        const bool waits = (inboxes_[p].mail.load(std::memory_order_relaxed) >> slot & 1) != 0;
+        return waits ? Progress::told : Progress::running;
+    }
+    /// Initiator: members named, itself not counted.
+    [[nodiscard]] std::uint32_t named(std::uint32_t slot) const noexcept {
+        return count_members(slot, 0, shape_.size);
+    }
+    /// Members at this moment.
+    [[nodiscard]] std::uint32_t members() const noexcept {
+        std::uint32_t count = 0;
+        for (std::uint32_t word = 0; word < layout_.words; ++word) {
+            count += ones(mask_[word].load(std::memory_order_relaxed));
+        }
+        return count;
+    }
+
+private:
+    static constexpr std::uint32_t bias = 1U << 30U;
+
+    struct Task {
+        Number number = 0;
+        std::uint32_t parent = 0; ///< A position, or size + initiator: the slot itself.
+        Position first = 0;       ///< Range to be forwarded.
+        Position end = 0;
+    };
+    struct Inbox {
+        explicit Inbox(Reach reach) noexcept : spot(reach) {}
+        alignas(line_pair_bytes) Atomic<std::uint64_t> mail;
+        Spot spot;
+    };
+    struct alignas(line_pair_bytes) Head {
+        Atomic<std::uint64_t> phase;
+        Atomic<std::uint32_t> busy;
+        typename Env::template Bytes<payload_bytes> payload;
+        alignas(line_pair_bytes) Atomic<std::uint32_t> left;
+    };
+    struct alignas(cache_line_bytes) Node {
+        Atomic<std::uint32_t> left;
+        Atomic<Number> posted;
+        Atomic<Number> forwarded;
+        Atomic<Number> done;
+        typename Env::template Bytes<sizeof(Task)> task;
+    };
+
+    /// Where things lie in the block.
+    struct Layout {
+        explicit Layout(const Shape& shape)
+            : words((shape.size + 63) / 64),
+              inboxes(rounded(words * sizeof(Atomic<std::uint64_t>))),
+              slots(inboxes + shape.size * sizeof(Inbox)), nodes(sizeof(Head)),
+              snapshot(rounded(nodes + shape.size * sizeof(Node))),
+              slot_bytes(rounded(snapshot + words * sizeof(Atomic<std::uint64_t>))),
+              total(slots + shape.slots * slot_bytes) {}
+        static std::size_t rounded(std::size_t bytes) noexcept {
+            return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
+        }
+
+        std::uint32_t words;
+        std::size_t inboxes, slots;              ///< In the block.
+        std::size_t nodes, snapshot, slot_bytes; ///< In a slot.
+        std::size_t total;
+    };
+
+    static constexpr std::uint64_t bit(Position p) noexcept { return std::uint64_t{1} << p % 64; }
+    static std::uint32_t ones(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(std::popcount(word));
+    }
+
+    void attach(std::byte* block) noexcept {
+        mask_ = reinterpret_cast<Atomic<std::uint64_t>*>(block);
+        inboxes_ = reinterpret_cast<Inbox*>(block + layout_.inboxes);
+        slots_ = block + layout_.slots;
+    }
+    [[nodiscard]] std::byte* slot_at(std::uint32_t slot) const noexcept {
+        return slots_ + slot * layout_.slot_bytes;
+    }
+    [[nodiscard]] Head& head(std::uint32_t slot) const noexcept {
+        return *reinterpret_cast<Head*>(slot_at(slot));
+    }
+    [[nodiscard]] Node& node(std::uint32_t slot, Position p) const noexcept {
+        return reinterpret_cast<Node*>(slot_at(slot) + layout_.nodes)[p];
+    }
+    [[nodiscard]] Atomic<std::uint64_t>& snapshot(std::uint32_t slot,
+                                                  std::uint32_t word) const noexcept {
+        return reinterpret_cast<Atomic<std::uint64_t>*>(slot_at(slot) + layout_.snapshot)[word];
+    }
+    static Task read(const Node& of) noexcept {
+        Task task;
+        std::memcpy(&task, of.task.view(sizeof task), sizeof task);
+        return task;
+    }
+
+    [[nodiscard]] bool is_named(std::uint32_t slot, Position p) const noexcept {
+        return (snapshot(slot, p / 64).load(std::memory_order_relaxed) & bit(p)) != 0;
+    }
+    [[nodiscard]] bool is_done(std::uint32_t slot, Position p, Number number) const noexcept {
+        return node(slot, p).done.load(std::memory_order_relaxed) == number;
+    }
+
+    /// Tells the first members of the parts of a range; returns how many.
+    std::uint32_t forward(std::uint32_t slot, const Task& whole) noexcept {
+        return shape_.fan_out == 0 ? forward_tree(slot, whole) : forward_split(slot, whole);
+    }
+    /// A position that is no member is passed by one step in preorder: its children come next.
+    std::uint32_t forward_tree(std::uint32_t slot, const Task& whole) noexcept {
+        std::uint32_t told = 0;
+        for (Position p = whole.first; p < whole.end;) {
+            if (shape_.skipping) {
+                p = next_member(slot, p, whole.end);
+                if (p >= whole.end) {
+                    break;
+                }
+            } else if (!is_named(slot, p)) {
+                ++p;
+                continue;
+            }
+            post(slot, p, {whole.number, whole.parent, p + 1, shape_.end[p]});
+            p = shape_.end[p];
+            ++told;
+        }
+        return told;
+    }
+    /// Parts with equally many members.
+    std::uint32_t forward_split(std::uint32_t slot, const Task& whole) noexcept {
+        const std::uint32_t members = count_members(slot, whole.first, whole.end);
+        const std::uint32_t parts = std::min(members, shape_.fan_out);
+        Position from = whole.first;
+        for (std::uint32_t part = 0; part < parts; ++part) {
+            const std::uint32_t share = members / parts + (part < members % parts ? 1 : 0);
+            const Position first = next_member(slot, from, whole.end);
+            from = behind_members(slot, first, share);
+            post(slot, first, {whole.number, whole.parent, first + 1, from});
+        }
+        return parts;
+    }
+    void post(std::uint32_t slot, Position p, const Task& task) noexcept {
+        Node& to = node(slot, p);
+        Inbox& inbox = inboxes_[p];
+        to.task.put(&task, sizeof task);
+        to.left.store(bias, std::memory_order_relaxed);
+        to.posted.store(task.number, std::memory_order_release);                   // P3 release
+        inbox.mail.fetch_add(std::uint64_t{1} << slot, std::memory_order_release); // P1 release
+        inbox.spot.wake_if_parked();
+    }
+
+    /// Forward first, run second: others wait for the forwarding.
+    template <class Run>
+    void serve(std::uint32_t slot, Position p, const Run& run) {
+        Node& own = node(slot, p);
+        const Task task = read(own);
+        std::uint32_t at = p; // Where it acknowledges.
+        if (task.first >= task.end) {
+            at = task.parent;
+        } else if (own.forwarded.exchange(task.number, std::memory_order_relaxed) != task.number) {
+            const std::uint32_t told = forward(slot, {task.number, p, task.first, task.end});
+            if (told == 0) {
+                at = task.parent;
+            } else {
+                static_cast<void>(count_forwarded(own, told)); // It has not run yet: not the last.
+            }
+        }
+        run(slot, head(slot).payload.view(payload_bytes));
+        own.done.store(task.number, std::memory_order_relaxed);
+        arrive(slot, at);
+    }
+    /// Replaces the bias by `told` answers and the member's own; whether all of them are there.
+    static bool count_forwarded(Node& of, std::uint32_t told) noexcept {
+        const std::uint32_t extra = bias - told - 1;
+        return of.left.fetch_sub(extra, std::memory_order_acquire) == extra; // A2 acquire
+    }
+    /// One answer for a position's counter, and for its ancestors' as far as it was the last.
+    void arrive(std::uint32_t slot, std::uint32_t at) noexcept {
+        while (at < shape_.size) {
+            Node& of = node(slot, at);
+            const std::uint32_t parent = read(of).parent; // Not after the subtraction.
+            if (of.left.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
+                return;
+            }
+            at = parent;
+        }
+        Inbox& initiator = inboxes_[at - shape_.size];
+        if (head(slot).left.fetch_sub(1, std::memory_order_release) == 1) { // P4 release
+            initiator.spot.wake_if_parked();
+        }
+    }
+
+    /// The first member of the snapshot at or behind `from`; `end` if there is none before it.
+    [[nodiscard]] Position next_member(std::uint32_t slot, Position from,
+                                       Position end) const noexcept {
+        while (from < end) {
+            const std::uint64_t rest =
+                snapshot(slot, from / 64).load(std::memory_order_relaxed) >> from % 64;
+            if (rest != 0) {
+                return std::min(from + static_cast<Position>(std::countr_zero(rest)), end);
+            }
+            from = (from / 64 + 1) * 64;
+        }
+        return end;
+    }
+    [[nodiscard]] std::uint32_t count_members(std::uint32_t slot, Position from,
+                                              Position end) const noexcept {
+        std::uint32_t count = 0;
+        while (from < end) {
+            std::uint64_t word = snapshot(slot, from / 64).load(std::memory_order_relaxed);
+            word &= ~std::uint64_t{0} << from % 64;
+            const Position next = (from / 64 + 1) * 64;
+            if (next > end) {
+                word &= ~(~std::uint64_t{0} << end % 64);
+            }
+            count += ones(word);
+            from = next;
+        }
+        return count;
+    }
+    /// The position right behind `count` members, of whom `from` is the first.
+    [[nodiscard]] Position behind_members(std::uint32_t slot, Position from,
+                                          std::uint32_t count) const noexcept {
+        for (;;) {
+            std::uint64_t rest =
+                snapshot(slot, from / 64).load(std::memory_order_relaxed) >> from % 64;
+            if (ones(rest) < count) {
+                count -= ones(rest);
+                from = (from / 64 + 1) * 64;
+                continue;
+            }
+            for (; count > 1; --count) {
+                rest &= rest - 1;
+            }
+            return from + static_cast<Position>(std::countr_zero(rest)) + 1;
+        }
+    }
+
+    Shape shape_;
+    Layout layout_;
+    Atomic<std::uint64_t>* mask_ = nullptr;
+    Inbox* inboxes_ = nullptr;
+    std::byte* slots_ = nullptr;
+};
+
+} // namespace corymb::multicast
