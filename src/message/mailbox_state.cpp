@@ -119,6 +119,7 @@ void MailboxState::notify(Out& to) noexcept {
 void MailboxState::collect() {
     vector_->collect([this](std::size_t index, std::uint64_t bits) {
         sources_[index] |= bits;
+        has_sources_ = true;
         for (; bits != 0; bits &= bits - 1) {
             const auto source = index * message::Vector::peers_per_word +
                                 static_cast<std::size_t>(std::countr_zero(bits));
@@ -132,7 +133,19 @@ void MailboxState::collect() {
 
 template <class Receiver, class Call>
 std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call& call) {
-    const AtEnd told(receiver, &Receiver::settle);
+    // Unless there is more to come: then room is told in quarters, not a message at a time.
+    struct Settles {
+        explicit Settles(Receiver& of) noexcept : receiver(of) {}
+        Settles(const Settles&) = delete;
+        Settles& operator=(const Settles&) = delete;
+        ~Settles() {
+            if (is_on) {
+                receiver.settle();
+            }
+        }
+        Receiver& receiver;
+        bool is_on = true;
+    } settles(receiver);
     LookNow now;
     SlotMessage message;
     std::size_t count = 0;
@@ -141,6 +154,7 @@ std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call
         ++count;
         call(message);
     }
+    settles.is_on = count < most;
     return count;
 }
 
@@ -162,7 +176,7 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
                      });
     }
     collect();
-    return probe_sources(handler, self, most);
+    return has_sources_ ? probe_sources(handler, self, most) : 0;
 }
 
 std::size_t MailboxState::probe_sources(Handler handler, void* self, std::size_t most) {
@@ -170,13 +184,17 @@ std::size_t MailboxState::probe_sources(Handler handler, void* self, std::size_t
     const std::size_t first = next_ / bits;
     const std::uint64_t behind = ~std::uint64_t{0} << next_ % bits; // next_ and what follows.
     std::size_t count = probe_word(first, behind, handler, self, most);
-    for (std::size_t step = 1; step < sources_.size() && count < most; ++step) {
-        count += probe_word((first + step) % sources_.size(), ~std::uint64_t{0}, handler, self,
-                            most - count);
+    std::uint64_t rest = sources_[first];
+    for (std::size_t index = first + 1; index < sources_.size(); ++index) {
+        count += probe_word(index, ~std::uint64_t{0}, handler, self, most - count);
+        rest |= sources_[index];
     }
-    if (count < most) {
-        count += probe_word(first, ~behind, handler, self, most - count);
+    for (std::size_t index = 0; index < first; ++index) {
+        count += probe_word(index, ~std::uint64_t{0}, handler, self, most - count);
+        rest |= sources_[index];
     }
+    count += probe_word(first, ~behind, handler, self, most - count);
+    has_sources_ = (rest | sources_[first]) != 0;
     return count;
 }
 
@@ -188,7 +206,7 @@ std::size_t MailboxState::probe_word(std::size_t index, std::uint64_t sources, H
          left &= left - 1) {
         const auto bit = static_cast<std::size_t>(std::countr_zero(left));
         const std::size_t source = index * bits + bit;
-        next_ = (source + 1) % in_.size(); // Also when the handler throws.
+        next_ = source + 1 < in_.size() ? source + 1 : 0; // Also when the handler throws.
         auto& receiver = in_[source];
         const std::size_t lap = std::min<std::size_t>(most - count, receiver.slots());
         const std::size_t got = drain(receiver, lap, [=](const SlotMessage& message) {

@@ -86,6 +86,7 @@ private:
     message::Vector* vector_ = nullptr;
     std::vector<channel::MessageReceiver<Env>> in_; // By source; open once it was in the set.
     std::vector<std::uint64_t> sources_;            // The set, 64 sources a word.
+    bool has_sources_ = false;                      // False only when the set is empty.
     std::size_t next_ = 0;                          // Source that comes first in the next probe.
     // srbp:
     channel::SynchronisedReceiver<Env> shared_in_;
