@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team: made by the planner on this machine's model.
+#include "base/usable_cpus.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/discover.hpp>
@@ -7,7 +8,9 @@
 #include <corymb/planner.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -24,12 +27,39 @@ constexpr std::uint64_t moves_at_run_time = 20'000;
 /// so that no plan relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
-/// This machine's model: the measured one where there is one that fits, else its topology.
-const Machine& this_machine() {
-    static const Machine machine = [] {
-        auto cached = load_cached_machine();
-        return cached ? std::move(*cached) : discover_topology();
-    }();
+/// Affinity of the calling thread, put back at the end of the scope.
+class AffinityGuard {
+public:
+    AffinityGuard() : before_(affinity_mask()) {}
+    ~AffinityGuard() { set_affinity_mask(before_); }
+    AffinityGuard(const AffinityGuard&) = delete;
+    AffinityGuard& operator=(const AffinityGuard&) = delete;
+
+private:
+    std::vector<int> before_;
+};
+
+/// The model of this machine as far as the calling thread may use it: the measured one where there
+/// is one that fits, else its topology.
+Machine model_here() {
+    auto cached = load_cached_machine();
+    return cached ? std::move(*cached) : discover_topology();
+}
+
+/// The same for what all processes of a team may use together; found once for each such set. A
+/// process bound to one CPU looks around for a moment as if it were not.
+std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
+    static std::mutex mutex;
+    static std::map<std::vector<int>, std::shared_ptr<const Machine>> known;
+    const std::lock_guard lock(mutex);
+    auto& machine = known[cpus.empty() ? affinity_mask() : cpus];
+    if (!machine) {
+        const AffinityGuard guard;
+        if (!cpus.empty()) {
+            set_affinity_mask(cpus); // Refused: this process's part is all that it knows.
+        }
+        machine = std::make_shared<const Machine>(model_here());
+    }
     return machine;
 }
 
@@ -76,14 +106,14 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
 
 } // namespace
 
-PlanSource default_plans(const TeamOptions& options, int size, bool pull) {
-    auto machine = std::make_shared<const Machine>(this_machine());
-    auto placement = placement_of(*machine, options.cpus, size);
-    const bool crowded = size > usable_cpus().count() || placement.empty();
+PlanSource default_plans(const TeamOptions& options, const Surroundings& where) {
+    auto machine = this_machine(where.cpus);
+    auto placement = placement_of(*machine, options.cpus, where.size);
+    const bool crowded = where.oversubscribed || placement.empty();
     if (placement.empty()) {
-        machine = std::make_shared<const Machine>(uniform_machine(size));
+        machine = std::make_shared<const Machine>(uniform_machine(where.size));
     }
-    return [machine, placement, crowded, pull](const PlanNeed& need) {
+    return [machine, placement, crowded, pull = where.pull](const PlanNeed& need) {
         const bool is_any = need.bytes == any_part_bytes;
         PlanRequest request;
         request.op = need.op;

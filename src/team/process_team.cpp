@@ -105,8 +105,12 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     count_ = place.count;
     first_ = team::sign_in(*company, place.first, count_);
     team::meet(*company, first_, count_, patience - std::chrono::nanoseconds(now_ns() - begin));
+    TeamOptions its = options.team;
+    if (its.cpus.empty()) {
+        its.cpus = company->cpu_of_rank;
+    }
     shared_ = std::make_shared<detail::TeamShared>(
-        place.memory, Arena(*place.memory, place.memory->root()), size, options.team, company);
+        place.memory, Arena(*place.memory, place.memory->root()), size, its, company);
     std::vector<std::uint32_t> pids;
     for (Rank rank = 0; rank < size; ++rank) {
         pids.push_back(company->roster->entry(rank).pid);

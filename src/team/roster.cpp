@@ -7,6 +7,7 @@
 #include "team/fabric.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -106,6 +107,45 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
     }
 }
 
+/// Under the lock. Returns the only CPU that this process may use, or -1.
+int note_cpus(Roster& roster) {
+    const UsableCpus own = usable_cpus();
+    for (const int cpu : own.allowed) {
+        if (static_cast<std::size_t>(cpu) < cpus_max) {
+            const auto at = static_cast<std::size_t>(cpu);
+            roster.cpus[at / 64].fetch_or(std::uint64_t{1} << at % 64, std::memory_order_relaxed);
+        }
+    }
+    if (own.quota) {
+        const auto quota = static_cast<std::uint32_t>(std::max(1.0, *own.quota));
+        const std::uint32_t least = roster.quota.load(std::memory_order_relaxed);
+        roster.quota.store(least == 0 ? quota : std::min(least, quota), std::memory_order_relaxed);
+    }
+    return own.allowed.size() == 1 ? own.allowed.front() : -1;
+}
+
+/// A process that is bound to one CPU still has teammates elsewhere: what the team may use is what
+/// all its processes may.
+void collect_cpus(Company& company) {
+    Roster& roster = *company.roster;
+    for (std::size_t cpu = 0; cpu < cpus_max; ++cpu) {
+        const std::uint64_t word = roster.cpus[cpu / 64].load(std::memory_order_relaxed);
+        if ((word >> cpu % 64 & 1) != 0) {
+            company.cpus.push_back(static_cast<int>(cpu));
+        }
+    }
+    company.usable = std::max(1, static_cast<int>(company.cpus.size()));
+    if (const auto quota = roster.quota.load(std::memory_order_relaxed); quota != 0) {
+        company.usable = std::min(company.usable, static_cast<int>(quota));
+    }
+    for (Rank rank = 0; rank < static_cast<Rank>(roster.size); ++rank) {
+        company.cpu_of_rank.push_back(roster.entry(rank).cpu);
+    }
+    if (std::ranges::find(company.cpu_of_rank, -1) != company.cpu_of_rank.end()) {
+        company.cpu_of_rank.clear();
+    }
+}
+
 /// Whether this process can copy out of all others.
 bool can_pull(Company& company) {
     std::set<std::uint32_t> tried{own_pid()};
@@ -195,9 +235,11 @@ Rank sign_in(Company& company, Rank first, int count) {
     if (!membarrier::join_machine()) {
         roster.full_fences.store(1, std::memory_order_relaxed);
     }
+    const int only_cpu = note_cpus(roster);
     for (Rank rank = first; rank < first + count; ++rank) {
         RosterEntry& entry = roster.entry(rank);
         entry.pid = own_pid();
+        entry.cpu = only_cpu;
         entry.probe_at = std::bit_cast<std::uint64_t>(&probe_word());
         entry.probe_value = probe_word();
         entry.stage.store(static_cast<std::uint32_t>(Stage::signed_in), std::memory_order_relaxed);
@@ -212,6 +254,7 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
         membarrier::use_full_light_fences();
         company.notes += "fences: full on both sides, a process has no membarrier; ";
     }
+    collect_cpus(company);
     if (!can_pull(company)) {
         company.roster->pull_refused.store(1, std::memory_order_relaxed);
     }

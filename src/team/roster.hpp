@@ -11,10 +11,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace corymb::team {
 
@@ -24,16 +26,21 @@ enum class Stage : std::uint32_t { absent, signed_in, probed };
 struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
+    std::int32_t cpu; ///< The only one that its process may use, or -1.
     /// A word of the process with a value that nobody can guess: others try to copy it.
     std::uint64_t probe_at;
     std::uint64_t probe_value;
 };
+
+inline constexpr std::size_t cpus_max = 8192; ///< Linux is built for no more.
 
 /// The entries follow it.
 struct alignas(RosterEntry) Roster {
     std::uint32_t size;
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
+    std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
+    std::atomic<std::uint64_t> cpus[cpus_max / 64]; ///< A bit for each that some rank may use.
 
     [[nodiscard]] RosterEntry& entry(Rank rank) noexcept {
         return reinterpret_cast<RosterEntry*>(this + 1)[rank];
@@ -45,7 +52,10 @@ struct Company {
     std::shared_ptr<SharedMemory> memory;
     Roster* roster = nullptr;
     PeerWatch watch;
-    bool pull = false; ///< Ranks copy out of each other's memory.
+    bool pull = false;            ///< Ranks copy out of each other's memory.
+    std::vector<int> cpus;        ///< Those that some rank may use.
+    std::vector<int> cpu_of_rank; ///< Where each process has one CPU; else empty.
+    int usable = 1;               ///< How many ranks can run at the same time.
     std::string notes;
     std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.
 };

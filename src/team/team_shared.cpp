@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -54,6 +56,22 @@ std::int64_t deadline_of(const TeamOptions& options) {
     return default_deadline_ns;
 }
 
+/// How many ranks of a team can run at the same time.
+int usable_by(const TeamOptions& options, const team::Company* company) {
+    const std::set<int> named(options.cpus.begin(), options.cpus.end());
+    const int distinct =
+        named.empty() ? std::numeric_limits<int>::max() : static_cast<int>(named.size());
+    if (company != nullptr) {
+        return std::min(company->usable, distinct);
+    }
+    // The calling thread may be bound to one CPU already, its teammates to others.
+    UsableCpus own = usable_cpus();
+    if (!named.empty()) {
+        own.allowed.assign(named.begin(), named.end());
+    }
+    return own.count();
+}
+
 /// More than the largest number that a CPU can have.
 std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
@@ -89,7 +107,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
-      oversubscribed(size > usable_cpus().count()),
+      oversubscribed(size > usable_by(given, company.get())),
       own_pid_(static_cast<std::uint32_t>(::getpid())),
       taken_(static_cast<std::size_t>(size), false) {
     if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
@@ -102,7 +120,9 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
         crowd.emplace(static_cast<std::size_t>(size), configured_cpus());
     }
     if (!options.plans) {
-        options.plans = team::default_plans(options, size, !company || company->pull);
+        options.plans =
+            team::default_plans(options, {size, !company || company->pull, oversubscribed,
+                                          company ? company->cpus : std::vector<int>{}});
     }
 }
 

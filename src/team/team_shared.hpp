@@ -78,8 +78,16 @@ struct OwnLanes {
     Entry entry[own_lanes_max];
 };
 
+/// What the default plans of a team depend on, beside its options.
+struct Surroundings {
+    int size = 0;
+    bool pull = true;            ///< Ranks can copy out of each other's buffers.
+    bool oversubscribed = false; ///< More ranks than CPUs for them.
+    std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
+};
+
 /// The default plans; defined by the layer that knows the planner and this machine's model.
-[[nodiscard]] PlanSource default_plans(const TeamOptions& options, int size, bool pull);
+[[nodiscard]] PlanSource default_plans(const TeamOptions& options, const Surroundings& where);
 
 } // namespace corymb::team
 

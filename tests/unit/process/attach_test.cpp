@@ -2,9 +2,13 @@
 // How processes find their team, and what they are told when they cannot.
 #include "children.hpp"
 
+#include <corymb/usable_cpus.hpp>
+
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -43,6 +47,39 @@ TEST(AttachTest, ProcessesMeetByNameAndTheNameIsFreeAgain) {
         }
         children.expect_all_good();
     }
+}
+
+/// The default plan of a large broadcast among two processes, on the topology.
+Plan plan_of_two(const std::string& name, Rank rank) {
+    AttachOptions options = by_name(name, 2);
+    options.rank = rank;
+    options.team = {};
+    Team team = Team::attach(options);
+    Plan plan = team.plan(Collective::broadcast, 1 << 18);
+    team.barrier();
+    return plan;
+}
+
+TEST(AttachTest, ProcessesBoundToACpuEachPlanLikeFreeOnes) {
+    const std::vector<int> cpus = usable_cpus().allowed;
+    if (cpus.size() < 2) {
+        GTEST_SKIP() << "needs two CPUs";
+    }
+    Children children;
+    for (Rank rank = 0; rank < 2; ++rank) {
+        children.start([&cpus, rank] {
+            ::setenv("CORYMB_CACHE_DIR", "/proc/nowhere", 1); // No model that was measured.
+            const Plan free = plan_of_two("free", rank);
+            cpu_set_t own;
+            CPU_ZERO(&own);
+            CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(rank)]), &own);
+            require(::sched_setaffinity(0, sizeof own, &own) == 0, "bound");
+            require(plan_of_two("bound", rank).steps == free.steps,
+                    "two CPUs are enough for two ranks");
+            require(usable_cpus().allowed.size() == 1, "and stay bound");
+        });
+    }
+    children.expect_all_good();
 }
 
 TEST(AttachTest, AnotherSizeIsRefused) {
