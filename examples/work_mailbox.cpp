@@ -39,7 +39,9 @@ int main() {
     std::uint64_t sent = 0, answers = 0, sum = 0;
     while (answers < tasks) {
         for (int rank = 1; rank <= workers && sent < tasks; ++rank) {
-            sent += box.send_value(rank, sent) ? 1 : 0;
+            if (box.send_value(rank, sent)) {
+                ++sent;
+            }
         }
         static_cast<void>(box.wait(1ms));
         answers += box.probe_values<std::uint64_t>(
