@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lower bounds must hold for every plan, and be worth something on real machines.
 #include "planning.hpp"
+#include "rounds.hpp"
 
 #include "plan/search/exact.hpp"
 #include "plan/search/growth_bound.hpp"
@@ -58,7 +59,7 @@ TEST(Bounds, UniformCostsAreBoundedExactly) {
 
 TEST(Bounds, HoldForAllFamiliesAndOperations) {
     Random random(37);
-    for (int trial = 0; trial < 20; ++trial) {
+    for (int trial = 0; trial < rounds(20); ++trial) {
         const auto size = static_cast<Rank>(2 + random.below(30));
         const CostView costs = random_costs(size, size / 2, random);
         GenerateInput input{.costs = costs};

@@ -2,6 +2,7 @@
 // Every family, on random machines and groups of every kind of size: its plans must pass the
 // checker, the searched ones must not lose to a baseline, and the same input gives the same plan.
 #include "planning.hpp"
+#include "rounds.hpp"
 
 #include "plan/search/exact.hpp"
 
@@ -40,7 +41,7 @@ constexpr Collective all_operations[] = {Collective::barrier, Collective::broadc
 
 TEST(Families, PlansPassTheCheckerOnRandomGroups) {
     Random random(7);
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < rounds(60); ++trial) {
         const Rank size = trial < 12 ? trial + 1 : static_cast<Rank>(1 + random.below(40));
         const CostView costs = random_costs(size, random);
         GenerateInput input = quick(costs, random);

@@ -2,6 +2,7 @@
 // The checker accepts what is right, and its verdict agrees with an independent executor.
 #include "plan/generate/families.hpp"
 #include "random_execution.hpp"
+#include "rounds.hpp"
 #include "sample_plans.hpp"
 
 #include <corymb/error.hpp>
@@ -64,7 +65,7 @@ TEST(Check, AcceptsThousandsOfRandomPlansThatAlsoRun) {
 
 TEST(Check, AcceptsEveryFamilyOnRandomCosts) {
     Random random(11);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < rounds(200); ++round) {
         const auto size = static_cast<Rank>(1 + random.below(20));
         const auto entries = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
         std::vector<float> send(entries);
