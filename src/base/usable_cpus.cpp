@@ -197,9 +197,11 @@ CgroupLimits cgroup_limits(const fs::path& root) {
     return limits;
 }
 
+constexpr int capacity_max = 1 << 20; ///< CPUs; more than any kernel is built for.
+
 std::vector<int> affinity_mask() {
     // The kernel refuses (EINVAL) masks smaller than its own, which may exceed 1024 CPUs.
-    for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
+    for (int capacity = 1024; capacity <= capacity_max; capacity *= 2) {
         const CpuSet set(CPU_ALLOC(static_cast<std::size_t>(capacity)));
         const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(capacity));
         if (!set) {
@@ -223,7 +225,11 @@ std::vector<int> affinity_mask() {
 }
 
 bool set_affinity_mask(const std::vector<int>& cpus) {
-    if (cpus.empty()) {
+    const auto is_none = [](int cpu) {
+        return cpu < 0 || cpu >= capacity_max;
+    };
+    if (cpus.empty() || std::any_of(cpus.begin(), cpus.end(), is_none)) {
+        errno = EINVAL;
         return false;
     }
     const int capacity = std::max(1024, *std::max_element(cpus.begin(), cpus.end()) + 1);
@@ -234,9 +240,6 @@ bool set_affinity_mask(const std::vector<int>& cpus) {
     }
     CPU_ZERO_S(bytes, set.get());
     for (const int cpu : cpus) {
-        if (cpu < 0) {
-            return false;
-        }
         CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set.get());
     }
     return sched_setaffinity(0, bytes, set.get()) == 0;

@@ -22,7 +22,19 @@ CgroupLimits cgroup_limits(const std::filesystem::path& root);
 /// The affinity mask of the calling thread, for any number of CPUs. Empty if the kernel refuses.
 std::vector<int> affinity_mask();
 
-/// Binds the calling thread to exactly these CPUs. False if the kernel refuses.
+/// Binds the calling thread to exactly these CPUs. False if the kernel refuses; errno says why.
 bool set_affinity_mask(const std::vector<int>& cpus);
+
+/// The affinity of the thread that makes it, put back at the end of the scope.
+class AffinityGuard {
+public:
+    AffinityGuard() : before_(affinity_mask()) {}
+    ~AffinityGuard() { set_affinity_mask(before_); } // Not if the kernel has refused to say.
+    AffinityGuard(const AffinityGuard&) = delete;
+    AffinityGuard& operator=(const AffinityGuard&) = delete;
+
+private:
+    std::vector<int> before_;
+};
 
 } // namespace corymb

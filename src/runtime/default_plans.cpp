@@ -27,18 +27,6 @@ constexpr std::uint64_t moves_at_run_time = 20'000;
 /// so that no plan relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
-/// Affinity of the calling thread, put back at the end of the scope.
-class AffinityGuard {
-public:
-    AffinityGuard() : before_(affinity_mask()) {}
-    ~AffinityGuard() { set_affinity_mask(before_); }
-    AffinityGuard(const AffinityGuard&) = delete;
-    AffinityGuard& operator=(const AffinityGuard&) = delete;
-
-private:
-    std::vector<int> before_;
-};
-
 /// The model of this machine as far as the calling thread may use it: the measured one where there
 /// is one that fits, else its topology.
 Machine model_here() {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/usable_cpus.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/team.hpp>
 #include <corymb/usable_cpus.hpp>
 
+#include <cerrno>
 #include <cstring>
 #include <exception>
-#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -14,28 +15,8 @@ namespace corymb {
 
 namespace {
 
-/// Affinity of the calling thread, put back at the end of the scope.
-class AffinityGuard {
-public:
-    AffinityGuard() noexcept : known_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {}
-    ~AffinityGuard() {
-        if (known_) {
-            ::sched_setaffinity(0, sizeof before_, &before_);
-        }
-    }
-    AffinityGuard(const AffinityGuard&) = delete;
-    AffinityGuard& operator=(const AffinityGuard&) = delete;
-
-private:
-    cpu_set_t before_{};
-    bool known_;
-};
-
 void bind_to(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(cpu), &set);
-    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+    if (!set_affinity_mask({cpu})) {
         throw Error(Errc::unsupported, "cannot bind a thread to CPU " + std::to_string(cpu) + ": " +
                                            std::strerror(errno) +
                                            "; choose CPUs out of the process's affinity mask");
