@@ -73,6 +73,8 @@ public:
         }
     }
 
+    /// Longest wait from now on.
+    void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
     /// The rank begins an operation, in which each rank moves about so many bytes.
     void begin_operation(std::uint64_t bytes) noexcept {
         patience_.expect_bytes(bytes);

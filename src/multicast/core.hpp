@@ -5,7 +5,7 @@
 // Roles: every position has one owner, a thread that may be a member; any owner may be an
 // initiator. A call has a slot of its own, so calls do not wait for each other.
 //
-// Layout: one block, by offsets (Layout); n positions, S slots, W = n / 64 words.
+// Layout: one block, by offsets (block.hpp); n positions, S slots, W = n / 64 words.
 //   per            bytes  field      written by            read by
 //   group          8 W    mask       owners (own bit)      initiators
 //   position       8      mail       posters, owner        owner     bit s: slot s has a task
@@ -69,71 +69,56 @@
 // Checked by: verify/worlds/multicast_world.cpp; tests/unit/multicast.
 #pragma once
 
-#include "channel/parking_spot.hpp"
+#include "multicast/block.hpp"
 #include "multicast/shape.hpp"
+#include "multicast/snapshot.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <new>
 #include <utility>
 
 namespace corymb::multicast {
-
-inline constexpr std::size_t payload_bytes = 64;
 
 /// Who has not answered, and how far it is.
 enum class Progress : std::uint8_t { untold, told, running, done };
 
 template <class Env>
 class Core {
-    template <class T>
-    using Atomic = typename Env::template Atomic<T>;
+    using Fields = Block<Env>;
+    using Head = typename Fields::Head;
+    using Inbox = typename Fields::Inbox;
+    using Node = typename Fields::Node;
+    using Task = typename Fields::Task;
+    using Word = typename Fields::Word;
 
 public:
-    using Position = std::uint32_t;
-    using Number = std::uint64_t;
-    using Spot = channel::ParkingSpot<Env>;
+    using Number = typename Fields::Number;
+    using Spot = typename Fields::Spot;
 
     /// What a block must have for a shape; it is aligned to `line_pair_bytes`.
-    static std::size_t bytes(const Shape& shape) { return Layout(shape).total; }
+    static std::size_t bytes(const Shape& shape) { return Fields::bytes(shape); }
 
     /// On a new block, which outlives it.
-    Core(std::byte* block, Shape shape, Reach reach) : shape_(std::move(shape)), layout_(shape_) {
-        attach(block);
-        for (std::uint32_t word = 0; word < layout_.words; ++word) {
-            new (mask_ + word) Atomic<std::uint64_t>();
-        }
-        for (Position p = 0; p < shape_.size; ++p) {
-            new (inboxes_ + p) Inbox(reach);
-        }
-        for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
-            new (&head(slot)) Head();
-            for (std::uint32_t word = 0; word < layout_.words; ++word) {
-                new (&snapshot(slot, word)) Atomic<std::uint64_t>();
-            }
-            for (Position p = 0; p < shape_.size; ++p) {
-                new (&node(slot, p)) Node();
-            }
-        }
+    Core(std::byte* block, Shape shape, Reach reach)
+        : shape_(std::move(shape)), fields_(block, shape_) {
+        fields_.make(shape_, reach);
     }
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-    [[nodiscard]] Spot& spot(Position p) noexcept { return inboxes_[p].spot; }
-    [[nodiscard]] const Atomic<std::uint64_t>& mail(Position p) const noexcept {
-        return inboxes_[p].mail;
-    }
+    [[nodiscard]] Spot& spot(Position p) noexcept { return inbox(p).spot; }
+    [[nodiscard]] const Word& mail(Position p) const noexcept { return inbox(p).mail; }
 
     /// Owner of `p`: is a member from now on; it polls.
     void join(Position p) noexcept {
-        mask_[p / 64].fetch_add(bit(p), std::memory_order_acquire); // A1 acquire
+        fields_.mask(p / 64).fetch_add(bit_of(p), std::memory_order_acquire); // A1 acquire
     }
     /// Owner of `p`: is no member any more; it must `settle` before it stops to poll.
     void leave(Position p) noexcept {
-        mask_[p / 64].fetch_sub(bit(p), std::memory_order_acq_rel); // A1 acquire, A1 release
+        fields_.mask(p / 64).fetch_sub(bit_of(p),
+                                       std::memory_order_acq_rel); // A1 acquire, A1 release
     }
 
     /// What `settle` returns beside the number of a slot.
@@ -155,7 +140,7 @@ public:
             while (is_named(slot, p) && !is_done(slot, p, phase / 2)) {
                 std::uint64_t mail = 0;
                 if (!waiter.await(
-                        inboxes_[p].mail, std::memory_order_relaxed,
+                        inbox(p).mail, std::memory_order_relaxed,
                         [](std::uint64_t seen) { return seen != 0; }, mail)) {
                     return static_cast<int>(slot);
                 }
@@ -168,7 +153,7 @@ public:
     /// A slot for a call, or -1: all are in use.
     [[nodiscard]] int claim() noexcept {
         for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
-            Atomic<std::uint32_t>& busy = head(slot).busy;
+            auto& busy = head(slot).busy;
             if (busy.load(std::memory_order_relaxed) == 0 &&
                 busy.exchange(1, std::memory_order_acquire) == 0) { // P5 acquire
                 return static_cast<int>(slot);
@@ -185,14 +170,14 @@ public:
         const Number number = own.phase.load(std::memory_order_relaxed) / 2 + 1;
         own.phase.store(2 * number - 1, std::memory_order_relaxed);
         bool is_member = false;
-        for (std::uint32_t word = 0; word < layout_.words; ++word) {
-            std::uint64_t members =
-                mask_[word].fetch_add(0, std::memory_order_acq_rel); // A1 acquire, A1 release
+        for (std::uint32_t word = 0; word < fields_.words(); ++word) {
+            std::uint64_t members = fields_.mask(word).fetch_add(
+                0, std::memory_order_acq_rel); // A1 acquire, A1 release
             if (word == initiator / 64) {
-                is_member = (members & bit(initiator)) != 0;
-                members &= ~bit(initiator);
+                is_member = (members & bit_of(initiator)) != 0;
+                members &= ~bit_of(initiator);
             }
-            snapshot(slot, word).store(members, std::memory_order_relaxed);
+            fields_.named(slot)[word].store(members, std::memory_order_relaxed);
         }
         own.payload.put(payload, count);
         own.left.store(bias, std::memory_order_relaxed);
@@ -214,7 +199,7 @@ public:
     /// much that was.
     template <class Run>
     int poll(Position p, const Run& run) {
-        Atomic<std::uint64_t>& own = inboxes_[p].mail;
+        Word& own = inbox(p).mail;
         if (own.load(std::memory_order_relaxed) == 0) [[likely]] {
             return 0;
         }
@@ -228,13 +213,13 @@ public:
     /// Relieves members that have not polled yet of forwarding, not of running.
     void take_over(std::uint32_t slot) noexcept {
         const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
-        for (Position p = next_member(slot, 0, shape_.size); p < shape_.size;
-             p = next_member(slot, p + 1, shape_.size)) {
+        for (Position p = named_in(slot).next(0, shape_.size); p < shape_.size;
+             p = named_in(slot).next(p + 1, shape_.size)) {
             Node& of = node(slot, p);
             if (of.posted.load(std::memory_order_acquire) != number) { // P3 acquire
                 continue;
             }
-            const Task task = read(of);
+            const Task task = of.read();
             if (task.first < task.end &&
                 of.forwarded.exchange(number, std::memory_order_relaxed) != number) {
                 if (count_forwarded(of, forward(slot, {number, p, task.first, task.end}))) {
@@ -254,18 +239,18 @@ public:
         if (of.posted.load(std::memory_order_relaxed) != number) {
             return Progress::untold;
         }
-        const bool waits = (inboxes_[p].mail.load(std::memory_order_relaxed) >> slot & 1) != 0;
+        const bool waits = (inbox(p).mail.load(std::memory_order_relaxed) >> slot & 1) != 0;
         return waits ? Progress::told : Progress::running;
     }
     /// Initiator: members named, itself not counted.
     [[nodiscard]] std::uint32_t named(std::uint32_t slot) const noexcept {
-        return count_members(slot, 0, shape_.size);
+        return named_in(slot).count(0, shape_.size);
     }
     /// Members at this moment.
     [[nodiscard]] std::uint32_t members() const noexcept {
         std::uint32_t count = 0;
-        for (std::uint32_t word = 0; word < layout_.words; ++word) {
-            count += ones(mask_[word].load(std::memory_order_relaxed));
+        for (std::uint32_t word = 0; word < fields_.words(); ++word) {
+            count += ones(fields_.mask(word).load(std::memory_order_relaxed));
         }
         return count;
     }
@@ -273,81 +258,16 @@ public:
 private:
     static constexpr std::uint32_t bias = 1U << 30U;
 
-    struct Task {
-        Number number = 0;
-        std::uint32_t parent = 0; ///< A position, or size + initiator: the slot itself.
-        Position first = 0;       ///< Range to be forwarded.
-        Position end = 0;
-    };
-    struct Inbox {
-        explicit Inbox(Reach reach) noexcept : spot(reach) {}
-        alignas(line_pair_bytes) Atomic<std::uint64_t> mail;
-        Spot spot;
-    };
-    struct alignas(line_pair_bytes) Head {
-        Atomic<std::uint64_t> phase;
-        Atomic<std::uint32_t> busy;
-        typename Env::template Bytes<payload_bytes> payload;
-        alignas(line_pair_bytes) Atomic<std::uint32_t> left;
-    };
-    struct alignas(cache_line_bytes) Node {
-        Atomic<std::uint32_t> left;
-        Atomic<Number> posted;
-        Atomic<Number> forwarded;
-        Atomic<Number> done;
-        typename Env::template Bytes<sizeof(Task)> task;
-    };
-
-    /// Where things lie in the block.
-    struct Layout {
-        explicit Layout(const Shape& shape)
-            : words((shape.size + 63) / 64),
-              inboxes(rounded(words * sizeof(Atomic<std::uint64_t>))),
-              slots(inboxes + shape.size * sizeof(Inbox)), nodes(sizeof(Head)),
-              snapshot(rounded(nodes + shape.size * sizeof(Node))),
-              slot_bytes(rounded(snapshot + words * sizeof(Atomic<std::uint64_t>))),
-              total(slots + shape.slots * slot_bytes) {}
-        static std::size_t rounded(std::size_t bytes) noexcept {
-            return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
-        }
-
-        std::uint32_t words;
-        std::size_t inboxes, slots;              ///< In the block.
-        std::size_t nodes, snapshot, slot_bytes; ///< In a slot.
-        std::size_t total;
-    };
-
-    static constexpr std::uint64_t bit(Position p) noexcept { return std::uint64_t{1} << p % 64; }
-    static std::uint32_t ones(std::uint64_t word) noexcept {
-        return static_cast<std::uint32_t>(std::popcount(word));
-    }
-
-    void attach(std::byte* block) noexcept {
-        mask_ = reinterpret_cast<Atomic<std::uint64_t>*>(block);
-        inboxes_ = reinterpret_cast<Inbox*>(block + layout_.inboxes);
-        slots_ = block + layout_.slots;
-    }
-    [[nodiscard]] std::byte* slot_at(std::uint32_t slot) const noexcept {
-        return slots_ + slot * layout_.slot_bytes;
-    }
-    [[nodiscard]] Head& head(std::uint32_t slot) const noexcept {
-        return *reinterpret_cast<Head*>(slot_at(slot));
-    }
+    [[nodiscard]] Head& head(std::uint32_t slot) const noexcept { return fields_.head(slot); }
+    [[nodiscard]] Inbox& inbox(Position p) const noexcept { return fields_.inbox(p); }
     [[nodiscard]] Node& node(std::uint32_t slot, Position p) const noexcept {
-        return reinterpret_cast<Node*>(slot_at(slot) + layout_.nodes)[p];
+        return fields_.node(slot, p);
     }
-    [[nodiscard]] Atomic<std::uint64_t>& snapshot(std::uint32_t slot,
-                                                  std::uint32_t word) const noexcept {
-        return reinterpret_cast<Atomic<std::uint64_t>*>(slot_at(slot) + layout_.snapshot)[word];
+    [[nodiscard]] Snapshot<const Word> named_in(std::uint32_t slot) const noexcept {
+        return Snapshot<const Word>(fields_.named(slot));
     }
-    static Task read(const Node& of) noexcept {
-        Task task;
-        std::memcpy(&task, of.task.view(sizeof task), sizeof task);
-        return task;
-    }
-
     [[nodiscard]] bool is_named(std::uint32_t slot, Position p) const noexcept {
-        return (snapshot(slot, p / 64).load(std::memory_order_relaxed) & bit(p)) != 0;
+        return named_in(slot).has(p);
     }
     [[nodiscard]] bool is_done(std::uint32_t slot, Position p, Number number) const noexcept {
         return node(slot, p).done.load(std::memory_order_relaxed) == number;
@@ -362,7 +282,7 @@ private:
         std::uint32_t told = 0;
         for (Position p = whole.first; p < whole.end;) {
             if (shape_.skipping) {
-                p = next_member(slot, p, whole.end);
+                p = named_in(slot).next(p, whole.end);
                 if (p >= whole.end) {
                     break;
                 }
@@ -378,32 +298,32 @@ private:
     }
     /// Parts with equally many members.
     std::uint32_t forward_split(std::uint32_t slot, const Task& whole) noexcept {
-        const std::uint32_t members = count_members(slot, whole.first, whole.end);
+        const std::uint32_t members = named_in(slot).count(whole.first, whole.end);
         const std::uint32_t parts = std::min(members, shape_.fan_out);
         Position from = whole.first;
         for (std::uint32_t part = 0; part < parts; ++part) {
             const std::uint32_t share = members / parts + (part < members % parts ? 1 : 0);
-            const Position first = next_member(slot, from, whole.end);
-            from = behind_members(slot, first, share);
+            const Position first = named_in(slot).next(from, whole.end);
+            from = named_in(slot).behind(first, share);
             post(slot, first, {whole.number, whole.parent, first + 1, from});
         }
         return parts;
     }
     void post(std::uint32_t slot, Position p, const Task& task) noexcept {
         Node& to = node(slot, p);
-        Inbox& inbox = inboxes_[p];
+        Inbox& its = inbox(p);
         to.task.put(&task, sizeof task);
         to.left.store(bias, std::memory_order_relaxed);
-        to.posted.store(task.number, std::memory_order_release);                   // P3 release
-        inbox.mail.fetch_add(std::uint64_t{1} << slot, std::memory_order_release); // P1 release
-        inbox.spot.wake_if_parked();
+        to.posted.store(task.number, std::memory_order_release);                 // P3 release
+        its.mail.fetch_add(std::uint64_t{1} << slot, std::memory_order_release); // P1 release
+        its.spot.wake_if_parked();
     }
 
     /// Forward first, run second: others wait for the forwarding.
     template <class Run>
     void serve(std::uint32_t slot, Position p, const Run& run) {
         Node& own = node(slot, p);
-        const Task task = read(own);
+        const Task task = own.read();
         std::uint32_t at = p; // Where it acknowledges.
         if (task.first >= task.end) {
             at = task.parent;
@@ -428,69 +348,20 @@ private:
     void arrive(std::uint32_t slot, std::uint32_t at) noexcept {
         while (at < shape_.size) {
             Node& of = node(slot, at);
-            const std::uint32_t parent = read(of).parent; // Not after the subtraction.
+            const std::uint32_t parent = of.read().parent; // Not after the subtraction.
             if (of.left.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
                 return;
             }
             at = parent;
         }
-        Inbox& initiator = inboxes_[at - shape_.size];
+        Inbox& initiator = inbox(at - shape_.size);
         if (head(slot).left.fetch_sub(1, std::memory_order_release) == 1) { // P4 release
             initiator.spot.wake_if_parked();
         }
     }
 
-    /// The first member of the snapshot at or behind `from`; `end` if there is none before it.
-    [[nodiscard]] Position next_member(std::uint32_t slot, Position from,
-                                       Position end) const noexcept {
-        while (from < end) {
-            const std::uint64_t rest =
-                snapshot(slot, from / 64).load(std::memory_order_relaxed) >> from % 64;
-            if (rest != 0) {
-                return std::min(from + static_cast<Position>(std::countr_zero(rest)), end);
-            }
-            from = (from / 64 + 1) * 64;
-        }
-        return end;
-    }
-    [[nodiscard]] std::uint32_t count_members(std::uint32_t slot, Position from,
-                                              Position end) const noexcept {
-        std::uint32_t count = 0;
-        while (from < end) {
-            std::uint64_t word = snapshot(slot, from / 64).load(std::memory_order_relaxed);
-            word &= ~std::uint64_t{0} << from % 64;
-            const Position next = (from / 64 + 1) * 64;
-            if (next > end) {
-                word &= ~(~std::uint64_t{0} << end % 64);
-            }
-            count += ones(word);
-            from = next;
-        }
-        return count;
-    }
-    /// The position right behind `count` members, of whom `from` is the first.
-    [[nodiscard]] Position behind_members(std::uint32_t slot, Position from,
-                                          std::uint32_t count) const noexcept {
-        for (;;) {
-            std::uint64_t rest =
-                snapshot(slot, from / 64).load(std::memory_order_relaxed) >> from % 64;
-            if (ones(rest) < count) {
-                count -= ones(rest);
-                from = (from / 64 + 1) * 64;
-                continue;
-            }
-            for (; count > 1; --count) {
-                rest &= rest - 1;
-            }
-            return from + static_cast<Position>(std::countr_zero(rest)) + 1;
-        }
-    }
-
     Shape shape_;
-    Layout layout_;
-    Atomic<std::uint64_t>* mask_ = nullptr;
-    Inbox* inboxes_ = nullptr;
-    std::byte* slots_ = nullptr;
+    Fields fields_;
 };
 
 } // namespace corymb::multicast

@@ -47,7 +47,8 @@ MulticastMember::MulticastMember(std::shared_ptr<MulticastShared> group, Rank ow
                                  Multicast::Handler on_message)
     : shared(std::move(group)), rank(own),
       position(shared->order.position_of[static_cast<std::size_t>(own)]),
-      handler_(std::move(on_message)) {}
+      handler_(std::move(on_message)),
+      ladder_(shared->core.spot(position), shared->gate, shared->unbroken, shared->waiting) {}
 
 MulticastMember::~MulticastMember() {
     if (!is_member && !owes_) {
@@ -64,10 +65,9 @@ void MulticastMember::require_outside(const char* what) const {
     }
 }
 
-channel::WaitLadder MulticastMember::ladder(std::int64_t limit_ns) noexcept {
-    auto settings = shared->waiting;
-    settings.deadline_ns = limit_ns;
-    return {shared->core.spot(position), shared->gate, shared->unbroken, settings};
+channel::WaitLadder& MulticastMember::ladder(std::int64_t limit_ns) noexcept {
+    ladder_.set_deadline(limit_ns);
+    return ladder_;
 }
 
 template <class Done, class Stalled>
@@ -172,7 +172,7 @@ bool MulticastMember::settle(std::int64_t limit_ns) noexcept {
     };
     Stretches stretches(limit_ns);
     while (const std::int64_t stretch = stretches.next_ns()) {
-        auto waiter = ladder(stretch);
+        auto& waiter = ladder(stretch);
         const int slot = core.settle(position, waiter, run_one);
         if (slot == MulticastShared::Core::settled) {
             owes_ = false;

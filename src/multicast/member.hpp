@@ -89,14 +89,16 @@ struct MulticastMember : std::enable_shared_from_this<MulticastMember> {
     bool is_member = false;
 
 private:
-    [[nodiscard]] channel::WaitLadder ladder(std::int64_t limit_ns) noexcept;
+    /// For a wait of so long at most.
+    [[nodiscard]] channel::WaitLadder& ladder(std::int64_t limit_ns) noexcept;
     int serve() noexcept;
     void run(std::uint32_t slot, const std::byte* payload) noexcept;
     [[nodiscard]] bool settle(std::int64_t limit_ns) noexcept;
     [[nodiscard]] std::uint32_t claim();
 
     Multicast::Handler handler_;
-    bool owes_ = false; ///< Has left and may still be named by a call.
+    channel::WaitLadder ladder_; ///< Learns how long this member's waits are.
+    bool owes_ = false;          ///< Has left and may still be named by a call.
     bool is_running_ = false;
 
     friend class corymb::MulticastToken;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a group share: one piece of memory, in which everything is found by offsets.
+// core.hpp says what the fields mean.
+#pragma once
+
+#include "base/cache_line.hpp"
+#include "base/reach.hpp"
+#include "channel/parking_spot.hpp"
+#include "multicast/shape.hpp"
+#include "multicast/snapshot.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+namespace corymb::multicast {
+
+inline constexpr std::size_t payload_bytes = 64;
+
+template <class Env>
+class Block {
+    template <class T>
+    using Atomic = typename Env::template Atomic<T>;
+
+public:
+    using Number = std::uint64_t;
+    using Word = Atomic<std::uint64_t>;
+    using Spot = channel::ParkingSpot<Env>;
+
+    /// What a member is told: to forward a range, and where to answer.
+    struct Task {
+        Number number = 0;
+        std::uint32_t parent = 0; ///< A position, or size + initiator: the slot itself.
+        Position first = 0;       ///< Range to be forwarded.
+        Position end = 0;
+    };
+    struct Inbox {
+        explicit Inbox(Reach reach) noexcept : spot(reach) {}
+        alignas(line_pair_bytes) Word mail;
+        Spot spot;
+    };
+    struct alignas(line_pair_bytes) Head {
+        Word phase;
+        Atomic<std::uint32_t> busy;
+        typename Env::template Bytes<payload_bytes> payload;
+        alignas(line_pair_bytes) Atomic<std::uint32_t> left;
+    };
+    struct alignas(cache_line_bytes) Node {
+        Atomic<std::uint32_t> left;
+        Atomic<Number> posted;
+        Atomic<Number> forwarded;
+        Atomic<Number> done;
+        typename Env::template Bytes<sizeof(Task)> task;
+
+        [[nodiscard]] Task read() const noexcept {
+            Task copy;
+            std::memcpy(&copy, task.view(sizeof copy), sizeof copy);
+            return copy;
+        }
+    };
+
+    /// What a shape needs; to be aligned to `line_pair_bytes`.
+    static std::size_t bytes(const Shape& shape) { return Layout(shape).total; }
+
+    /// On memory of that size, which outlives it; `make` constructs the fields in it.
+    Block(std::byte* memory, const Shape& shape) noexcept
+        : layout_(shape), mask_(reinterpret_cast<Word*>(memory)),
+          inboxes_(reinterpret_cast<Inbox*>(memory + layout_.inboxes)),
+          slots_(memory + layout_.slots) {}
+
+    void make(const Shape& shape, Reach reach) noexcept {
+        for (std::uint32_t word = 0; word < layout_.words; ++word) {
+            new (mask_ + word) Word();
+        }
+        for (Position p = 0; p < shape.size; ++p) {
+            new (inboxes_ + p) Inbox(reach);
+        }
+        for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
+            new (&head(slot)) Head();
+            for (std::uint32_t word = 0; word < layout_.words; ++word) {
+                new (named(slot) + word) Word();
+            }
+            for (Position p = 0; p < shape.size; ++p) {
+                new (&node(slot, p)) Node();
+            }
+        }
+    }
+
+    /// Of the mask, and of each snapshot.
+    [[nodiscard]] std::uint32_t words() const noexcept { return layout_.words; }
+    /// 64 members of the group.
+    [[nodiscard]] Word& mask(std::uint32_t word) const noexcept { return mask_[word]; }
+    [[nodiscard]] Inbox& inbox(Position p) const noexcept { return inboxes_[p]; }
+    [[nodiscard]] Head& head(std::uint32_t slot) const noexcept {
+        return *reinterpret_cast<Head*>(slot_at(slot));
+    }
+    [[nodiscard]] Node& node(std::uint32_t slot, Position p) const noexcept {
+        return reinterpret_cast<Node*>(slot_at(slot) + layout_.nodes)[p];
+    }
+    /// The words of a slot's snapshot.
+    [[nodiscard]] Word* named(std::uint32_t slot) const noexcept {
+        return reinterpret_cast<Word*>(slot_at(slot) + layout_.snapshot);
+    }
+
+private:
+    struct Layout {
+        explicit Layout(const Shape& shape)
+            : words((shape.size + 63) / 64), inboxes(rounded(words * sizeof(Word))),
+              slots(inboxes + shape.size * sizeof(Inbox)), nodes(sizeof(Head)),
+              snapshot(rounded(nodes + shape.size * sizeof(Node))),
+              slot_bytes(rounded(snapshot + words * sizeof(Word))),
+              total(slots + shape.slots * slot_bytes) {}
+        static std::size_t rounded(std::size_t bytes) noexcept {
+            return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
+        }
+
+        std::uint32_t words;
+        std::size_t inboxes, slots;              ///< In the block.
+        std::size_t nodes, snapshot, slot_bytes; ///< In a slot.
+        std::size_t total;
+    };
+
+    [[nodiscard]] std::byte* slot_at(std::uint32_t slot) const noexcept {
+        return slots_ + slot * layout_.slot_bytes;
+    }
+
+    Layout layout_;
+    Word* mask_;
+    Inbox* inboxes_;
+    std::byte* slots_;
+};
+
+} // namespace corymb::multicast
