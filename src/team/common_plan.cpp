@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a team of processes one plans and all run the same plan: its JSON form lies in the arena.
 #include "base/clock.hpp"
+#include "base/usable_cpus.hpp"
+#include "team/plan_memo.hpp"
 #include "team/team_shared.hpp"
 
 #include <algorithm>
@@ -44,6 +46,30 @@ Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
 
 } // namespace
 
+/// The plan for us and others, as this process has seen it before or makes it now.
+Plan TeamShared::known_plan(const team::PlanKey& key) {
+    if (!plans_given) {
+        if (auto known = team::remembered_plan(origin_of(key))) {
+            return *std::move(known);
+        }
+    }
+    Plan plan = make_plan(key);
+    remember(key, plan);
+    return plan;
+}
+
+team::PlanOrigin TeamShared::origin_of(const team::PlanKey& key) const {
+    return {options.cpus,   company->cpus.empty() ? affinity_mask() : company->cpus,
+            fabric.size(),  company->pull,
+            oversubscribed, key};
+}
+
+void TeamShared::remember(const team::PlanKey& key, const Plan& plan) const {
+    if (!plans_given) {
+        team::remember_plan(origin_of(key), plan);
+    }
+}
+
 Plan TeamShared::common_plan(const team::PlanKey& key) {
     PlanText& slot = fabric.arena().find_or_make<PlanText>(text_key(key));
     const std::int64_t deadline = now_ns() + deadline_ns;
@@ -67,7 +93,9 @@ Plan TeamShared::common_plan(const team::PlanKey& key) {
     for (auto pause = 50us; !is_ours();
          pause = std::min(pause * 2, std::chrono::microseconds(2ms))) {
         if (!text.empty()) {
-            return read_plan(text, hash);
+            Plan plan = read_plan(text, hash);
+            remember(key, plan);
+            return plan;
         }
         if (is_broken()) {
             throw_failure(); // Whoever noticed says who is to blame.
@@ -81,7 +109,7 @@ Plan TeamShared::common_plan(const team::PlanKey& key) {
         std::this_thread::sleep_for(pause);
     }
     try {
-        Plan plan = make_plan(key);
+        Plan plan = known_plan(key);
         const std::string json = to_json(plan);
         const std::string digest = plan_hash(plan);
         const std::lock_guard lock(*memory);

@@ -43,6 +43,8 @@ struct PlanKey {
 /// ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
+struct PlanOrigin; // plan_memo.hpp
+
 /// A plan and who reads its publications; lives as long as the team.
 struct SharedPlan {
     Plan plan;
@@ -172,6 +174,9 @@ struct TeamShared {
 private:
     Plan make_plan(const team::PlanKey& key);
     Plan common_plan(const team::PlanKey& key);
+    Plan known_plan(const team::PlanKey& key);
+    [[nodiscard]] team::PlanOrigin origin_of(const team::PlanKey& key) const;
+    void remember(const team::PlanKey& key, const Plan& plan) const;
 
     std::uint32_t own_pid_;
     std::uint32_t fork_count_ = fork_count();
