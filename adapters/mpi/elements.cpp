@@ -144,6 +144,14 @@ struct NamedOperator {
     unsigned groups; ///< The standard defines it for these.
 };
 
+/// What a thread has looked up last.
+struct LastKernel {
+    MPI_Datatype type{};
+    MPI_Op op{};
+    bool exists = false;
+    Kernel kernel;
+};
+
 const std::array<NamedOperator, 12>& named_operators() {
     static const std::array<NamedOperator, 12> all{{
         {MPI_SUM, CORYMB_SUM, integer | floating | complex},
@@ -177,7 +185,9 @@ Layout layout_of(MPI_Datatype type) {
     return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, false, type};
 }
 
-std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
+namespace {
+
+std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
     const Named* const named = find_named(type);
     if (named == nullptr || named->type == CORYMB_NO_TYPE) {
         return std::nullopt;
@@ -188,10 +198,28 @@ std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
                 library().is_defined(named->type, one.op) == 0) {
                 return std::nullopt;
             }
-            return Kernel{named->type, one.op, static_cast<std::size_t>(named->layout.extent)};
+            const bool rounds = (named->group & (floating | complex)) != 0 &&
+                                (one.op == CORYMB_SUM || one.op == CORYMB_PROD);
+            return Kernel{named->type, one.op, static_cast<std::size_t>(named->layout.extent),
+                          !rounds};
         }
     }
     return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
+    // Handles of the user's may be used again for something else; only what exists is kept.
+    thread_local constinit LastKernel last;
+    if (last.exists && last.type == type && last.op == op) [[likely]] {
+        return last.kernel;
+    }
+    const auto found = find_kernel(type, op);
+    if (found) {
+        last = {type, op, true, *found};
+    }
+    return found;
 }
 
 } // namespace corymb::mpi

@@ -27,6 +27,7 @@ struct Kernel {
     corymb_type type = CORYMB_NO_TYPE;
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
+    bool is_exact = false; ///< The result does not depend on the order of the elements.
 };
 
 /// Both predefined and, by the standard, meant for each other. Nothing: it is left to MPI. The

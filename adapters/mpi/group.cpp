@@ -20,8 +20,6 @@ struct Registry {
     int key = 0;
     bool has_key = false;
     std::atomic<bool> is_over{false};
-    /// Changes with every group that goes, so that nobody finds a remembered one again.
-    std::atomic<std::uint64_t> generation{1};
 };
 
 Registry& registry() {
@@ -46,7 +44,7 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcep
     Registry& all = registry();
     {
         const std::lock_guard lock(all.lock);
-        all.generation.fetch_add(1, std::memory_order_release);
+        group_generation.fetch_add(1, std::memory_order_release);
         all.groups.erase(group);
     }
     keep_for_summary(*group);
@@ -93,11 +91,20 @@ void pass(Group& group, Reason reason) {
     group.reason = reason;
 }
 
+/// Whether several threads may be in MPI at once.
+bool has_many_threads() noexcept {
+    int level = MPI_THREAD_MULTIPLE;
+    host().Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+}
+
 Group* make_group(MPI_Comm comm) {
     const Host& mpi = host();
     auto group = std::make_unique<Group>();
     int is_between_groups = 0;
     group->comm = comm;
+    group->has_many_threads = has_many_threads();
+    group->is_watched = group->has_many_threads || is_explaining();
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
     }
@@ -128,20 +135,10 @@ bool is_usable() noexcept {
            !registry().is_over.load(std::memory_order_acquire);
 }
 
-struct Remembered {
-    std::uint64_t generation = 0;
-    MPI_Comm comm{};
-    Group* group = nullptr;
-};
-
 } // namespace
 
-Group* group_of(MPI_Comm comm) noexcept {
-    thread_local Remembered last;
-    const std::uint64_t now = registry().generation.load(std::memory_order_acquire);
-    if (last.generation == now && last.comm == comm) [[likely]] {
-        return last.group;
-    }
+Group* find_group(MPI_Comm comm) noexcept {
+    const std::uint64_t now = group_generation.load(std::memory_order_acquire);
     if (comm == host().comm_null || !is_usable()) {
         return nullptr;
     }
@@ -159,25 +156,16 @@ Group* group_of(MPI_Comm comm) noexcept {
         }
     }
     if (group != nullptr) {
-        last = {now, comm, group};
+        last_group = {now, comm, group};
     }
     return group;
-}
-
-bool has_many_threads() noexcept {
-    static const bool many = [] {
-        int level = MPI_THREAD_MULTIPLE;
-        host().Query_thread(&level);
-        return level == MPI_THREAD_MULTIPLE;
-    }();
-    return many;
 }
 
 void give_back_teams() noexcept {
     Registry& all = registry();
     all.is_over.store(true, std::memory_order_release);
     const std::lock_guard lock(all.lock);
-    all.generation.fetch_add(1, std::memory_order_release);
+    group_generation.fetch_add(1, std::memory_order_release);
     for (Group* const group : all.groups) {
         keep_for_summary(*group);
         give_back(*group);

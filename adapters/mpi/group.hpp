@@ -4,11 +4,14 @@
 #pragma once
 
 #include "account.hpp"
+#include "choice.hpp"
 #include "host.hpp"
 #include "reasons.hpp"
 
 #include <corymb.h>
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -28,15 +31,35 @@ struct Group {
     /// A team is used by one thread at a time. Programs that call two collectives of a communicator
     /// at once break MPI's rules; this keeps them from breaking memory.
     std::mutex use;
+    /// Several threads may be in MPI at once, or calls are counted: each needs more care.
+    bool is_watched = false;
+    bool has_many_threads = false;
+    Choice choice;   ///< Of a communicator with a team.
     Account account; ///< Of this rank's calls.
 };
 
+/// The communicator that a thread has used last.
+struct LastGroup {
+    std::uint64_t generation = 0;
+    MPI_Comm comm{};
+    Group* group = nullptr;
+};
+inline thread_local constinit LastGroup last_group;
+/// Changes with every group that goes, so that nobody finds a remembered one again.
+inline constinit std::atomic<std::uint64_t> group_generation{1};
+
+[[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
+
 /// That of the communicator, made when first asked for. Null where MPI is not usable or the handle
 /// is none; then MPI says so itself.
-[[nodiscard]] Group* group_of(MPI_Comm comm) noexcept;
-
-/// Whether several threads may be in MPI at once.
-[[nodiscard]] bool has_many_threads() noexcept;
+[[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
+    const LastGroup& last = last_group;
+    if (last.comm == comm && last.generation == group_generation.load(std::memory_order_acquire))
+        [[likely]] {
+        return last.group;
+    }
+    return find_group(comm);
+}
 
 /// At MPI_Finalize: gives back all teams. What happens afterwards is the MPI's.
 void give_back_teams() noexcept;

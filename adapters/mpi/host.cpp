@@ -59,7 +59,7 @@ void find(Function& function, const char* name) noexcept {
     std::_Exit(2);
 }
 
-Host find_host() noexcept {
+Host look_up() noexcept {
     if (find_in_host("PMPI_Comm_size") == nullptr) {
         refuse_process();
     }
@@ -75,6 +75,7 @@ Host find_host() noexcept {
     host.type_uint64 = MPI_UINT64_T;
     host.op_null = MPI_OP_NULL;
     host.op_bor = MPI_BOR;
+    host.op_max = MPI_MAX;
     host.whole = true;
 #define CORYMB_REQUIRE(name) host.whole = host.whole && host.name != nullptr;
     CORYMB_PMPI_OWN(CORYMB_REQUIRE)
@@ -94,8 +95,9 @@ void* find_variable(const char* name) noexcept {
     return found != nullptr ? found : find_in_host(name);
 }
 
-const Host& host() noexcept {
-    static const Host found = find_host();
+const Host& find_host() noexcept {
+    static const Host found = look_up();
+    known_host.store(&found, std::memory_order_release);
     return found;
 }
 

@@ -6,6 +6,8 @@
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <atomic>
+
 namespace corymb::mpi {
 
 /// Address of a symbol of the MPI that the process has loaded; null when it has none.
@@ -42,9 +44,17 @@ struct Host {
     MPI_Datatype type_uint64{};
     MPI_Op op_null{};
     MPI_Op op_bor{};
+    MPI_Op op_max{};
     bool whole = false; ///< All that the adapter itself needs is there.
 };
 
-[[nodiscard]] const Host& host() noexcept;
+/// Finds it at the first call.
+[[nodiscard]] const Host& find_host() noexcept;
+inline constinit std::atomic<const Host*> known_host{nullptr};
+
+[[nodiscard]] inline const Host& host() noexcept {
+    const Host* const known = known_host.load(std::memory_order_acquire);
+    return known != nullptr ? *known : find_host();
+}
 
 } // namespace corymb::mpi

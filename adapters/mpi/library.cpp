@@ -16,7 +16,7 @@ void find(Library& library, void* opened, Function& function, const char* name) 
     }
 }
 
-Library open_library() {
+Library look_up() {
     Library library;
     // Its names stay its own: the program may bring other libraries that corymb uses, too.
     void* const opened = dlopen(CORYMB_LIBRARY_NAME, RTLD_NOW | RTLD_LOCAL);
@@ -33,8 +33,9 @@ Library open_library() {
 
 } // namespace
 
-const Library& library() {
-    static const Library opened = open_library();
+const Library& open_library() {
+    static const Library opened = look_up();
+    known_library.store(&opened, std::memory_order_release);
     return opened;
 }
 

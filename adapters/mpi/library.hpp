@@ -5,6 +5,7 @@
 
 #include <corymb.h>
 
+#include <atomic>
 #include <string>
 
 namespace corymb::mpi {
@@ -44,6 +45,12 @@ struct Library {
 };
 
 /// Opens libcorymb at the first call.
-[[nodiscard]] const Library& library();
+[[nodiscard]] const Library& open_library();
+inline constinit std::atomic<const Library*> known_library{nullptr};
+
+[[nodiscard]] inline const Library& library() {
+    const Library* const known = known_library.load(std::memory_order_acquire);
+    return known != nullptr ? *known : open_library();
+}
 
 } // namespace corymb::mpi

@@ -7,7 +7,7 @@
 #include "library.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <sched.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,9 +34,13 @@ constexpr std::int64_t visit_every_ns = 20'000;
 constexpr std::int64_t visit_share = 16;
 constexpr std::int64_t visits_apart_ns_max = 5'000'000;
 
+constexpr int words_of_cpus = 16;
+
 /// What ranks tell each other; combined by bitwise or, rank 0 alone sets the last three.
 struct Words {
     std::uint64_t objections = 0;
+    std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
+    std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
     std::uint64_t pid = 0;
@@ -94,16 +99,38 @@ std::uint64_t random_number() {
     return std::uint64_t{source()} << 32 | source() | 1;
 }
 
-bool is_switched_off() noexcept {
+bool is_switched(const char* how) noexcept {
     const char* const value = std::getenv("CORYMB_MPI");
-    return value != nullptr && std::strcmp(value, "off") == 0;
+    return value != nullptr && std::strcmp(value, how) == 0;
+}
+
+void add_own_cpus(Words& words) {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    ::sched_getaffinity(0, sizeof own, &own); // Refused: none are known, nothing is tried.
+    for (std::size_t cpu = 0; cpu < std::size_t{64} * words_of_cpus; ++cpu) {
+        if (CPU_ISSET(cpu, &own)) {
+            words.cpus[cpu / 64] |= std::uint64_t{1} << cpu % 64;
+        }
+    }
+}
+
+/// With more ranks than CPUs no MPI library comes near, and its calls take long to try.
+bool has_a_cpu_each(const Group& group, const Words& all) {
+    int cpus = 0;
+    for (const std::uint64_t word : all.cpus) {
+        cpus += std::popcount(word);
+    }
+    return group.size <= cpus;
 }
 
 /// The first words of a rank; rank 0 makes the memory.
 void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
-    if (is_switched_off()) {
+    add_own_cpus(words);
+    words.always = is_switched("always") ? 1 : 0;
+    if (is_switched("off")) {
         object(words, Objection::switched_off);
     } else if (!library().missing.empty()) {
         object(words, Objection::no_library);
@@ -186,6 +213,9 @@ std::uint64_t negotiate(Group& group) {
     }
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         return static_cast<std::uint64_t>(Objection::other_machine);
+    }
+    if (words.always != 0 || !has_a_cpu_each(group, words)) {
+        group.choice.give_all_to_corymb();
     }
     if (group.rank != 0) {
         const std::string path =

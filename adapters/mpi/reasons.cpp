@@ -15,6 +15,8 @@ const char* text_of(Reason reason) noexcept {
     case Reason::between_groups: return "an intercommunicator";
     case Reason::beyond_world: return "a communicator with processes outside of MPI_COMM_WORLD";
     case Reason::no_team: return "no team";
+    case Reason::trial: return "tried, to see which of the two is faster";
+    case Reason::slower: return "it was the faster one when tried";
     }
     return "";
 }

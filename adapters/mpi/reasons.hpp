@@ -17,6 +17,8 @@ enum class Reason : std::uint8_t {
     between_groups,
     beyond_world,
     no_team,
+    trial,
+    slower,
 };
 
 /// Bits that ranks combine when they agree on a team: why there is none.

@@ -22,6 +22,8 @@ const void* input_of(const void* in) noexcept {
 struct Reducing {
     Kernel kernel;
     Reason refused = Reason::none;
+    /// Sums of more than two floating-point numbers depend on their order: those stay with one.
+    bool may_choose = true;
 };
 
 /// MPICH refuses a buffer that is both without MPI_IN_PLACE, Open MPI does not.
@@ -44,7 +46,10 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         return {{}, Reason::arguments};
     }
     const auto kernel = kernel_of(type, op);
-    return kernel ? Reducing{*kernel} : Reducing{{}, Reason::no_kernel};
+    if (!kernel) {
+        return {{}, Reason::no_kernel};
+    }
+    return {*kernel, Reason::none, kernel->is_exact || turn.size() == 2};
 }
 
 std::size_t elements(MPI_Count count) noexcept {
@@ -64,17 +69,20 @@ using Scanning = corymb_status (*)(const void*, void*, size_t, corymb_type, cory
 int on_all_ranks(Scanning operation(const Library&), const Call& call, const void* in, void* out,
                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const auto [kernel, refused] = reducing(turn, count, type, op);
+    const auto [kernel, refused, may_choose] = reducing(turn, count, type, op);
     if (refused != Reason::none) {
         return turn.pass_on(refused);
     }
     if (is_aliased(in, out, count)) {
         return turn.pass_on(Reason::arguments);
     }
-    return turn.take(elements(count) * kernel.bytes, [&] {
-        return operation(library())(input_of(in), out, elements(count), kernel.type, kernel.op,
-                                    turn.team());
-    });
+    return turn.take(
+        elements(count) * kernel.bytes,
+        [&] {
+            return operation(library())(input_of(in), out, elements(count), kernel.type, kernel.op,
+                                        turn.team());
+        },
+        may_choose);
 }
 
 } // namespace
@@ -100,7 +108,7 @@ int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
     Turn turn(call, comm);
-    const auto [kernel, refused] = reducing(turn, count, type, op);
+    const auto [kernel, refused, may_choose] = reducing(turn, count, type, op);
     if (refused != Reason::none) {
         return turn.pass_on(refused);
     }
@@ -109,16 +117,19 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
         (is_root && is_aliased(in, out, count))) {
         return turn.pass_on(Reason::arguments);
     }
-    return turn.take(elements(count) * kernel.bytes, [&] {
-        return library().reduce(input_of(in), is_root ? out : nullptr, elements(count), kernel.type,
-                                kernel.op, root, turn.team());
-    });
+    return turn.take(
+        elements(count) * kernel.bytes,
+        [&] {
+            return library().reduce(input_of(in), is_root ? out : nullptr, elements(count),
+                                    kernel.type, kernel.op, root, turn.team());
+        },
+        may_choose);
 }
 
 int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const auto [kernel, refused] = reducing(turn, count, type, op);
+    const auto [kernel, refused, may_choose] = reducing(turn, count, type, op);
     if (refused != Reason::none) {
         return turn.pass_on(refused);
     }
@@ -126,22 +137,25 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
         return turn.pass_on(Reason::arguments);
     }
     const std::size_t bytes = elements(count) * kernel.bytes;
-    return turn.take(bytes * static_cast<std::size_t>(turn.size()), [&] {
-        if (in != MPI_IN_PLACE) {
-            return library().reduce_scatter(in, out, elements(count), kernel.type, kernel.op,
-                                            turn.team());
-        }
-        const corymb_status status = library().reduce_scatter(out, CORYMB_IN_PLACE, elements(count),
-                                                              kernel.type, kernel.op, turn.team());
-        move_to_front(out, bytes * static_cast<std::size_t>(turn.rank()), bytes);
-        return status;
-    });
+    return turn.take(
+        bytes * static_cast<std::size_t>(turn.size()),
+        [&] {
+            if (in != MPI_IN_PLACE) {
+                return library().reduce_scatter(in, out, elements(count), kernel.type, kernel.op,
+                                                turn.team());
+            }
+            const corymb_status status = library().reduce_scatter(
+                out, CORYMB_IN_PLACE, elements(count), kernel.type, kernel.op, turn.team());
+            move_to_front(out, bytes * static_cast<std::size_t>(turn.rank()), bytes);
+            return status;
+        },
+        may_choose);
 }
 
 int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const auto [kernel, refused] = reducing(turn, 0, type, op);
+    const auto [kernel, refused, may_choose] = reducing(turn, 0, type, op);
     if (refused != Reason::none) {
         return turn.pass_on(refused);
     }
@@ -159,26 +173,30 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     if (!is_valid || is_aliased(in, out, all)) {
         return turn.pass_on(Reason::arguments);
     }
-    return turn.take(elements(all) * kernel.bytes, [&] {
-        const bool in_place = in == MPI_IN_PLACE;
-        const void* const from = in_place ? out : in;
-        void* const to = in_place ? CORYMB_IN_PLACE : out;
-        std::vector<std::size_t> parts;
-        for (int rank = 0; rank < turn.size(); ++rank) {
-            parts.push_back(elements(counts[rank]));
-        }
-        const corymb_status status =
-            is_uniform
-                ? library().reduce_scatter(from, to, parts[0], kernel.type, kernel.op, turn.team())
-                : library().reduce_scatterv(from, to, parts.data(), kernel.type, kernel.op,
-                                            turn.team());
-        if (in_place) {
-            const auto own = parts.begin() + turn.rank();
-            move_to_front(out, std::accumulate(parts.begin(), own, std::size_t{0}) * kernel.bytes,
-                          *own * kernel.bytes);
-        }
-        return status;
-    });
+    return turn.take(
+        elements(all) * kernel.bytes,
+        [&] {
+            const bool in_place = in == MPI_IN_PLACE;
+            const void* const from = in_place ? out : in;
+            void* const to = in_place ? CORYMB_IN_PLACE : out;
+            std::vector<std::size_t> parts;
+            for (int rank = 0; rank < turn.size(); ++rank) {
+                parts.push_back(elements(counts[rank]));
+            }
+            const corymb_status status =
+                is_uniform ? library().reduce_scatter(from, to, parts[0], kernel.type, kernel.op,
+                                                      turn.team())
+                           : library().reduce_scatterv(from, to, parts.data(), kernel.type,
+                                                       kernel.op, turn.team());
+            if (in_place) {
+                const auto own = parts.begin() + turn.rank();
+                move_to_front(out,
+                              std::accumulate(parts.begin(), own, std::size_t{0}) * kernel.bytes,
+                              *own * kernel.bytes);
+            }
+            return status;
+        },
+        may_choose);
 }
 
 } // namespace corymb::mpi

@@ -32,17 +32,14 @@ int error_class(corymb_status status) noexcept {
 
 } // namespace
 
-Turn::Turn(const Call& call, MPI_Comm comm) noexcept : call_(call), group_(group_of(comm)) {
-    if (group_ == nullptr) {
-        return;
-    }
-    if (has_many_threads()) {
+void Turn::begin() noexcept {
+    if (group_->has_many_threads) {
         use_ = std::unique_lock(group_->use);
     }
-    if (is_explaining()) [[unlikely]] {
+    if (is_explaining()) {
         begin_ns_ = now_ns();
     }
-    if (group_->state == Group::State::early && call.form == Form::blocking &&
+    if (group_->state == Group::State::early && call_.form == Form::blocking &&
         group_->calls++ == early_calls) {
         meet(*group_);
     }
@@ -63,8 +60,36 @@ int Turn::pass_on(Reason reason) {
     return result;
 }
 
+/// One of the calls that show who is faster. They are the same ones on all ranks.
+int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
+    Choice& choice = group_->choice;
+    Trial* trial = nullptr;
+    try {
+        trial = &choice.trial(call_.operation, bytes);
+        trial->reserve();
+    } catch (const std::exception&) {
+        abandon();
+        return finish(CORYMB_OUT_OF_MEMORY, bytes);
+    }
+    int result = MPI_SUCCESS;
+    const std::int64_t begin = now_ns();
+    if (trial->is_for_mpi()) {
+        result = call_.below();
+        trial->add(now_ns() - begin);
+        note(Reason::trial, bytes);
+    } else {
+        const auto status = static_cast<corymb_status>(run());
+        trial->add(now_ns() - begin);
+        result = finish(status, bytes);
+    }
+    if (result == MPI_SUCCESS && trial->is_over()) {
+        choice.settle(call_.operation, bytes, trial->agree(group_->comm));
+    }
+    return result;
+}
+
 void Turn::note(Reason reason, std::uint64_t bytes) noexcept {
-    if (!is_explaining()) [[likely]] {
+    if (!group_->is_watched || !is_explaining()) [[likely]] {
         return;
     }
     try {

@@ -15,7 +15,12 @@ class Turn {
 public:
     /// The first calls on a communicator decide whether it has a team, whatever their arguments
     /// are: ranks may differ in these.
-    Turn(const Call& call, MPI_Comm comm) noexcept;
+    Turn(const Call& call, MPI_Comm comm) noexcept : call_(call), group_(group_of(comm)) {
+        if (group_ != nullptr && (group_->is_watched || group_->state == Group::State::early))
+            [[unlikely]] {
+            begin();
+        }
+    }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     ~Turn() = default;
@@ -30,20 +35,29 @@ public:
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
     int pass_on(Reason reason);
-    /// Runs `action`, which returns a corymb_status; `bytes` are this rank's.
+    /// Runs `action`, which returns a corymb_status, or leaves it to the MPI where that is faster.
+    /// `bytes` are the same on all ranks, and so is `may_choose`.
     template <class Action>
-    int take(std::uint64_t bytes, const Action& action) {
-        corymb_status status = CORYMB_OUT_OF_MEMORY;
-        try {
-            status = action();
-        } catch (const std::exception&) { // No memory for a copy, here only: nobody may wait.
-            abandon();
+    int take(std::uint64_t bytes, const Action& action, bool may_choose = true) {
+        auto run = [&]() noexcept -> int {
+            try {
+                return action();
+            } catch (const std::exception&) { // No memory for a copy, here only: nobody may wait.
+                abandon();
+                return CORYMB_OUT_OF_MEMORY;
+            }
+        };
+        const Verdict verdict = group_->choice.of(call_.operation, bytes);
+        if (verdict == Verdict::corymb || !may_choose) [[likely]] {
+            return finish(static_cast<corymb_status>(run()), bytes);
         }
-        return finish(status, bytes);
+        return verdict == Verdict::mpi ? pass_on(Reason::slower) : attempt(bytes, Below(run));
     }
 
 private:
+    void begin() noexcept;
     void abandon() noexcept;
+    int attempt(std::uint64_t bytes, Below run) noexcept;
     int finish(corymb_status status, std::uint64_t bytes) noexcept;
     void note(Reason reason, std::uint64_t bytes) noexcept;
 

@@ -7,6 +7,7 @@ tools/test/mpi.sh makes the first two: $CORYMB_MPI_LIBRARIES is the folder with 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Pa
 
 @pytest.fixture
 def mpirun() -> Callable[..., Finished]:
-    """`corymb mpirun` with N ranks; anything that hangs ends after `seconds`."""
+    """`corymb mpirun` with N ranks, without trials; anything that hangs ends after `seconds`."""
 
     def run(mpi: Mpi, ranks: int, *words: Any, seconds: int = 100, **env: str) -> Finished:
         command = [sys.executable, "-m", "corymb", "mpirun", *mpi.options, "-n", str(ranks)]
@@ -88,20 +89,34 @@ def mpirun() -> Callable[..., Finished]:
             capture_output=True,
             text=True,
             timeout=seconds,
-            env=mpi.environment | env,
+            env=mpi.environment | {"CORYMB_MPI": "always"} | env,
         )
 
     return run
 
 
-# A rank of MPICH that is killed leaves these.
-NAMES_OF_MPI = ("mpich_shm_",)
-
-
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    """No test leaves anything of corymb's in /dev/shm."""
+    """No test leaves anything in /dev/shm. What a killed rank of an MPI leaves is removed."""
     before = set(os.listdir("/dev/shm"))
     yield
     left = set(os.listdir("/dev/shm")) - before
-    assert not {name for name in left if not name.startswith(NAMES_OF_MPI)}
+    ours = {name for name in left if name.startswith("corymb")}
+    for name in left - ours:
+        if name.startswith(NAMES_OF_MPI) and not is_in_use(name):
+            with contextlib.suppress(OSError):
+                os.unlink(f"/dev/shm/{name}")
+    assert not ours
+
+
+# A rank of MPICH or Intel MPI that is killed leaves these.
+NAMES_OF_MPI = ("mpich_shm_", "Intel_MPI_")
+
+
+def is_in_use(name: str) -> bool:
+    """Whether a process has it mapped: then it is another job's."""
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            if f"/dev/shm/{name}" in maps.read_text():
+                return True
+    return False

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import subprocess
 import sys
 import time
@@ -51,6 +53,15 @@ def test_python(mpirun: Mpirun) -> None:
     run = mpirun(mpi, 2, "--explain", mpi.python, HERE / "with_mpi4py.py")
     assert run.stdout == "right\n" * 2, run.stderr
     assert any("MPI_Allreduce " in line and "  corymb" in line for line in run.stderr.splitlines())
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_the_faster_one_is_found(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """The first calls of an operation are tried on both, with the same results."""
+    path = program(mpi, "random_collectives")
+    run = mpirun(mpi, 2, "--explain", path, 120, 3, "single", CORYMB_MPI="")
+    assert run.stdout == "120 steps, 0 differences\n", run.stderr
+    assert re.search(r"MPI_Barrier .* MPI: tried, to see which", run.stderr)
 
 
 def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:
