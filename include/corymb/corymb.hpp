@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/barrier.hpp>
+#include <corymb/broadcast_ring.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>

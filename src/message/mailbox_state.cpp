@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_state.hpp"
 
-#include "base/clock.hpp"
+#include "message/wait_until.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +16,6 @@ using channel::SlotMessage;
 using message::Box;
 
 namespace {
-
-constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Only bounds one system call.
 
 /// Calls a member function at the end of a scope, whatever ends it.
 template <class T>
@@ -245,33 +243,7 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     auto look = [this]() noexcept {
         return has_message();
     };
-    for (int i = 0; i < patience_.quick_looks(); ++i) {
-        if (look()) {
-            return true;
-        }
-        if (limit_ns <= 0) {
-            return false;
-        }
-        channel::cpu_pause();
-    }
-    const std::int64_t begin = now_ns();
-    auto stop = [begin, limit_ns]() noexcept {
-        return now_ns() - begin >= limit_ns;
-    };
-    auto always = []() noexcept {
-        return true;
-    };
-    using Outcome = channel::Patience::Outcome;
-    const Outcome outcome = patience_.wait_awake(channel::Look(look), channel::Look(stop),
-                                                 channel::Look(always), begin);
-    if (outcome != Outcome::exhausted) {
-        return outcome == Outcome::satisfied || look();
-    }
-    const bool found = box_->spot.park(look, stop, [begin, limit_ns]() noexcept {
-        return std::clamp<std::int64_t>(limit_ns - (now_ns() - begin), 1, sleep_at_most_ns);
-    });
-    patience_.learn_from_sleep(now_ns() - begin);
-    return found;
+    return message::wait_until(patience_, look, limit_ns, box_->spot);
 }
 
 } // namespace corymb::detail

@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a team of processes knows about the processes of its ranks.
-#include "base/small_file.hpp"
+#include "base/process_state.hpp"
 #include "team/team_shared.hpp"
 
 #include <fmt/format.h>
 
 namespace corymb::detail {
-
-namespace {
-
-/// " , stopped" and the like, of a process that may be another's; empty when it runs or sleeps.
-std::string state_of(std::uint32_t pid) {
-    const auto text = read_small_file(fmt::format("/proc/{}/stat", pid));
-    const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
-    if (name_end == std::string::npos || name_end + 2 >= text->size()) {
-        return ", gone";
-    }
-    switch ((*text)[name_end + 2]) {
-    case 'T':
-    case 't': return ", stopped";
-    case 'Z':
-    case 'X': return ", ended";
-    default: return {};
-    }
-}
-
-} // namespace
 
 void TeamShared::set_pids(const std::vector<std::uint32_t>& pids) {
     const std::lock_guard lock(*memory);
@@ -66,7 +46,7 @@ std::string TeamShared::name_of(Rank rank) {
         return fmt::format("rank {}", rank);
     }
     const std::uint32_t pid = fabric.state(rank).pid;
-    return fmt::format("rank {} (pid {}{})", rank, pid, state_of(pid));
+    return fmt::format("rank {} (pid {}{})", rank, pid, process_state(pid));
 }
 
 } // namespace corymb::detail

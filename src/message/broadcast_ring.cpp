@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/broadcast_state.hpp"
+
+#include <corymb/broadcast_ring.hpp>
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
+namespace corymb {
+
+using detail::BroadcastPublished;
+using detail::BroadcastRead;
+using detail::BroadcastShared;
+
+namespace {
+
+constexpr std::chrono::nanoseconds default_deadline = std::chrono::minutes(1);
+constexpr std::size_t slots_most = std::size_t{1} << 20U;
+constexpr std::size_t readers_most = std::size_t{1} << 16U;
+constexpr std::size_t ring_bytes_most = std::size_t{1} << 30U;
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(Errc::invalid_argument, text);
+}
+
+void check_range(const char* what, std::size_t value, std::size_t least, std::size_t most) {
+    if (value < least || value > most) {
+        refuse(std::string(what) + " is " + std::to_string(value) + ", but must be " +
+               std::to_string(least) + " to " + std::to_string(most));
+    }
+}
+
+BroadcastOptions checked(BroadcastOptions options) {
+    check_range("message_bytes", options.message_bytes, 0, channel::message_bytes_most);
+    check_range("slots", options.slots, 2, slots_most);
+    check_range("readers", static_cast<std::size_t>(std::max(options.readers, 0)), 1, readers_most);
+    const std::size_t bytes = channel::SlotShape::of(options.slots, options.message_bytes).bytes();
+    if (bytes > ring_bytes_most) {
+        refuse("the ring would have " + std::to_string(bytes >> 20U) +
+               " MiB; slots times message_bytes may be at most 1 GiB");
+    }
+    if (options.deadline.count() <= 0) {
+        options.deadline = default_deadline;
+    }
+    return options;
+}
+
+template <class State>
+State& checked(const std::unique_ptr<State, void (*)(State*)>& state) {
+    if (state == nullptr) {
+        refuse("this handle is empty: it was moved from, or is of no ring");
+    }
+    return *state;
+}
+
+} // namespace
+
+void detail::throw_wrong_broadcast(std::size_t got, std::size_t wanted) {
+    throw Error(Errc::mismatch, "the publisher sent " + std::to_string(got) +
+                                    " bytes where this reader expects values of " +
+                                    std::to_string(wanted) + "; both must use the same type");
+}
+
+BroadcastPublisher::BroadcastPublisher() noexcept : state_(nullptr, nullptr) {}
+BroadcastPublisher::BroadcastPublisher(BroadcastPublisher&& other) noexcept = default;
+BroadcastPublisher& BroadcastPublisher::operator=(BroadcastPublisher&& other) noexcept = default;
+BroadcastPublisher::~BroadcastPublisher() = default;
+BroadcastPublisher::BroadcastPublisher(std::shared_ptr<BroadcastShared> shared)
+    : state_(new BroadcastPublished(std::move(shared)),
+             [](BroadcastPublished* state) { delete state; }) {}
+
+bool BroadcastPublisher::try_publish(const void* data, std::size_t bytes) {
+    BroadcastPublished& state = checked(state_);
+    state.check(data, bytes);
+    return state.try_publish(data, bytes);
+}
+
+void BroadcastPublisher::publish(const void* data, std::size_t bytes,
+                                 std::chrono::nanoseconds limit) {
+    BroadcastPublished& state = checked(state_);
+    state.check(data, bytes);
+    const auto longest = limit.count() > 0 ? limit : state.shared->options().deadline;
+    state.publish(data, bytes, longest.count());
+}
+
+std::uint64_t BroadcastPublisher::published() const noexcept {
+    return state_ == nullptr ? 0 : state_->sender.published();
+}
+
+void BroadcastPublisher::drop(int reader) {
+    checked(state_).drop(reader);
+}
+
+std::vector<BroadcastReaderInfo> BroadcastPublisher::take_dropped() {
+    return checked(state_).take_dropped();
+}
+
+BroadcastReader::BroadcastReader() noexcept : state_(nullptr, nullptr) {}
+BroadcastReader::BroadcastReader(BroadcastReader&& other) noexcept = default;
+BroadcastReader& BroadcastReader::operator=(BroadcastReader&& other) noexcept = default;
+BroadcastReader::~BroadcastReader() = default;
+BroadcastReader::BroadcastReader(std::shared_ptr<BroadcastShared> shared, BroadcastPolicy policy)
+    : state_(new BroadcastRead(std::move(shared), policy),
+             [](BroadcastRead* state) { delete state; }) {}
+
+int BroadcastReader::number() const noexcept {
+    return state_ == nullptr ? -1 : static_cast<int>(state_->line);
+}
+BroadcastPolicy BroadcastReader::policy() const noexcept {
+    return state_ == nullptr ? BroadcastPolicy::block : state_->policy;
+}
+std::uint64_t BroadcastReader::last() const noexcept {
+    return state_ == nullptr ? 0 : state_->last();
+}
+std::size_t BroadcastReader::probe_with(Handler handler, void* self, std::size_t most) {
+    return checked(state_).probe(handler, self, most);
+}
+bool BroadcastReader::wait(std::chrono::nanoseconds limit) {
+    return checked(state_).wait(limit.count());
+}
+bool BroadcastReader::at_end() {
+    return checked(state_).at_end();
+}
+
+BroadcastRing::BroadcastRing(std::shared_ptr<BroadcastShared> shared) noexcept
+    : shared_(std::move(shared)) {}
+
+BroadcastRing::BroadcastRing(const BroadcastOptions& options) {
+    const BroadcastOptions all = checked(options);
+    shared_ = std::make_shared<BroadcastShared>(all, all.between_processes ? SharedMemory::create()
+                                                                           : nullptr);
+}
+
+BroadcastRing BroadcastRing::attach(int descriptor) {
+    return BroadcastRing(std::make_shared<BroadcastShared>(SharedMemory::open(descriptor)));
+}
+
+int BroadcastRing::make_descriptor() const {
+    if (!shared_->is_machine_wide()) {
+        refuse("this ring is for the threads of one process; make it with "
+               "BroadcastOptions::between_processes");
+    }
+    const int descriptor = ::dup(shared_->file->descriptor()); // Without close-on-exec.
+    if (descriptor < 0) {
+        throw Error(Errc::io, "no descriptor for the ring's memory can be had");
+    }
+    return descriptor;
+}
+
+BroadcastPublisher BroadcastRing::publisher() {
+    detail::check_not_forked(shared_->fork_count_then);
+    return BroadcastPublisher(shared_);
+}
+
+BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
+    detail::check_not_forked(shared_->fork_count_then);
+    return {shared_, policy};
+}
+
+std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {
+    std::vector<BroadcastReaderInfo> all;
+    const std::lock_guard lock(shared_->memory);
+    for (std::size_t line = 0; line < shared_->lines(); ++line) {
+        if (auto info = shared_->info(line); info.reader >= 0) {
+            all.push_back(info);
+        }
+    }
+    return all;
+}
+
+std::size_t BroadcastRing::memory() const {
+    return shared_->arena.bytes();
+}
+
+} // namespace corymb

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/broadcast_state.hpp"
+
+#include "base/membarrier.hpp"
+#include "base/process_state.hpp"
+
+#include <corymb/error.hpp>
+
+#include <mutex>
+#include <new>
+#include <unistd.h>
+#include <utility>
+
+namespace corymb::detail {
+
+using channel::BroadcastKind;
+using channel::BroadcastPlace;
+
+namespace {
+
+// Teams keep their own things in such memory under other identities.
+constexpr std::uint64_t head_id = 0x6461'6568'6461'6f72; // "roadhead"
+constexpr std::uint64_t ring_id = 0x676e'6972'6461'6f72; // "roadring"
+
+std::uint32_t own_pid() noexcept {
+    return static_cast<std::uint32_t>(::getpid());
+}
+
+ArenaKey key(std::uint64_t id) noexcept {
+    return {0, 0, -1, -1, id};
+}
+
+channel::BroadcastShape shape_of(const BroadcastOptions& options) noexcept {
+    return channel::BroadcastShape::of(options.slots, options.message_bytes,
+                                       static_cast<std::size_t>(options.readers));
+}
+
+} // namespace
+
+BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to)
+    : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
+      shape(shape_of(options)) {
+    const bool fences = file != nullptr && !membarrier::join_machine();
+    if (fences) {
+        membarrier::use_full_light_fences();
+    }
+    const std::size_t head_bytes = sizeof(BroadcastHead) + shape.readers * sizeof(std::uint32_t);
+    ring = arena.find_or_make_sized<Ring>(key(ring_id), Ring::bytes(shape),
+                                          [this](void* place) { new (place) Ring(shape); });
+    head = arena.find_or_make_sized<BroadcastHead>(key(head_id), head_bytes, [&](void* place) {
+        new (place) BroadcastHead(options, fences, memory.reach());
+    });
+    if (file) {
+        file->set_root(arena.root());
+    }
+}
+
+BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
+    : file(std::move(with)), memory(*file), arena(memory, file->root()) {
+    {
+        const std::lock_guard lock(memory);
+        std::byte* const found = arena.root() == 0 ? nullptr : arena.find(key(head_id));
+        if (found == nullptr) {
+            throw Error(Errc::invalid_argument,
+                        "the descriptor is not that of a broadcast ring; take one of "
+                        "BroadcastRing::make_descriptor");
+        }
+        head = std::launder(reinterpret_cast<BroadcastHead*>(found));
+        shape = shape_of(head->options);
+        ring = std::launder(reinterpret_cast<Ring*>(arena.find(key(ring_id))));
+    }
+    const bool has_fences = membarrier::join_machine();
+    if (!has_fences && !head->full_fences) {
+        throw Error(Errc::unsupported,
+                    "this process may not call membarrier, but the one that made the ring may; "
+                    "allow it here, or make the ring in a process that may not either");
+    }
+    if (head->full_fences) {
+        membarrier::use_full_light_fences();
+    }
+}
+
+std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
+                                       channel::BroadcastReceiver<BroadcastEnv>& receiver) {
+    constexpr BroadcastKind kinds[] = {BroadcastKind::block, BroadcastKind::drop,
+                                       BroadcastKind::overrun};
+    const std::lock_guard lock(memory);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        for (std::size_t line = 0; line < lines(); ++line) {
+            const BroadcastPlace place{ring->line(line).place.load(std::memory_order_relaxed)};
+            if (place.kind() == BroadcastKind::none) {
+                head->pid(line) = own_pid();
+                receiver = {*ring, shape, line, kinds[static_cast<std::size_t>(policy)]};
+                return line;
+            }
+        }
+        if (attempt == 0 && reclaim_locked().empty()) {
+            break;
+        }
+    }
+    throw Error(Errc::invalid_argument,
+                "the ring has its " + std::to_string(lines()) +
+                    " readers; make it with BroadcastOptions::readers of more");
+}
+
+BroadcastReaderInfo BroadcastShared::info(std::size_t reader) noexcept {
+    auto& line = ring->line(reader);
+    const BroadcastPlace place{line.place.load(std::memory_order_relaxed)};
+    const std::uint64_t published = ring->published.load(std::memory_order_relaxed);
+    constexpr std::uint64_t nonsense = std::uint64_t{1} << 47U; // `published` is seen late.
+    BroadcastReaderInfo info;
+    info.reader = place.kind() == BroadcastKind::none ? -1 : static_cast<int>(reader);
+    info.pid = head->pid(reader);
+    info.policy = place.kind() == BroadcastKind::block  ? BroadcastPolicy::block
+                  : place.kind() == BroadcastKind::drop ? BroadcastPolicy::drop
+                                                        : BroadcastPolicy::overrun;
+    info.lag = place.lag(published) < nonsense ? place.lag(published) : 0;
+    info.last = published - info.lag;
+    info.is_dropped = line.dropped.load(std::memory_order_relaxed) == place.tag();
+    return info;
+}
+
+std::vector<BroadcastReaderInfo> BroadcastShared::reclaim() {
+    const std::lock_guard lock(memory);
+    return reclaim_locked();
+}
+
+std::vector<BroadcastReaderInfo> BroadcastShared::reclaim_locked() {
+    std::vector<BroadcastReaderInfo> ended;
+    if (!is_machine_wide()) {
+        return ended;
+    }
+    std::vector<BroadcastReaderInfo> all;
+    for (std::size_t line = 0; line < lines(); ++line) {
+        const BroadcastReaderInfo reader = info(line);
+        if (reader.reader >= 0) {
+            watch.add(reader.pid);
+            all.push_back(reader);
+        }
+    }
+    watch.look();
+    for (BroadcastReaderInfo& reader : all) {
+        if (watch.has_ended(reader.pid)) {
+            Ring::leave(ring->line(static_cast<std::size_t>(reader.reader)));
+            reader.has_ended = true;
+            ended.push_back(reader);
+        }
+    }
+    return ended;
+}
+
+bool BroadcastShared::has_lost_publisher() {
+    std::uint32_t pid = 0;
+    {
+        const std::lock_guard lock(memory);
+        if (!is_machine_wide() ||
+            head->state.load(std::memory_order_relaxed) != BroadcastHead::open) {
+            return false;
+        }
+        pid = head->publisher;
+    }
+    watch.add(pid);
+    watch.look();
+    return watch.has_ended(pid);
+}
+
+BroadcastHead::State BroadcastShared::state() const {
+    const std::lock_guard lock(memory); // Who sees it closed sees all messages.
+    return static_cast<BroadcastHead::State>(head->state.load(std::memory_order_relaxed));
+}
+
+std::string name_of(const BroadcastShared& shared, const BroadcastReaderInfo& reader) {
+    std::string text = "reader " + std::to_string(reader.reader);
+    if (shared.is_machine_wide()) {
+        text += " (pid " + std::to_string(reader.pid) + process_state(reader.pid) + ")";
+    }
+    return text;
+}
+
+void check_not_forked(std::uint32_t fork_count_then) {
+    if (fork_count_then != fork_count()) {
+        throw Error(Errc::invalid_argument,
+                    "this handle is that of the parent process; a child attaches for itself");
+    }
+}
+
+} // namespace corymb::detail

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A broadcast ring's shared memory, in the heap or in a file of several processes, and the two
+// kinds of ends that its handles hold.
+#pragma once
+
+#include "base/arena.hpp"
+#include "base/fork_count.hpp"
+#include "base/peer_watch.hpp"
+#include "base/shared_memory.hpp"
+#include "channel/broadcast_ring.hpp"
+#include "channel/env.hpp"
+#include "channel/parking_spot.hpp"
+#include "channel/patience.hpp"
+#include "channel/wake_bell.hpp"
+
+#include <corymb/broadcast_ring.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corymb::detail {
+
+using BroadcastEnv = channel::StandardEnv;
+
+/// What lies beside the ring. Plain members do not change after the ring was made.
+struct BroadcastHead {
+    enum State : std::uint32_t { unborn, open, closed };
+
+    BroadcastHead(const BroadcastOptions& with, bool fences, Reach reach)
+        : options(with), full_fences(fences), room(reach), bell(reach) {}
+
+    BroadcastOptions options;
+    bool full_fences;                          ///< The maker's process has no membarrier.
+    channel::ParkingSpot<BroadcastEnv> room;   ///< The publisher's, while readers block it.
+    channel::WakeBell<BroadcastEnv> bell;      ///< The readers'.
+    BroadcastEnv::Atomic<std::uint32_t> state; ///< A State; only ever grows. Changed with the lock.
+    std::uint32_t publisher = 0;               ///< Its process; read and written with the lock.
+    /// Processes of the readers, by line; read and written with the lock. There are as many as
+    /// lines.
+    [[nodiscard]] std::uint32_t& pid(std::size_t reader) noexcept {
+        return reinterpret_cast<std::uint32_t*>(this + 1)[reader];
+    }
+};
+
+struct BroadcastShared {
+    using Ring = channel::BroadcastRing<BroadcastEnv>;
+
+    /// `to` is null for threads of this process.
+    BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to);
+    explicit BroadcastShared(std::shared_ptr<SharedMemory> with);
+
+    [[nodiscard]] const BroadcastOptions& options() const noexcept { return head->options; }
+    [[nodiscard]] std::size_t lines() const noexcept { return shape.readers; }
+    [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
+    /// A line for a reader of this process. Throws as BroadcastRing::reader.
+    [[nodiscard]] std::size_t take_line(BroadcastPolicy policy,
+                                        channel::BroadcastReceiver<BroadcastEnv>& receiver);
+    /// With the lock: of a line, which may be free.
+    [[nodiscard]] BroadcastReaderInfo info(std::size_t reader) noexcept;
+    /// Frees the lines of readers whose processes have ended; what they were.
+    std::vector<BroadcastReaderInfo> reclaim();
+    /// Whether the publisher's process has ended before it closed the ring.
+    [[nodiscard]] bool has_lost_publisher();
+    [[nodiscard]] BroadcastHead::State state() const;
+
+    std::shared_ptr<SharedMemory> file;
+    HeapMemory heap;
+    Memory& memory;
+    Arena arena;
+    BroadcastHead* head = nullptr;
+    Ring* ring = nullptr;
+    channel::BroadcastShape shape{};
+    PeerWatch watch;
+    const std::uint32_t fork_count_then = fork_count();
+
+private:
+    std::vector<BroadcastReaderInfo> reclaim_locked();
+};
+
+/// "reader 3 (pid 4711, stopped)".
+[[nodiscard]] std::string name_of(const BroadcastShared& shared, const BroadcastReaderInfo& reader);
+/// Throws when this process was forked since `fork_count_then`.
+void check_not_forked(std::uint32_t fork_count_then);
+
+struct BroadcastPublished {
+    explicit BroadcastPublished(std::shared_ptr<BroadcastShared> with);
+    ~BroadcastPublished();
+    BroadcastPublished(const BroadcastPublished&) = delete;
+    BroadcastPublished& operator=(const BroadcastPublished&) = delete;
+
+    /// Throws as `try_publish` does.
+    void check(const void* data, std::size_t bytes) const;
+    [[nodiscard]] bool try_publish(const void* data, std::size_t bytes);
+    void publish(const void* data, std::size_t bytes, std::int64_t limit_ns);
+    void drop(int reader);
+    std::vector<BroadcastReaderInfo> take_dropped();
+
+    const std::shared_ptr<BroadcastShared> shared;
+    channel::BroadcastSender<BroadcastEnv> sender;
+
+private:
+    void put(const void* data, std::size_t bytes) noexcept;
+    void drop_ended();
+    [[noreturn]] void throw_late(std::int64_t waited_ns);
+
+    channel::Patience patience_;
+    std::int64_t looked_at_ = 0;             // When the processes were looked after.
+    std::vector<BroadcastReaderInfo> ended_; // Not told yet.
+    std::vector<std::uint64_t> told_;        // By line: tag of the last drop that was told.
+    std::uint32_t fork_count_ = fork_count();
+};
+
+struct BroadcastRead {
+    using Handler = void (*)(void* self, const BroadcastMessage& message);
+
+    BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how);
+    ~BroadcastRead();
+    BroadcastRead(const BroadcastRead&) = delete;
+    BroadcastRead& operator=(const BroadcastRead&) = delete;
+
+    std::size_t probe(Handler handler, void* self, std::size_t most);
+    bool wait(std::int64_t limit_ns);
+    bool at_end();
+    [[nodiscard]] std::uint64_t last() const noexcept { return receiver.position(); }
+
+    const std::shared_ptr<BroadcastShared> shared;
+    const BroadcastPolicy policy;
+    channel::BroadcastReceiver<BroadcastEnv> receiver;
+    std::size_t line = 0;
+
+private:
+    void check() const;
+    [[nodiscard]] bool has_something() noexcept;
+    void tell() noexcept;
+    [[noreturn]] void throw_dropped();
+
+    channel::Patience patience_;
+    std::vector<std::uint64_t> copy_; // Of the message whose callback runs.
+    std::uint64_t missed_ = 0;        // Since the last message.
+    bool is_probing_ = false;
+    std::uint32_t fork_count_ = fork_count();
+};
+
+} // namespace corymb::detail

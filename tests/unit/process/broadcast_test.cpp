@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A broadcast ring among processes: inherited descriptors, readers and publishers that are killed
+// or stopped, and what the others are told.
+#include "children.hpp"
+
+#include <corymb/broadcast_ring.hpp>
+
+#include <filesystem>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+constexpr auto long_enough = 60s;
+
+/// A descriptor of a ring, closed at the end.
+class RingDescriptor {
+public:
+    explicit RingDescriptor(const BroadcastRing& ring) : number_(ring.make_descriptor()) {}
+    ~RingDescriptor() { ::close(number_); }
+    RingDescriptor(const RingDescriptor&) = delete;
+    RingDescriptor& operator=(const RingDescriptor&) = delete;
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+/// Waits until the ring has so many readers.
+void await_readers(const BroadcastRing& ring, std::size_t count) {
+    const auto end = std::chrono::steady_clock::now() + long_enough;
+    while (ring.readers().size() != count) {
+        require(std::chrono::steady_clock::now() < end, "the readers come");
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+/// Reads numbers from 1 on until the end.
+void read_all(int descriptor, std::uint64_t messages) {
+    BroadcastReader reader = BroadcastRing::attach(descriptor).reader();
+    std::uint64_t sum = 0;
+    while (reader.wait(long_enough)) {
+        reader.probe_values<std::uint64_t>(
+            [&](std::uint64_t value, const BroadcastMessage& message) {
+                require(value == message.number, "whole and in order");
+                sum += value;
+            });
+    }
+    require(reader.at_end(), "the publisher has closed");
+    require(sum == messages * (messages + 1) / 2, "nothing is lost");
+}
+
+TEST(BroadcastProcessTest, ProcessesReadWhatAnotherPublishes) {
+    constexpr std::uint64_t messages = 5000;
+    BroadcastRing ring({.slots = 32, .between_processes = true, .wait = WaitPolicy::park});
+    const RingDescriptor descriptor(ring);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] { read_all(descriptor.number(), messages); });
+    }
+    await_readers(ring, 3);
+    {
+        BroadcastPublisher publisher = ring.publisher();
+        for (std::uint64_t number = 1; number <= messages; ++number) {
+            publisher.publish_value(number, long_enough);
+        }
+        EXPECT_TRUE(publisher.take_dropped().empty());
+    }
+    children.expect_all_good();
+    EXPECT_TRUE(ring.readers().empty()) << "they have left";
+}
+
+TEST(BroadcastProcessTest, AKilledReaderIsDroppedAndNamed) {
+    BroadcastRing ring({.slots = 8, .readers = 2, .between_processes = true});
+    const RingDescriptor descriptor(ring);
+    BroadcastPublisher publisher = ring.publisher();
+    for (int round = 0; round < 3; ++round) {
+        Children children;
+        const std::size_t victim = children.start([&] {
+            const BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+            std::this_thread::sleep_for(long_enough);
+        });
+        await_readers(ring, 1);
+        const auto number = ring.readers().at(0).reader;
+        std::jthread killer([&] {
+            std::this_thread::sleep_for(20ms);
+            children.signal(victim, SIGKILL);
+        });
+        for (std::uint64_t value = 0; value < 20; ++value) { // Waits for the dead one, then not.
+            publisher.publish_value(value, long_enough);
+        }
+        const auto dropped = publisher.take_dropped();
+        ASSERT_EQ(dropped.size(), 1U);
+        EXPECT_EQ(dropped[0].reader, number);
+        EXPECT_EQ(dropped[0].pid, static_cast<std::uint32_t>(children.pid(victim)));
+        EXPECT_TRUE(dropped[0].has_ended);
+        EXPECT_GE(dropped[0].lag, 8U);
+        EXPECT_TRUE(ring.readers().empty());
+    }
+}
+
+TEST(BroadcastProcessTest, AStoppedReaderIsNamedAtTheDeadline) {
+    BroadcastRing ring(
+        {.slots = 2, .between_processes = true, .deadline = std::chrono::milliseconds(100)});
+    const RingDescriptor descriptor(ring);
+    BroadcastPublisher publisher = ring.publisher();
+    Children children;
+    const std::size_t slow = children.start([&] {
+        const BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+        std::this_thread::sleep_for(long_enough);
+    });
+    await_readers(ring, 1);
+    children.signal(slow, SIGSTOP);
+    publisher.publish_value('a');
+    publisher.publish_value('b');
+    try {
+        publisher.publish_value('c');
+        ADD_FAILURE() << "published over an unread message";
+    } catch (const Error& error) {
+        const std::string name =
+            "reader 0 (pid " + std::to_string(children.pid(slow)) + ", stopped) has read 0";
+        EXPECT_EQ(error.code(), Errc::timeout);
+        EXPECT_EQ(error.ranks(), std::vector<int>{0});
+        EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    }
+    publisher.drop(0);
+    publisher.publish_value('c');
+    children.signal(slow, SIGKILL);
+}
+
+TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
+    BroadcastRing ring({.slots = 64, .between_processes = true});
+    const RingDescriptor descriptor(ring);
+    BroadcastReader reader = ring.reader();
+    Children children;
+    const std::size_t victim = children.start([&] {
+        BroadcastPublisher publisher = BroadcastRing::attach(descriptor.number()).publisher();
+        for (std::uint64_t number = 1; number <= 10; ++number) {
+            publisher.publish_value(number);
+        }
+        std::this_thread::sleep_for(long_enough);
+    });
+    ASSERT_TRUE(reader.wait(long_enough));
+    std::size_t taken = 0;
+    while (taken < 10 && reader.wait(long_enough)) {
+        taken += reader.probe([](const BroadcastMessage&) {});
+    }
+    EXPECT_EQ(taken, 10U);
+    children.signal(victim, SIGKILL);
+    try {
+        static_cast<void>(reader.wait(long_enough));
+        ADD_FAILURE() << "a dead publisher goes on";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::team_broken);
+        EXPECT_NE(std::string(error.what())
+                      .find("publisher (pid " + std::to_string(children.pid(victim))),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+/// Readers are killed at any moment of their life, one after the other.
+TEST(BroadcastProcessTest, ReadersKilledAtAnyMomentLeaveNothingBehind) {
+    BroadcastRing ring({.slots = 16, .readers = 2, .between_processes = true});
+    const RingDescriptor descriptor(ring);
+    BroadcastPublisher publisher = ring.publisher();
+    std::uint64_t number = 0;
+    for (int round = 0; round < 20; ++round) {
+        Children children;
+        const std::size_t victim = children.start([&] {
+            for (;;) { // Joins, reads a little and leaves.
+                BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+                if (reader.wait(5ms)) {
+                    reader.probe([](const BroadcastMessage&) {});
+                }
+            }
+        });
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 + round);
+        while (std::chrono::steady_clock::now() < end) {
+            publisher.publish_value(++number, long_enough);
+        }
+        children.signal(victim, SIGKILL);
+        for (int message = 0; message < 40; ++message) {
+            publisher.publish_value(++number, long_enough);
+        }
+        static_cast<void>(children.wait(victim));
+    }
+    static_cast<void>(publisher.take_dropped());
+    EXPECT_TRUE(ring.readers().empty());
+    EXPECT_EQ(publisher.published(), number);
+}
+
+TEST(BroadcastProcessTest, WhatIsNoRingAndWhatIsTheParentsIsRefused) {
+    const TeamDescriptor team(2);
+    try {
+        static_cast<void>(BroadcastRing::attach(team.number()));
+        ADD_FAILURE() << "a team is no ring";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+    }
+    try {
+        static_cast<void>(BroadcastRing::attach(0));
+        ADD_FAILURE() << "the standard input is no ring";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+    }
+    BroadcastRing ring({.between_processes = true});
+    BroadcastPublisher publisher = ring.publisher();
+    BroadcastReader reader = ring.reader();
+    Children children;
+    children.start([&] {
+        const auto refused = [](const auto& call) {
+            try {
+                call();
+            } catch (const Error& error) {
+                return error.code() == Errc::invalid_argument;
+            }
+            return false;
+        };
+        require(refused([&] { publisher.publish_value('x'); }), "the publisher is the parent's");
+        require(refused([&] { static_cast<void>(reader.at_end()); }), "the reader, too");
+        require(refused([&] { auto own = ring.reader(); }), "and the ring");
+        reader = {}; // Does not leave for the parent.
+        publisher = {};
+    });
+    children.expect_all_good();
+    publisher.publish_value('y');
+    EXPECT_TRUE(reader.wait(long_enough));
+    EXPECT_EQ(ring.readers().size(), 1U);
+}
+
+} // namespace
+} // namespace corymb
