@@ -69,7 +69,8 @@ enum class Mechanism : std::uint8_t {
     cells,    ///< Copied through a ring of slots: two copies, the sender does not wait for the
               ///< receiver.
     pull,     ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
-    network,  ///< Between nodes.
+    network,  ///< Between nodes. The sender does not wait for the receiver; it must not overwrite
+              ///< what it sent before the receiver surely has it.
     exchange, ///< Both directions between two ranks on one cache line, which moves once where a
               ///< line each way moves twice. At most `exchange_payload_bytes`, or none.
 };

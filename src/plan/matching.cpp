@@ -174,8 +174,11 @@ void Matching::find_room(std::span<const StepNumber> edge) {
             line.push_back(send);
             continue;
         }
+        if (message.via == Mechanism::network) {
+            continue; // The network takes any number; what they send from is lent, see reuse.cpp.
+        }
         const std::uint64_t bytes = message.from.count * plan_->block_bytes(plan_->bytes_max);
-        rendezvous_[send] = message.via == Mechanism::network || bytes > cell_bytes ? 1 : 0;
+        rendezvous_[send] = bytes > cell_bytes ? 1 : 0;
         if (!cells.empty() && rendezvous_[cells.back()] != 0) {
             room_[send] = partner_[cells.back()]; // A long message may fill the whole ring.
         } else if (cells.size() >= cell_slots) {

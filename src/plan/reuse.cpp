@@ -36,7 +36,8 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
     };
     for (StepNumber number = matching.end_step(rank); number-- > matching.first_step(rank);) {
         const Step& step = matching.step(number);
-        if (step.via == Mechanism::pull && !has_source(step.kind)) {
+        const bool sends_far = step.via == Mechanism::network;
+        if ((step.via == Mechanism::pull || sends_far) && !has_source(step.kind)) {
             StepNumber before = no_step;
             next_write[memory_of(step.from.buffer)].for_each(
                 first_of(step.from), step.from.count,
@@ -45,7 +46,8 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
                 for (const StepNumber reader : matching.readers(number)) {
                     queries.push_back({reader, rank, before});
                 }
-            } else {
+            } else if (!sends_far ||
+                       before != no_step) { // At its end, a rank waits for the network.
                 queries.push_back({matching.partner(number), rank, before});
             }
         }
@@ -62,7 +64,7 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
                                std::to_string(matching.index_of(query.source));
     if (query.before != no_step) {
         refuse(matching.plan(), query.rank, matching.index_of(query.before),
-               "overwrites blocks that were given out by pull: " + reader);
+               "overwrites blocks that were given out by pull or to the network: " + reader);
     }
     const StepNumber lent = matching.partner(query.source);
     refuse(matching.plan(), query.rank, matching.index_of(lent),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers that peers read in place: with `pull` the owner must not touch or leave them too early.
+// Buffers that peers read in place: with `pull` the owner must not touch or leave them too early;
+// with `network` it must not touch them.
 #pragma once
 
 #include "plan/happens_before.hpp"
@@ -15,7 +16,8 @@ namespace corymb::plan {
 [[nodiscard]] std::vector<OrderQuery> reuse_queries(const Matching& matching);
 
 /// Refuses a plan whose rank overwrites blocks, or comes to its end, while a peer that pulls them
-/// may still be reading. input and output belong to the caller after the end, scratch to the next
+/// may still be reading; or overwrites what the network may
+/// still be sending. input and output belong to the caller after the end, scratch to the next
 /// operation. `order` lists every step after all steps that it depends on.
 void check_reuse(const Matching& matching, std::span<const StepNumber> order);
 

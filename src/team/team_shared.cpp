@@ -92,10 +92,10 @@ struct Yielder {
     }
 };
 
-bool pulls(const Plan& plan) {
-    return std::any_of(plan.steps.begin(), plan.steps.end(), [](const auto& steps) {
+bool uses(const Plan& plan, Mechanism via) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [via](const auto& steps) {
         return std::any_of(steps.begin(), steps.end(),
-                           [](const Step& step) { return step.via == Mechanism::pull; });
+                           [via](const Step& step) { return step.via == via; });
     });
 }
 
@@ -172,13 +172,17 @@ Plan TeamShared::make_plan(const team::PlanKey& key) {
                     "the plan source returned a plan for another operation, size or payload");
     }
     check_plan(plan, key.ordered);
+    if (uses(plan, Mechanism::network)) {
+        throw Error(Errc::unsupported, plan.algorithm + " is a plan for several nodes; a team's "
+                                                        "ranks share memory");
+    }
     if (key.keeps_parts && !keeps_parts(plan)) {
         throw Error(Errc::invalid_plan, plan.algorithm +
                                             " does not keep parts of different lengths apart "
                                             "(keeps_parts); the plan source must look at "
                                             "PlanNeed::keeps_parts");
     }
-    if (company && !company->pull && pulls(plan)) {
+    if (company && !company->pull && uses(plan, Mechanism::pull)) {
         throw Error(Errc::invalid_plan, plan.algorithm +
                                             " copies out of other ranks' buffers, which "
                                             "some processes of this team cannot "

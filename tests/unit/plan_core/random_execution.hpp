@@ -178,21 +178,22 @@ private:
     }
 
     static int channel(Mechanism via) {
-        return via == Mechanism::line || via == Mechanism::pull ? 1 : 2;
+        return via == Mechanism::line || via == Mechanism::pull ? 1
+               : via == Mechanism::network                      ? 3
+                                                                : 2;
     }
 
     bool try_send(std::size_t rank, const Step& step) {
         Member& me = ranks_[rank];
         const EdgeKey key{rank, static_cast<std::size_t>(step.peer), channel(step.via)};
         auto& queue = edges_[key];
-        const bool is_long = step.via == Mechanism::network ||
-                             (step.via == Mechanism::cells &&
-                              step.from.count * plan_.block_bytes(plan_.bytes_max) > cell_bytes);
+        const bool is_long = step.via == Mechanism::cells &&
+                             step.from.count * plan_.block_bytes(plan_.bytes_max) > cell_bytes;
         if (me.posted) { // goes on when the receiver has taken everything
             me.posted = !queue.empty();
             return queue.empty();
         }
-        if (!(tight_ && is_long) && tight_ && queue.size() >= line_slots) {
+        if (tight_ && !is_long && step.via != Mechanism::network && queue.size() >= line_slots) {
             return false;
         }
         queue.push_back({taken(rank, step.from), rank, step.from, 0});
