@@ -4,6 +4,8 @@
 
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
+#include <corymb/cluster.hpp>
+#include <corymb/cluster_planner.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>

@@ -2,6 +2,7 @@
 // Runs a plan on a machine model instead of on a machine.
 #pragma once
 
+#include <corymb/cluster.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/plan.hpp>
 
@@ -40,6 +41,28 @@ struct Timeline {
 CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
                                 std::span<const int> placement, std::uint64_t bytes = 8,
                                 bool with_activities = false);
+
+/// The same on several nodes: ranks are where `cluster` puts them, times are in ns. Steps between
+/// nodes are messages of the network (docs/cluster.md, "What the network charges"); those within a
+/// node are charged as on one machine. Messages share a node's link in the order in which they come
+/// to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has another number of
+/// ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a deadlock or a step
+/// that reaches another node other than via the network.
+CORYMB_EXPORT Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes = 8,
+                                bool with_activities = false);
+
+/// What the nodes of a cluster exchange, counted from the steps of a plan and not from a model.
+struct NodeTraffic {
+    std::vector<std::uint64_t> in;      ///< Bytes of payload that the network brings to each node.
+    std::vector<std::uint64_t> out;     ///< Bytes that each node gives to it.
+    std::vector<std::uint64_t> rank_in; ///< Bytes that it brings to each rank.
+    std::uint64_t messages = 0;         ///< Of all nodes, notifications too.
+    std::uint32_t rounds = 0; ///< Most messages of the network that follow from one another.
+};
+
+/// For a plan that `check_plan` accepts; `node_of_rank[rank]` counts nodes from 0. O(steps).
+CORYMB_EXPORT NodeTraffic node_traffic(const Plan& plan, std::span<const int> node_of_rank,
+                                       std::uint64_t bytes = 8);
 
 /// What the ranks of a plan move, counted from its steps and not from a model.
 struct Traffic {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several machines and the network between them as data; docs/cluster.md has the file format.
+#pragma once
+
+#include <corymb/export.hpp>
+#include <corymb/machine.hpp>
+#include <corymb/rank.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corymb {
+
+/// What the network charges. The same for every pair of nodes.
+struct Network {
+    double start_up_ns = 0;    ///< From handing a message over until its first byte arrives.
+    double message_gap_ns = 0; ///< Least time between two messages of one node, each way.
+    double stream_gbs = 0;     ///< 10^9 bytes per second of one message alone.
+    double node_gbs = 0;       ///< 10^9 bytes per second of all messages of a node, each way.
+
+    bool operator==(const Network&) const = default;
+};
+
+/// A made-up machine: packages with equal cores. A message within a package takes `near_ns`, one
+/// between packages `far_ns` (receive = L, send = 0.28 L, as for imported machines).
+struct NodeShape {
+    int packages = 1;
+    int cores = 1; ///< Of one package.
+    double near_ns = 100;
+    double far_ns = 200;
+    double copy_gbs = 10; ///< 10^9 bytes per second that one core copies.
+
+    bool operator==(const NodeShape&) const = default;
+};
+
+/// A machine of the gallery, or of a shape; `machine` is made out of that.
+struct CORYMB_EXPORT NodeKind {
+    std::string gallery; ///< Empty: of the shape.
+    NodeShape shape;
+    Machine machine;
+
+    /// Throws Errc::unknown_name.
+    static NodeKind of_gallery(std::string_view name);
+    /// Throws Errc::invalid_model naming the field.
+    static NodeKind of_shape(const NodeShape& shape);
+};
+
+/// `count` equal nodes in a row with `ranks` ranks each, on the first PUs of their machine.
+struct NodeRun {
+    int kind = 0; ///< Index in Cluster::kinds.
+    int count = 1;
+    int ranks = 1;
+
+    bool operator==(const NodeRun&) const = default;
+};
+
+/// How ranks are dealt out: node after node, or one to each node that still has room, in turns.
+enum class RankOrder : std::uint8_t { block, cyclic };
+
+/// Where a rank is.
+struct NodePlace {
+    int node = 0;
+    int pu = 0; ///< PU index in the machine of the node.
+
+    bool operator==(const NodePlace&) const = default;
+};
+
+/// Nodes and their network. Memory grows with kinds and runs of nodes, not with ranks.
+class CORYMB_EXPORT Cluster {
+public:
+    std::string name, source;
+    std::vector<NodeKind> kinds;
+    std::vector<NodeRun> runs;
+    RankOrder order = RankOrder::block;
+    Network network;
+
+    [[nodiscard]] int node_count() const noexcept;
+    /// Number of ranks.
+    [[nodiscard]] Rank size() const noexcept;
+    /// places()[rank]; O(ranks) time and memory.
+    [[nodiscard]] std::vector<NodePlace> places() const;
+    /// kind_of_node()[node].
+    [[nodiscard]] std::vector<int> kind_of_node() const;
+    /// Throws Errc::invalid_model naming the field: sizes, indexes, machines that count in
+    /// cycles, more ranks than PUs, a network that is no network.
+    void check() const;
+};
+
+inline constexpr int cluster_ranks_max = 1 << 20;
+
+/// JSON form ("corymb-cluster/1").
+CORYMB_EXPORT std::string to_json(const Cluster& cluster);
+/// Throws Errc::invalid_model naming the field; never crashes on hostile text.
+CORYMB_EXPORT Cluster cluster_from_json(std::string_view text);
+/// As `cluster_from_json`, with the name of the file in errors; Errc::io when it cannot be read.
+CORYMB_EXPORT Cluster load_cluster(const std::filesystem::path& file);
+
+} // namespace corymb

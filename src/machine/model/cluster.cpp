@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/cluster.hpp>
+#include <corymb/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace corymb {
+
+namespace {
+
+constexpr double send_of_latency = 0.28; // As for imported machines; docs/model.md says why.
+constexpr int shape_cores_max = 4096;
+
+[[noreturn]] void refuse(const std::string& field, const std::string& what) {
+    throw Error(Errc::invalid_model, field + ": " + what);
+}
+
+void require_positive(const std::string& field, double value) {
+    if (!std::isfinite(value) || value <= 0) {
+        refuse(field, fmt::format("must be above 0, is {}", value));
+    }
+}
+
+void check_shape(const NodeShape& shape, const std::string& field) {
+    if (shape.packages < 1 || shape.packages > shape_cores_max) {
+        refuse(field + ".packages", fmt::format("must be from 1 to {}", shape_cores_max));
+    }
+    if (shape.cores < 1 || shape.cores > shape_cores_max / shape.packages) {
+        refuse(field + ".cores",
+               fmt::format("must be at least 1, and at most {} in all packages", shape_cores_max));
+    }
+    require_positive(field + ".near_ns", shape.near_ns);
+    require_positive(field + ".far_ns", shape.far_ns);
+    require_positive(field + ".copy_gbs", shape.copy_gbs);
+}
+
+PairClass class_of_latency(const char* name, double latency) {
+    PairClass made;
+    made.name = name;
+    const double send = send_of_latency * latency;
+    made.send = {send, send, send, 1};
+    made.receive = {latency, latency, latency, 1};
+    return made;
+}
+
+Machine machine_of(const NodeShape& shape) {
+    Machine machine;
+    machine.name = fmt::format("shape-{}x{}", shape.packages, shape.cores);
+    machine.source = "shape";
+    machine.assumption = "receive = L, send = 0.28 L";
+    machine.topology.source = "synthetic";
+    for (int package = 0; package < shape.packages; ++package) {
+        for (int core = 0; core < shape.cores; ++core) {
+            Pu pu;
+            pu.cpu = pu.core = package * shape.cores + core;
+            pu.package = package;
+            machine.topology.pus.push_back(pu);
+            machine.group.push_back(package);
+        }
+    }
+    machine.classes = {class_of_latency("same-package", shape.near_ns),
+                       class_of_latency("cross-package", shape.far_ns)};
+    for (int from = 0; from < shape.packages; ++from) {
+        for (int to = 0; to < shape.packages; ++to) {
+            machine.group_class.push_back(from == to ? 0 : 1);
+        }
+    }
+    machine.memory = {
+        {"dram", std::int64_t{1} << 30, shape.copy_gbs, shape.copy_gbs, shape.copy_gbs}};
+    return machine;
+}
+
+void check_network(const Network& network) {
+    for (const auto& [field, value] :
+         {std::pair{"network.start_up_ns", network.start_up_ns},
+          std::pair{"network.message_gap_ns", network.message_gap_ns}}) {
+        if (!std::isfinite(value) || value < 0) {
+            refuse(field, fmt::format("must be >= 0, is {}", value));
+        }
+    }
+    require_positive("network.stream_gbs", network.stream_gbs);
+    require_positive("network.node_gbs", network.node_gbs);
+    if (network.node_gbs < network.stream_gbs) {
+        refuse("network.node_gbs", fmt::format("must be >= stream_gbs, which is {}, is {}",
+                                               network.stream_gbs, network.node_gbs));
+    }
+}
+
+} // namespace
+
+NodeKind NodeKind::of_gallery(std::string_view name) {
+    return {std::string(name), {}, gallery_machine(name)};
+}
+
+NodeKind NodeKind::of_shape(const NodeShape& shape) {
+    check_shape(shape, "shape");
+    return {"", shape, machine_of(shape)};
+}
+
+int Cluster::node_count() const noexcept {
+    int count = 0;
+    for (const NodeRun& run : runs) {
+        count += run.count;
+    }
+    return count;
+}
+
+Rank Cluster::size() const noexcept {
+    Rank ranks = 0;
+    for (const NodeRun& run : runs) {
+        ranks += run.count * run.ranks;
+    }
+    return ranks;
+}
+
+std::vector<int> Cluster::kind_of_node() const {
+    std::vector<int> kind;
+    for (const NodeRun& run : runs) {
+        kind.insert(kind.end(), static_cast<std::size_t>(run.count), run.kind);
+    }
+    return kind;
+}
+
+std::vector<NodePlace> Cluster::places() const {
+    std::vector<int> room; // by node
+    for (const NodeRun& run : runs) {
+        room.insert(room.end(), static_cast<std::size_t>(run.count), run.ranks);
+    }
+    const auto ranks = static_cast<std::size_t>(size());
+    const auto nodes = static_cast<int>(room.size());
+    std::vector<NodePlace> places;
+    places.reserve(ranks);
+    if (order == RankOrder::block) {
+        for (int node = 0; node < nodes; ++node) {
+            for (int pu = 0; pu < room[static_cast<std::size_t>(node)]; ++pu) {
+                places.push_back({node, pu});
+            }
+        }
+        return places;
+    }
+    for (int pu = 0; places.size() < ranks; ++pu) {
+        for (int node = 0; node < nodes; ++node) {
+            if (pu < room[static_cast<std::size_t>(node)]) {
+                places.push_back({node, pu});
+            }
+        }
+    }
+    return places;
+}
+
+void Cluster::check() const {
+    if (kinds.empty()) {
+        refuse("machines", "there must be at least one");
+    }
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const Machine& machine = kinds[i].machine;
+        if (machine.unit != TimeUnit::nanoseconds) {
+            refuse(fmt::format("machines[{}]", i), "counts in cycles, a cluster in ns");
+        }
+    }
+    std::int64_t ranks = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const NodeRun& run = runs[i];
+        const std::string field = fmt::format("nodes[{}]", i);
+        if (run.kind < 0 || static_cast<std::size_t>(run.kind) >= kinds.size()) {
+            refuse(field + ".machine", fmt::format("there are only {} machines", kinds.size()));
+        }
+        if (run.count < 1 || run.count > cluster_ranks_max) {
+            refuse(field + ".count", fmt::format("must be from 1 to {}", cluster_ranks_max));
+        }
+        const int pus = kinds[static_cast<std::size_t>(run.kind)].machine.size();
+        if (run.ranks < 1 || run.ranks > pus) {
+            refuse(field + ".ranks", fmt::format("must be from 1 to {}, the PUs of the machine, "
+                                                 "is {}",
+                                                 pus, run.ranks));
+        }
+        ranks += std::int64_t{run.count} * run.ranks;
+        if (ranks > cluster_ranks_max) {
+            refuse(field, fmt::format("more than {} ranks", cluster_ranks_max));
+        }
+    }
+    if (runs.empty()) {
+        refuse("nodes", "there must be at least one");
+    }
+    check_network(network);
+}
+
+} // namespace corymb

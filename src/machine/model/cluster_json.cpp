@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file format "corymb-cluster/1" (docs/cluster.md).
+#include "base/file.hpp"
+#include "base/json.hpp"
+
+#include <corymb/cluster.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace corymb {
+
+namespace {
+
+constexpr const char* schema_name = "corymb-cluster/1";
+constexpr int int_max = std::numeric_limits<int>::max();
+
+int whole_or(const JsonView& view, std::string_view key, int otherwise) {
+    const auto field = view.find(key);
+    return field ? static_cast<int>(field->integer(0, int_max)) : otherwise;
+}
+
+double number_or(const JsonView& view, std::string_view key, double otherwise) {
+    const auto field = view.find(key);
+    return field ? field->number() : otherwise;
+}
+
+NodeShape shape(const JsonView& view) {
+    view.allow_only({"packages", "cores", "near_ns", "far_ns", "copy_gbs"});
+    NodeShape out;
+    out.packages = whole_or(view, "packages", out.packages);
+    out.cores = static_cast<int>(view.at("cores").integer(0, int_max));
+    out.near_ns = number_or(view, "near_ns", out.near_ns);
+    out.far_ns = number_or(view, "far_ns", out.far_ns);
+    out.copy_gbs = number_or(view, "copy_gbs", out.copy_gbs);
+    return out;
+}
+
+NodeKind kind(const JsonView& view) {
+    view.allow_only({"gallery", "shape"});
+    const auto named = view.find("gallery");
+    const auto shaped = view.find("shape");
+    if (named.has_value() == shaped.has_value()) {
+        view.fail("must have one of \"gallery\" and \"shape\"");
+    }
+    try {
+        return named ? NodeKind::of_gallery(named->text()) : NodeKind::of_shape(shape(*shaped));
+    } catch (const Error& error) {
+        if (error.code() == Errc::unknown_name) {
+            named->fail(error.what());
+        }
+        // What is wrong with a shape's values begins with "shape.", other errors with the path.
+        const std::string text = error.what();
+        throw Error(error.code(), text.starts_with("shape.") ? view.path() + "." + text : text);
+    }
+}
+
+Network network(const JsonView& view) {
+    view.allow_only({"start_up_ns", "message_gap_ns", "stream_gbs", "node_gbs"});
+    return {view.at("start_up_ns").number(), view.at("message_gap_ns").number(),
+            view.at("stream_gbs").number(), view.at("node_gbs").number()};
+}
+
+} // namespace
+
+Cluster cluster_from_json(std::string_view text) {
+    const JsonDocument document(text, Errc::invalid_model);
+    const JsonView root = document.root();
+    const JsonView schema = root.at("schema");
+    if (schema.text() != schema_name) {
+        schema.fail("must be \"corymb-cluster/1\"; this is no cluster, or one of another version");
+    }
+    root.allow_only({"schema", "name", "source", "machines", "nodes", "order", "network"});
+    Cluster cluster;
+    if (const auto name = root.find("name")) {
+        cluster.name = name->text();
+    }
+    if (const auto source = root.find("source")) {
+        cluster.source = source->text();
+    }
+    const JsonView machines = root.at("machines");
+    for (std::size_t i = 0; i < machines.size(); ++i) {
+        cluster.kinds.push_back(kind(machines[i]));
+    }
+    const JsonView nodes = root.at("nodes");
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const JsonView run = nodes[i];
+        run.allow_only({"machine", "count", "ranks"});
+        cluster.runs.push_back({whole_or(run, "machine", 0), whole_or(run, "count", 1),
+                                static_cast<int>(run.at("ranks").integer(0, int_max))});
+    }
+    if (const auto order = root.find("order")) {
+        const std::string name = order->text();
+        if (name != "block" && name != "cyclic") {
+            order->fail("must be \"block\" or \"cyclic\"");
+        }
+        cluster.order = name == "block" ? RankOrder::block : RankOrder::cyclic;
+    }
+    cluster.network = network(root.at("network"));
+    cluster.check();
+    return cluster;
+}
+
+Cluster load_cluster(const std::filesystem::path& file) {
+    const std::string text = read_file(file);
+    try {
+        return cluster_from_json(text);
+    } catch (const Error& error) {
+        throw Error(error.code(), file.string() + ": " + error.what());
+    }
+}
+
+std::string to_json(const Cluster& cluster) {
+    using nlohmann::ordered_json;
+    ordered_json machines = ordered_json::array();
+    for (const NodeKind& one : cluster.kinds) {
+        const NodeShape& made = one.shape;
+        machines.push_back(one.gallery.empty() ? ordered_json{{"shape",
+                                                               {{"packages", made.packages},
+                                                                {"cores", made.cores},
+                                                                {"near_ns", made.near_ns},
+                                                                {"far_ns", made.far_ns},
+                                                                {"copy_gbs", made.copy_gbs}}}}
+                                               : ordered_json{{"gallery", one.gallery}});
+    }
+    ordered_json nodes = ordered_json::array();
+    for (const NodeRun& run : cluster.runs) {
+        nodes.push_back({{"machine", run.kind}, {"count", run.count}, {"ranks", run.ranks}});
+    }
+    const Network& network = cluster.network;
+    return dump_json({{"schema", schema_name},
+                      {"name", cluster.name},
+                      {"source", cluster.source},
+                      {"machines", std::move(machines)},
+                      {"nodes", std::move(nodes)},
+                      {"order", cluster.order == RankOrder::block ? "block" : "cyclic"},
+                      {"network",
+                       {{"start_up_ns", network.start_up_ns},
+                        {"message_gap_ns", network.message_gap_ns},
+                        {"stream_gbs", network.stream_gbs},
+                        {"node_gbs", network.node_gbs}}}});
+}
+
+} // namespace corymb

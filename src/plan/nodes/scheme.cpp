@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/nodes/scheme.hpp"
+
+#include "plan/limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <utility>
+
+namespace corymb::nodes {
+
+namespace {
+
+constexpr std::array<std::pair<Roles, std::string_view>, 5> role_names{
+    {{Roles::flat, "flat"},
+     {Roles::lanes, "lanes"},
+     {Roles::node_major, "node-major"},
+     {Roles::slices, "slices"},
+     {Roles::objects, "objects"}}};
+constexpr std::array<std::pair<Exchange, std::string_view>, 5> exchange_names{
+    {{Exchange::doubling, "doubling"},
+     {Exchange::ring, "ring"},
+     {Exchange::bruck, "bruck"},
+     {Exchange::binomial, "binomial"},
+     {Exchange::dissemination, "dissemination"}}};
+constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
+    {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
+
+template <class Table, class Value>
+std::string_view name_in(const Table& table, Value value) {
+    return std::ranges::find(table, value, [](const auto& entry) { return entry.first; })->second;
+}
+
+/// Takes the text up to the next slash away.
+std::string_view next_word(std::string_view& rest) {
+    const std::string_view word = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    return word;
+}
+
+template <class Table, class Value>
+bool take(const Table& table, std::string_view word, Value& value) {
+    const auto found =
+        std::ranges::find(table, word, [](const auto& entry) { return entry.second; });
+    if (found == table.end()) {
+        return false;
+    }
+    value = found->first;
+    return true;
+}
+
+/// Copies out of scratch and messages of a rank; beyond this a plan is too large to be worth it.
+constexpr std::uint64_t steps_most = std::uint64_t{1} << 23;
+
+bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
+    const auto ranks = static_cast<std::uint64_t>(layout.size());
+    const auto nodes = static_cast<std::uint64_t>(layout.nodes.size());
+    const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
+    std::uint64_t positions = nodes;
+    if (scheme.roles == Roles::flat || scheme.roles == Roles::node_major) {
+        positions = 0;
+        for (const auto& node : layout.nodes) {
+            positions += scheme.roles == Roles::flat
+                             ? node.size()
+                             : std::min<std::uint64_t>(leaders, node.size());
+        }
+    }
+    if (scheme.roles == Roles::slices) {
+        return scheme.exchange == Exchange::doubling && scheme.early && layout.is_block() &&
+               std::has_single_bit(nodes);
+    }
+    const std::uint64_t messages = scheme.exchange == Exchange::ring ? positions : 32;
+    if (scheme.roles == Roles::objects) {
+        const std::uint64_t copies = layout.is_block() ? 2 : ranks;
+        return scheme.exchange == Exchange::bruck && scheme.early && ranks * copies <= steps_most;
+    }
+    const bool one_lane =
+        layout.is_block() && (scheme.leaders == 1 || scheme.roles != Roles::lanes);
+    const std::uint64_t copies = one_lane ? 2 : layout.is_block() ? nodes * leaders : ranks;
+    const std::uint64_t steps = scheme.exchange == Exchange::ring
+                                    ? std::max(messages * leaders, copies)
+                                    : copies + messages;
+    return ranks * steps <= steps_most &&
+           (scheme.exchange == Exchange::ring || scheme.exchange == Exchange::bruck ||
+            (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
+}
+
+} // namespace
+
+std::string name_of(const Scheme& scheme) {
+    std::string name(name_in(role_names, scheme.roles));
+    if (scheme.roles != Roles::flat) {
+        name += "/" + std::to_string(scheme.leaders);
+    }
+    name += "/" + std::string(name_in(exchange_names, scheme.exchange));
+    name += "/" + std::string(name_in(inside_names, scheme.inside));
+    return name + (scheme.early ? "/early" : "");
+}
+
+std::optional<Scheme> scheme_named(std::string_view name) {
+    Scheme scheme;
+    if (!take(role_names, next_word(name), scheme.roles)) {
+        return std::nullopt;
+    }
+    if (scheme.roles != Roles::flat) {
+        const std::string_view word = next_word(name);
+        const char* end = word.data() + word.size();
+        const auto [stop, error] = std::from_chars(word.data(), end, scheme.leaders);
+        if (error != std::errc{} || stop != end || scheme.leaders < 1 ||
+            static_cast<std::size_t>(scheme.leaders) > plan::rank_count_max) {
+            return std::nullopt;
+        }
+    }
+    if (!take(exchange_names, next_word(name), scheme.exchange) ||
+        !take(inside_names, next_word(name), scheme.inside)) {
+        return std::nullopt;
+    }
+    scheme.early = name == "early";
+    return name.empty() || scheme.early ? std::optional(scheme) : std::nullopt;
+}
+
+Layout::Layout(std::span<const int> places) : node_of_rank(places.begin(), places.end()) {
+    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        const auto node = static_cast<std::size_t>(places[rank]);
+        nodes.resize(std::max(nodes.size(), node + 1));
+        nodes[node].push_back(static_cast<Rank>(rank));
+    }
+}
+
+bool Layout::is_block() const {
+    return std::ranges::is_sorted(node_of_rank);
+}
+
+std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const {
+    const std::vector<Rank>& ranks = nodes[node];
+    const std::size_t number = std::min(static_cast<std::size_t>(count), ranks.size());
+    std::vector<std::vector<Rank>> groups(number);
+    for (std::size_t g = 0; g < number; ++g) {
+        const auto begin = static_cast<std::ptrdiff_t>(ranks.size() * g / number);
+        const auto end = static_cast<std::ptrdiff_t>(ranks.size() * (g + 1) / number);
+        groups[g].assign(ranks.begin() + begin, ranks.begin() + end);
+    }
+    return groups;
+}
+
+bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+    const bool is_simple = (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) &&
+                           !scheme.early && (scheme.roles == Roles::flat || scheme.leaders == 1);
+    switch (op) {
+    case Collective::allgather: return applies_to_allgather(layout, scheme);
+    case Collective::allreduce: {
+        const auto positions = scheme.roles == Roles::flat
+                                   ? static_cast<std::uint64_t>(layout.size())
+                                   : layout.nodes.size();
+        const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
+        const bool cuts = scheme.exchange == Exchange::ring;
+        // Blocks of a few bytes are not worth a message; a ring has a message for each of them.
+        return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) && !scheme.early &&
+               (scheme.exchange == Exchange::doubling || cuts) &&
+               bytes >= 8 * leaders * (cuts ? positions : 1) &&
+               (!cuts || positions * positions * leaders <= steps_most);
+    }
+    case Collective::broadcast:
+    case Collective::reduce: return is_simple && scheme.exchange == Exchange::binomial;
+    case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
+    default: return false;
+    }
+}
+
+Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
+              Rank root) {
+    switch (op) {
+    case Collective::allgather: return allgather(layout, scheme, bytes);
+    case Collective::allreduce: return allreduce(layout, scheme, bytes);
+    case Collective::broadcast: return broadcast(layout, scheme, bytes, root);
+    case Collective::reduce: return reduce(layout, scheme, bytes, root);
+    default: return barrier(layout, scheme);
+    }
+}
+
+} // namespace corymb::nodes

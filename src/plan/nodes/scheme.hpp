@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks on several nodes carry out an operation: who leads, how leaders exchange, how data goes
+// around within a node. docs/cluster.md explains the names.
+#pragma once
+
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corymb::nodes {
+
+enum class Roles : std::uint8_t {
+    flat,       ///< Every rank acts for itself, numbered node after node.
+    lanes,      ///< Leaders of equal index exchange, each for its share of the node's ranks.
+    node_major, ///< All leaders exchange as one group, numbered node after node (Kandalla 2009).
+    slices,     ///< The node's data goes in k slices; each leader has all before the next round.
+    objects,    ///< Leaders talk to k different nodes a round, each with all that the node has.
+};
+enum class Exchange : std::uint8_t { doubling, ring, bruck, binomial, dissemination };
+enum class Inside : std::uint8_t {
+    messages, ///< Through rings of cells, from rank to rank.
+    shared,   ///< Out of the buffer of the rank that has it.
+};
+
+struct Scheme {
+    Roles roles = Roles::lanes;
+    int leaders = 1; ///< Of each node; nodes with fewer ranks have as many as ranks.
+    Exchange exchange = Exchange::doubling;
+    Inside inside = Inside::shared;
+    bool early = false; ///< Data goes around in the node after every round, not after the last.
+
+    bool operator==(const Scheme&) const = default;
+};
+
+/// "lanes/4/ring/shared/early"; "flat/ring".
+[[nodiscard]] std::string name_of(const Scheme& scheme);
+[[nodiscard]] std::optional<Scheme> scheme_named(std::string_view name);
+
+/// Which ranks are on which node.
+struct Layout {
+    std::vector<int> node_of_rank;
+    std::vector<std::vector<Rank>> nodes; ///< Ranks of each node, increasing.
+
+    explicit Layout(std::span<const int> node_of_rank);
+    [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(node_of_rank.size()); }
+    /// Ranks are numbered node after node.
+    [[nodiscard]] bool is_block() const;
+    /// The ranks of a node in `groups` runs of about equal length.
+    [[nodiscard]] std::vector<std::vector<Rank>> groups(std::size_t node, int groups) const;
+};
+
+/// Whether there is a plan of this scheme: an exchange that the operation knows, a number of nodes
+/// that it can do, a layout that it needs, not too many steps.
+[[nodiscard]] bool applies(Collective op, const Layout& layout, const Scheme& scheme,
+                           std::uint64_t bytes);
+/// The plan; call only when `applies`. For broadcast and reduce `root` is the root.
+[[nodiscard]] Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme,
+                            std::uint64_t bytes, Rank root);
+
+[[nodiscard]] Plan allgather(const Layout& layout, const Scheme& scheme, std::uint64_t bytes);
+[[nodiscard]] Plan allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes);
+[[nodiscard]] Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
+                             Rank root);
+[[nodiscard]] Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
+                          Rank root);
+[[nodiscard]] Plan barrier(const Layout& layout, const Scheme& scheme);
+
+} // namespace corymb::nodes

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive doubling and ring: Thakur, Rabenseifner, Gropp (2005); Bruck and others (1997).
+#include "plan/nodes/track.hpp"
+
+#include <algorithm>
+
+namespace corymb::nodes {
+
+namespace {
+
+/// Ranks that follow each other.
+bool is_run(const std::vector<Rank>& parts) {
+    return std::ranges::adjacent_find(parts, [](Rank a, Rank b) { return b != a + 1; }) ==
+           parts.end();
+}
+
+std::vector<Hop> doubling_round(std::size_t size, std::size_t distance) {
+    std::vector<Hop> round;
+    for (std::size_t to = 0; to < size; ++to) {
+        const std::size_t from = to ^ distance;
+        round.push_back({from, to, from & ~(distance - 1), distance});
+    }
+    return round;
+}
+
+std::vector<Hop> ring_round(std::size_t size, std::size_t step) {
+    std::vector<Hop> round;
+    for (std::size_t to = 0; to < size; ++to) {
+        round.push_back({(to + size - 1) % size, to, (to + 2 * size - 1 - step) % size, 1});
+    }
+    return round;
+}
+
+std::vector<Hop> bruck_round(std::size_t size, std::size_t distance) {
+    std::vector<Hop> round;
+    for (std::size_t to = 0; to < size; ++to) {
+        const std::size_t from = (to + distance) % size;
+        round.push_back({from, to, from, std::min(distance, size - distance)});
+    }
+    return round;
+}
+
+} // namespace
+
+std::uint32_t Track::settle(Exchange exchange, std::uint32_t base) {
+    base_ = base;
+    start_ = {0};
+    std::vector<Rank> all;
+    bool single_runs = true;
+    for (const Position& position : positions_) {
+        start_.push_back(start_.back() + static_cast<std::uint32_t>(position.parts.size()));
+        all.insert(all.end(), position.parts.begin(), position.parts.end());
+        single_runs = single_runs && is_run(position.parts);
+    }
+    rotated_ = exchange == Exchange::bruck && size() > 1;
+    in_scratch_ = rotated_ || !(exchange == Exchange::ring ? single_runs : is_run(all));
+    return in_scratch_ ? places() : 0;
+}
+
+Blocks Track::range(std::size_t holder, std::size_t first, std::size_t count) const {
+    const std::size_t end = first + count;
+    const std::uint32_t whole = places();
+    const std::uint32_t places_moved =
+        end <= size() ? start_[end] - start_[first] : whole - start_[first] + start_[end - size()];
+    if (places_moved == 0) {
+        return {};
+    }
+    if (in_scratch_) {
+        const std::uint32_t turn = rotated_ ? start_[holder] : 0;
+        return {Buffer::scratch, base_ + (start_[first] + whole - turn) % whole, places_moved};
+    }
+    while (positions_[first].parts.empty()) {
+        ++first; // A run that begins with positions that bring nothing.
+    }
+    return {Buffer::output, static_cast<std::uint32_t>(positions_[first].parts.front()),
+            places_moved};
+}
+
+std::vector<std::pair<Blocks, Blocks>> Track::runs(std::size_t holder) const {
+    std::vector<std::pair<Blocks, Blocks>> runs;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const std::size_t p = rotated_ ? (holder + i) % size() : i;
+        std::uint32_t place = range(holder, p, 1).first;
+        for (const Rank part : positions_[p].parts) {
+            const auto target = static_cast<std::uint32_t>(part);
+            if (!runs.empty() && runs.back().first.first + runs.back().first.count == place &&
+                runs.back().second.first + runs.back().second.count == target) {
+                ++runs.back().first.count;
+                ++runs.back().second.count;
+            } else {
+                runs.push_back({{Buffer::scratch, place, 1}, {Buffer::output, target, 1}});
+            }
+            ++place;
+        }
+    }
+    return runs;
+}
+
+std::vector<std::vector<Hop>> Track::rounds(Exchange exchange) const {
+    std::vector<std::vector<Hop>> rounds;
+    if (exchange == Exchange::ring) {
+        for (std::size_t step = 0; step + 1 < size(); ++step) {
+            rounds.push_back(ring_round(size(), step));
+        }
+        return rounds;
+    }
+    for (std::size_t distance = 1; distance < size(); distance *= 2) {
+        rounds.push_back(exchange == Exchange::doubling ? doubling_round(size(), distance)
+                                                        : bruck_round(size(), distance));
+    }
+    return rounds;
+}
+
+} // namespace corymb::nodes

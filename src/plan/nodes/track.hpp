@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leaders that exchange what they have, and where each of them keeps it.
+#pragma once
+
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace corymb::nodes {
+
+/// A leader and the ranks whose parts it brings.
+struct Position {
+    Rank leader = -1;
+    std::vector<Rank> parts;
+};
+
+/// Position `to` takes what `count` positions from `first` on have brought, round the end if need
+/// be, from position `from`.
+struct Hop {
+    std::size_t from = 0, to = 0;
+    std::size_t first = 0, count = 0;
+};
+
+class Track {
+public:
+    void add(Position position) { positions_.push_back(std::move(position)); }
+    [[nodiscard]] std::size_t size() const noexcept { return positions_.size(); }
+    [[nodiscard]] const Position& operator[](std::size_t p) const { return positions_[p]; }
+
+    /// Decides where data stands: in the output if what an exchange moves at once is a run of parts
+    /// there, else in scratch from `base` on. Returns the places of scratch that it takes.
+    std::uint32_t settle(Exchange exchange, std::uint32_t base);
+    [[nodiscard]] bool in_scratch() const noexcept { return in_scratch_; }
+    /// Where `holder` has what `count` positions from `first` on have brought.
+    [[nodiscard]] Blocks range(std::size_t holder, std::size_t first, std::size_t count) const;
+    /// All that `holder` has in scratch and where it belongs, in as few runs as possible.
+    [[nodiscard]] std::vector<std::pair<Blocks, Blocks>> runs(std::size_t holder) const;
+    /// The hops of an allgather, round by round: doubling, ring or Bruck. A ring's hops into even
+    /// and odd positions take turns in the list.
+    [[nodiscard]] std::vector<std::vector<Hop>> rounds(Exchange exchange) const;
+
+private:
+    [[nodiscard]] std::uint32_t places() const noexcept { return start_.back(); }
+
+    std::vector<Position> positions_;
+    std::vector<std::uint32_t> start_; // by position, and the end: parts before it
+    std::uint32_t base_ = 0;
+    bool in_scratch_ = false;
+    bool rotated_ = false; // everybody's own data comes first
+};
+
+} // namespace corymb::nodes

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replay on several nodes. Within a node as on one machine; between nodes, messages share the links
+// of the two nodes in the order in which they come to them, so events are taken in order of time.
+#include "plan/matching.hpp"
+#include "plan/places.hpp"
+#include "plan/shape.hpp"
+#include "plan/step_kind.hpp"
+#include "sim/replay.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace corymb {
+
+namespace {
+
+using plan::no_step;
+using plan::StepNumber;
+
+std::size_t at(int number) {
+    return static_cast<std::size_t>(number);
+}
+
+/// Charges of each rank's machine.
+class Nodes {
+public:
+    Nodes(const Cluster& cluster, std::uint64_t bytes) : kind_(at(cluster.size())) {
+        const std::vector<NodePlace> places = cluster.places();
+        const std::vector<int> kind_of_node = cluster.kind_of_node();
+        for (std::size_t rank = 0; rank < places.size(); ++rank) {
+            node_.push_back(places[rank].node);
+            kind_[rank] = kind_of_node[at(places[rank].node)];
+        }
+        seats_.resize(cluster.kinds.size());
+        for (std::size_t kind = 0; kind < cluster.kinds.size(); ++kind) {
+            for (std::size_t rank = 0; rank < places.size(); ++rank) {
+                seats_[kind].push_back(at(kind_[rank]) == kind ? places[rank].pu : 0);
+            }
+            charges_.emplace_back(cluster.kinds[kind].machine, seats_[kind], bytes);
+        }
+    }
+    [[nodiscard]] const sim::Charges& of(Rank rank) const noexcept {
+        return charges_[at(kind_[at(rank)])];
+    }
+    [[nodiscard]] int node(Rank rank) const noexcept { return node_[at(rank)]; }
+
+private:
+    std::vector<int> node_, kind_;
+    std::vector<std::vector<int>> seats_; // by kind: PU of each rank
+    std::vector<sim::Charges> charges_;
+};
+
+/// When each node's link is free again, one direction each.
+struct Link {
+    double out = 0;
+    double in = 0;
+};
+
+/// Runs every step when the ranks' clocks say so. Ranks that wait are taken up again by the step
+/// or the message that they wait for.
+class ClusterReplay {
+public:
+    ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Network& network,
+                  int node_count, std::uint64_t bytes, bool with_activities)
+        : matching_(matching), plan_(matching.plan()), nodes_(nodes), network_(network),
+          bytes_(bytes), replay_(matching, nodes, bytes, with_activities), links_(at(node_count)),
+          next_(plan_.steps.size(), 0), has_acted_(plan_.steps.size(), false),
+          waiting_(plan_.steps.size()), arrived_(matching.step_count(), -1) {}
+
+    Timeline run() && {
+        for (Rank rank = 0; rank < plan_.size(); ++rank) {
+            events_.push({0, rank, no_step});
+        }
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            if (event.message != no_step) {
+                arrive(event);
+            } else {
+                advance(event.rank);
+            }
+        }
+        for (Rank rank = 0; rank < plan_.size(); ++rank) {
+            if (next_[at(rank)] < plan_.steps[at(rank)].size()) {
+                throw Error(Errc::invalid_plan, "rank " + std::to_string(rank) +
+                                                    " waits for ever in step " +
+                                                    std::to_string(next_[at(rank)]));
+            }
+        }
+        return std::move(replay_).timeline();
+    }
+
+private:
+    struct Event {
+        double time = 0;
+        Rank rank = -1;
+        StepNumber message = no_step; // that arrives, or none: the rank goes on
+        bool operator>(const Event& other) const {
+            return std::tie(time, rank, message) > std::tie(other.time, other.rank, other.message);
+        }
+    };
+
+    [[nodiscard]] bool is_far(const Step& step, Rank rank) const {
+        return plan::has_peer(step.kind) && nodes_.node(rank) != nodes_.node(step.peer);
+    }
+
+    /// One step, unless it has to wait.
+    void advance(Rank rank) {
+        std::uint32_t& next = next_[at(rank)];
+        if (next == plan_.steps[at(rank)].size()) {
+            return;
+        }
+        const StepNumber number = matching_.first_step(rank) + next;
+        const Step& step = matching_.step(number);
+        if (const Rank unmet = waits_for(number, step, rank); unmet >= 0) {
+            waiting_[at(unmet)].push_back(rank);
+            return;
+        }
+        if (is_far(step, rank)) {
+            plan::is_sending(step.kind) ? send_far(number, step, rank)
+                                        : receive_far(number, step, rank);
+        } else {
+            if (!has_acted_[at(rank)]) {
+                replay_.perform(number);
+                has_acted_[at(rank)] = matching_.is_rendezvous(number);
+                if (has_acted_[at(rank)]) {
+                    events_.push({replay_.clock(rank), rank, no_step});
+                    wake(rank);
+                    return;
+                }
+            }
+            has_acted_[at(rank)] = false;
+            replay_.complete(number);
+        }
+        ++next;
+        events_.push({replay_.clock(rank), rank, no_step});
+        wake(rank);
+    }
+
+    [[nodiscard]] bool is_done(StepNumber number) const {
+        return next_[at(matching_.rank_of(number))] > matching_.index_of(number);
+    }
+    [[nodiscard]] bool is_reached(StepNumber number) const {
+        return next_[at(matching_.rank_of(number))] >= matching_.index_of(number);
+    }
+
+    /// A rank that has to move before the step can act, or -1.
+    [[nodiscard]] Rank waits_for(StepNumber number, const Step& step, Rank rank) const {
+        const StepNumber partner = matching_.partner(number);
+        const StepNumber room = matching_.needs_room(number);
+        if (is_far(step, rank)) {
+            check_far(number, step, rank);
+            return plan::is_receiving(step.kind) && arrived_[partner] < 0 ? rank : -1;
+        }
+        if (step.via == Mechanism::network) {
+            refuse(number, rank, "goes via the network, but its peer is on the same node");
+        }
+        if (has_acted_[at(rank)]) {
+            return is_reached(partner) ? -1 : matching_.rank_of(partner);
+        }
+        if (step.kind == StepKind::publish) {
+            if (room != no_step) {
+                for (const StepNumber reader : matching_.readers(room)) {
+                    if (!is_done(reader)) {
+                        return matching_.rank_of(reader);
+                    }
+                }
+            }
+            return -1;
+        }
+        if (step.kind == StepKind::send) {
+            const bool blocked =
+                room != no_step && !matching_.is_rendezvous(number) && !is_done(room);
+            return blocked ? matching_.rank_of(room) : -1;
+        }
+        if (partner == no_step || step.kind == StepKind::signal) {
+            return -1;
+        }
+        const Rank peer = matching_.rank_of(partner);
+        const bool is_there =
+            matching_.is_rendezvous(partner)
+                ? is_done(partner) || (has_acted_[at(peer)] && is_reached(partner))
+                : is_done(partner);
+        return is_there ? -1 : peer;
+    }
+
+    void check_far(StepNumber number, const Step& step, Rank rank) const {
+        const bool notifies = step.kind == StepKind::signal || step.kind == StepKind::wait;
+        if (step.via != Mechanism::network && !(notifies && step.via == Mechanism::none)) {
+            refuse(number, rank, "its peer is on another node, which only the network reaches");
+        }
+    }
+    [[noreturn]] void refuse(StepNumber number, Rank rank, const std::string& what) const {
+        throw Error(Errc::invalid_plan, "rank " + std::to_string(rank) + ", step " +
+                                            std::to_string(matching_.index_of(number)) + ": " +
+                                            what);
+    }
+
+    [[nodiscard]] double bytes_of(const Blocks& blocks) const {
+        return static_cast<double>(plan::bytes_of(plan_, blocks, bytes_));
+    }
+    /// How long a message keeps a node's link busy.
+    [[nodiscard]] double occupation(double bytes) const {
+        return std::max(network_.message_gap_ns, bytes / network_.node_gbs);
+    }
+
+    void send_far(StepNumber number, const Step& step, Rank rank) {
+        const double begin = replay_.clock(rank);
+        const double end = begin + nodes_.of(rank).step_overhead();
+        const double bytes = bytes_of(step.from);
+        Link& link = links_[at(nodes_.node(rank))];
+        const double leaves = std::max(end, link.out);
+        link.out = leaves + occupation(bytes);
+        replay_.place(number, begin, end, leaves);
+        arrived_[number] = -2; // under way
+        events_.push({leaves + network_.start_up_ns, rank, number});
+    }
+
+    /// The first byte is at the receiving node.
+    void arrive(const Event& event) {
+        const Step& step = matching_.step(event.message);
+        const double bytes = bytes_of(step.from);
+        Link& link = links_[at(nodes_.node(step.peer))];
+        link.in = std::max(event.time, link.in) + occupation(bytes);
+        arrived_[event.message] =
+            std::max(link.in - network_.message_gap_ns, event.time + bytes / network_.stream_gbs);
+        wake(step.peer);
+    }
+
+    void receive_far(StepNumber number, const Step& step, Rank rank) {
+        const double there = arrived_[matching_.partner(number)];
+        const double begin = std::max(replay_.clock(rank), there);
+        const sim::Charges& charges = nodes_.of(rank);
+        const auto bytes = plan::bytes_of(plan_, step.to, bytes_);
+        const double folding = plan::is_folding(step.kind) ? charges.copying(bytes) : 0;
+        replay_.place(number, begin, begin + charges.step_overhead() + folding, begin);
+    }
+
+    /// Ranks that wait for this one look again.
+    void wake(Rank rank) {
+        for (const Rank waiter : std::exchange(waiting_[at(rank)], {})) {
+            events_.push({replay_.clock(waiter), waiter, no_step});
+        }
+    }
+
+    const plan::Matching& matching_;
+    const Plan& plan_;
+    const Nodes& nodes_;
+    const Network& network_;
+    std::uint64_t bytes_;
+    sim::Replay<Nodes> replay_;
+    std::vector<Link> links_;
+    std::vector<std::uint32_t> next_;        // by rank: step that it is at
+    std::vector<bool> has_acted_;            // by rank: that step has, but is not complete
+    std::vector<std::vector<Rank>> waiting_; // by rank: who waits for it
+    std::vector<double> arrived_;            // by sending step
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+};
+
+} // namespace
+
+Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
+                  bool with_activities) {
+    cluster.check();
+    if (plan.size() != cluster.size()) {
+        throw Error(Errc::invalid_argument, "the cluster has " + std::to_string(cluster.size()) +
+                                                " ranks, but the plan " +
+                                                std::to_string(plan.size()));
+    }
+    plan::check_shape(plan);
+    if (plan.op != Collective::barrier && bytes > plan.bytes_max) {
+        throw Error(Errc::invalid_argument, "the payload has " + std::to_string(bytes) +
+                                                " bytes, but the plan is for " +
+                                                std::to_string(plan.bytes_max) + " at most");
+    }
+    const plan::Matching matching(plan);
+    const Nodes nodes(cluster, bytes);
+    Timeline timeline = ClusterReplay(matching, nodes, cluster.network, cluster.node_count(), bytes,
+                                      with_activities)
+                            .run();
+    timeline.simulated_on = cluster.name;
+    return timeline;
+}
+
+} // namespace corymb

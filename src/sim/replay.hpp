@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discrete-event replay. Ranks are sequential and no step chooses among its peers, so the time of a
+// step follows from the times of the steps that it depends on, and any order of visiting them
+// yields the same times, but where messages share a network: there `places` says the times.
+#pragma once
+
+#include "plan/execution.hpp"
+#include "plan/matching.hpp"
+#include "plan/places.hpp"
+#include "plan/step_kind.hpp"
+#include "sim/charges.hpp"
+
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace corymb::sim {
+
+using plan::no_step;
+using plan::StepNumber;
+
+/// A visitor of plan::Execution that gives every step its times.
+/// `Costs` has `of(rank)`: the Charges of the machine that a rank is on.
+template <class Costs>
+class Replay {
+public:
+    Replay(const plan::Matching& matching, const Costs& charges, std::uint64_t bytes,
+           bool with_activities)
+        : matching_(matching), plan_(matching.plan()), charges_(charges), bytes_(bytes),
+          members_(plan_.steps.size()), available_(matching.step_count(), -1),
+          finished_(matching.step_count(), 0), delay_(matching.step_count(), 0) {
+        if (with_activities) {
+            activities_.resize(plan_.steps.size());
+            for (std::size_t rank = 0; rank < activities_.size(); ++rank) {
+                activities_[rank].reserve(plan_.steps[rank].size());
+            }
+        }
+    }
+
+    void perform(StepNumber number) {
+        const Rank rank = matching_.rank_of(number);
+        const Step& step = matching_.step(number);
+        Member& member = members_[index(rank)];
+        begin_ = member.clock;
+        if (plan::is_sending(step.kind)) {
+            send(number, step, rank);
+        } else if (plan::has_source(step.kind)) {
+            receive(number, step, rank);
+        } else if (step.kind == StepKind::publish) {
+            publish(number, rank);
+        } else {
+            end_ = begin_ + charges_.of(rank).step_overhead() +
+                   charges_.of(rank).copying(bytes_of(step.to));
+            member.sends_in_row = 0;
+            member.receives_in_row = 0;
+        }
+    }
+
+    void complete(StepNumber number) {
+        const Rank rank = matching_.rank_of(number);
+        Member& member = members_[index(rank)];
+        if (matching_.is_rendezvous(number)) {
+            finish_long_send(number);
+        }
+        if (!activities_.empty()) {
+            activities_[index(rank)].push_back(
+                {matching_.index_of(number), member.clock, begin_, end_});
+        }
+        member.clock = end_;
+        finished_[number] = end_;
+    }
+
+    Timeline timeline() && {
+        Timeline timeline;
+        for (const Member& member : members_) {
+            timeline.finish.push_back(member.clock);
+            timeline.makespan = std::max(timeline.makespan, member.clock);
+        }
+        timeline.ranks = std::move(activities_);
+        return timeline;
+    }
+
+    /// For a step whose times follow from something else: when it begins and ends, and when what
+    /// it sends is there. Its rank goes on.
+    void place(StepNumber number, double begin, double end, double available) {
+        begin_ = begin;
+        end_ = end;
+        available_[number] = available;
+        Member& member = members_[index(matching_.rank_of(number))];
+        member.sends_in_row = member.receives_in_row = 0;
+        complete(number);
+    }
+    [[nodiscard]] double clock(Rank rank) const { return members_[index(rank)].clock; }
+
+private:
+    static std::size_t index(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
+
+    struct Member {
+        double clock = 0;
+        double long_send_begin = 0; // of the rendezvous send that it stands in
+        Rank batch_peer = -1;
+        bool batch_has_one_peer = true;
+        int sends_in_row = 0;
+        int receives_in_row = 0;
+    };
+
+    [[nodiscard]] std::uint64_t bytes_of(const Blocks& blocks) const {
+        return plan::bytes_of(plan_, blocks, bytes_);
+    }
+
+    double send_cost(Member& member, Rank rank, Rank peer) {
+        ++member.sends_in_row;
+        member.receives_in_row = 0;
+        member.batch_has_one_peer =
+            member.sends_in_row == 1 || (member.batch_has_one_peer && member.batch_peer == peer);
+        member.batch_peer = peer;
+        return charges_.of(rank).step_overhead() +
+               charges_.of(rank).send(rank, peer) *
+                   charges_.of(rank).send_factor(rank, peer, member.sends_in_row,
+                                                 member.batch_has_one_peer);
+    }
+
+    void send(StepNumber number, const Step& step, Rank rank) {
+        Member& member = members_[index(rank)];
+        if (const StepNumber room = matching_.needs_room(number);
+            room != no_step && !matching_.is_rendezvous(number)) {
+            begin_ = std::max(begin_, finished_[room]);
+        }
+        if (step.via == Mechanism::exchange) {
+            end_ = available_[number] = begin_ + charges_.of(rank).step_overhead();
+            member.sends_in_row = member.receives_in_row = 0;
+            return;
+        }
+        const double started = begin_ + send_cost(member, rank, step.peer);
+        if (matching_.is_rendezvous(number)) {
+            member.long_send_begin = begin_;
+            available_[number] = started;
+            return;
+        }
+        const bool copies = step.via == Mechanism::cells || step.via == Mechanism::network;
+        end_ = started + (copies ? charges_.of(rank).copying(bytes_of(step.from)) : 0);
+        available_[number] = end_;
+    }
+
+    /// Times of a message longer than a cell: both ends copy at the same pace, the receiver one
+    /// cell behind. `started` is when the sender begins to copy.
+    struct Stream {
+        double first_cell; // when it can be taken
+        double copying;
+        double cell;
+        bool fits; // the channel holds all of it
+    };
+    [[nodiscard]] Stream stream_of(StepNumber send) const {
+        const std::uint64_t bytes = bytes_of(matching_.step(send).from);
+        const Rank rank = matching_.rank_of(send);
+        const double cell = charges_.of(rank).copying(std::min<std::uint64_t>(bytes, cell_bytes));
+        return {available_[send] + cell, charges_.of(rank).copying(bytes), cell,
+                bytes <= cell_slots * cell_bytes};
+    }
+
+    /// The sender goes on when the last cell is in the channel.
+    void finish_long_send(StepNumber number) {
+        const StepNumber partner = matching_.partner(number);
+        const Stream stream = stream_of(number);
+        begin_ = members_[index(matching_.rank_of(number))].long_send_begin;
+        end_ = available_[number] + stream.copying;
+        if (!stream.fits) {
+            const bool received = available_[partner] >= 0;
+            const double taken_from =
+                received ? available_[partner]
+                         : std::max(members_[index(matching_.rank_of(partner))].clock,
+                                    stream.first_cell);
+            end_ = std::max(end_, taken_from + stream.copying -
+                                      static_cast<double>(cell_slots) * stream.cell);
+        }
+    }
+
+    void receive(StepNumber number, const Step& step, Rank rank) {
+        Member& member = members_[index(rank)];
+        const StepNumber source = matching_.partner(number);
+        member.sends_in_row = 0;
+        if (plan::is_reading(step.kind)) {
+            read(number, step, rank);
+            return;
+        }
+        if (step.via == Mechanism::exchange) {
+            begin_ = std::max(begin_, available_[source]);
+            end_ = begin_ + charges_.of(rank).step_overhead() +
+                   charges_.of(rank).meeting(step.peer, rank);
+            member.receives_in_row = 0;
+            return;
+        }
+        const bool streams = matching_.is_rendezvous(source);
+        const Stream stream = streams ? stream_of(source) : Stream{};
+        const double there = streams ? stream.first_cell : available_[source];
+        member.receives_in_row = there <= begin_ ? member.receives_in_row + 1 : 1;
+        begin_ = std::max(begin_, there);
+        available_[number] = begin_;
+        const double cost =
+            charges_.of(rank).step_overhead() +
+            charges_.of(rank).receive(step.peer, rank) *
+                charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
+        end_ = begin_ + cost + charges_.of(rank).copying(bytes_of(step.to));
+        if (streams) {
+            end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);
+        }
+    }
+
+    void read(StepNumber number, const Step& step, Rank rank) {
+        const double stored = available_[matching_.partner(number)];
+        const double seen =
+            std::max(stored + delay_[number], begin_ + charges_.of(rank).receive(step.peer, rank));
+        begin_ = std::max(begin_, stored);
+        end_ =
+            seen + charges_.of(rank).step_overhead() + charges_.of(rank).copying(bytes_of(step.to));
+        members_[index(rank)].receives_in_row = 0;
+    }
+
+    void publish(StepNumber number, Rank rank) {
+        const auto readers = matching_.readers(number);
+        if (const StepNumber room = matching_.needs_room(number); room != no_step) {
+            for (const StepNumber reader : matching_.readers(room)) {
+                begin_ = std::max(begin_, finished_[reader]);
+            }
+        }
+        // PU numbers break ties, so that the names of ranks do not matter.
+        std::vector<std::tuple<double, int, StepNumber>> by_distance;
+        by_distance.reserve(readers.size());
+        for (const StepNumber reader : readers) {
+            const Rank peer = matching_.rank_of(reader);
+            by_distance.emplace_back(charges_.of(rank).receive(rank, peer),
+                                     charges_.of(rank).pu(peer), reader);
+        }
+        std::sort(by_distance.begin(), by_distance.end());
+        double dearest = 0;
+        double ahead = 0;
+        int place = 0;
+        for (const auto& [distance, pu, reader] : by_distance) {
+            const Rank peer = matching_.rank_of(reader);
+            delay_[reader] = charges_.of(rank).publication_delay(rank, peer, ++place, ahead);
+            ahead += charges_.of(rank).send(rank, peer);
+            dearest = std::max(dearest, charges_.of(rank).send(rank, peer));
+        }
+        end_ = begin_ + charges_.of(rank).step_overhead() + dearest;
+        available_[number] = end_;
+        members_[index(rank)].sends_in_row = 0;
+        members_[index(rank)].receives_in_row = 0;
+    }
+
+    const plan::Matching& matching_;
+    const Plan& plan_;
+    const Costs& charges_;
+    std::uint64_t bytes_;
+    std::vector<Member> members_;
+    std::vector<double> available_; // by sending step: its data; by receiving step: its begin
+    std::vector<double> finished_;
+    std::vector<double> delay_; // by reading step
+    std::vector<std::vector<Activity>> activities_;
+    double begin_ = 0; // of the step being performed or completed
+    double end_ = 0;
+};
+
+} // namespace corymb::sim

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which scheme for several nodes: a closed form says where to begin, simulation decides.
+#include "plan/limits.hpp"
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/cluster_planner.hpp>
+#include <corymb/error.hpp>
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace corymb {
+
+namespace {
+
+using nodes::Exchange;
+using nodes::Inside;
+using nodes::Roles;
+using nodes::Scheme;
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+std::vector<int> nodes_of(const Cluster& cluster) {
+    std::vector<int> nodes;
+    for (const NodePlace& place : cluster.places()) {
+        nodes.push_back(place.node);
+    }
+    return nodes;
+}
+
+int most_ranks(const Cluster& cluster) {
+    int most = 1;
+    for (const NodeRun& run : cluster.runs) {
+        most = std::max(most, run.ranks);
+    }
+    return most;
+}
+
+/// Divisors and powers of two, and all of the ranks.
+std::vector<int> leader_counts(int ranks) {
+    std::vector<int> counts;
+    for (int count = 1; count <= ranks; ++count) {
+        if (ranks % count == 0 || std::has_single_bit(static_cast<unsigned>(count))) {
+            counts.push_back(count);
+        }
+    }
+    return counts;
+}
+
+class Search {
+public:
+    Search(const Cluster& cluster, const ClusterRequest& request)
+        : cluster_(cluster), request_(request), layout_(nodes_of(cluster)),
+          counts_(leader_counts(most_ranks(cluster))) {}
+
+    [[nodiscard]] std::vector<Scheme> all() const {
+        std::vector<Scheme> schemes;
+        for (const Roles roles :
+             {Roles::flat, Roles::lanes, Roles::node_major, Roles::slices, Roles::objects}) {
+            for (const Exchange exchange : {Exchange::doubling, Exchange::ring, Exchange::bruck,
+                                            Exchange::binomial, Exchange::dissemination}) {
+                for (const Inside inside : {Inside::messages, Inside::shared}) {
+                    for (const bool early : {false, true}) {
+                        for (const int leaders : counts_) {
+                            add(schemes, {roles, leaders, exchange, inside, early});
+                        }
+                    }
+                }
+            }
+        }
+        return schemes;
+    }
+
+    void try_all() {
+        for (const Scheme& scheme : all()) {
+            static_cast<void>(predicted(scheme));
+        }
+    }
+
+    void search() {
+        if (request_.op != Collective::allgather && request_.op != Collective::allreduce) {
+            try_all(); // There are few.
+            return;
+        }
+        std::vector<Scheme> starts = first_tries();
+        std::ranges::stable_sort(starts, std::ranges::less{},
+                                 [this](const Scheme& scheme) { return predicted(scheme); });
+        constexpr std::size_t followed = 4;
+        for (std::size_t i = 0; i < std::min(followed, starts.size()); ++i) {
+            improve(starts[i]);
+        }
+    }
+
+    void try_one(const Scheme& scheme) { static_cast<void>(predicted(scheme)); }
+
+    /// The fastest plan that the checker accepts.
+    [[nodiscard]] ClusterChoice choice() {
+        std::vector<std::pair<double, Scheme>> ranked;
+        for (const auto& [name, time] : tried_) {
+            if (time < never) {
+                ranked.emplace_back(time, *nodes::scheme_named(name));
+            }
+        }
+        std::ranges::stable_sort(ranked, std::ranges::less{},
+                                 [](const auto& entry) { return entry.first; });
+        for (const auto& [time, scheme] : ranked) {
+            ClusterChoice choice{plan_of(scheme), request_.bytes, time, {}};
+            try {
+                if (request_.proven) {
+                    check_plan(choice.plan);
+                }
+            } catch (const Error& error) {
+                if (error.code() != Errc::invalid_plan || ranked.size() == 1) {
+                    throw;
+                }
+                continue;
+            }
+            std::ranges::copy_if(tried_, std::back_inserter(choice.portfolio),
+                                 [](const auto& entry) { return entry.second < never; });
+            return choice;
+        }
+        throw Error(Errc::invalid_argument,
+                    "there is no plan for " + std::string(to_string(request_.op)) +
+                        (request_.algorithm == "best" ? "" : " by " + request_.algorithm) +
+                        " on this cluster with this payload");
+    }
+
+private:
+    [[nodiscard]] bool does(const Scheme& scheme) const {
+        return nodes::applies(request_.op, layout_, scheme, request_.bytes);
+    }
+    void add(std::vector<Scheme>& schemes, Scheme scheme) const {
+        scheme.leaders = scheme.roles == Roles::flat ? 1 : scheme.leaders;
+        if (does(scheme) && std::ranges::find(schemes, scheme) == schemes.end()) {
+            schemes.push_back(scheme);
+        }
+    }
+
+    [[nodiscard]] Plan plan_of(const Scheme& scheme) const {
+        return nodes::plan_for(request_.op, layout_, scheme, request_.bytes, request_.root);
+    }
+
+    /// Simulated once; infinite where there is no such plan.
+    double predicted(const Scheme& scheme) {
+        const std::string name = name_of(scheme);
+        if (const auto known = known_.find(name); known != known_.end()) {
+            return known->second;
+        }
+        double time = never;
+        if (does(scheme)) {
+            try {
+                time = simulate(plan_of(scheme), cluster_, request_.bytes).makespan;
+            } catch (const Error& error) {
+                if (error.code() != Errc::invalid_plan) {
+                    throw;
+                }
+            }
+        }
+        known_[name] = time;
+        tried_.emplace_back(name, time);
+        return time;
+    }
+
+    [[nodiscard]] int leaders(bool ring) const {
+        const int wanted = leaders_by_formula(cluster_.network, cluster_.node_count(),
+                                              most_ranks(cluster_), request_.bytes, ring);
+        return *std::ranges::min_element(counts_, std::ranges::less{},
+                                         [wanted](int count) { return std::abs(count - wanted); });
+    }
+
+    /// Each kind of exchange once, with the leaders that the closed forms say.
+    [[nodiscard]] std::vector<Scheme> first_tries() const {
+        std::vector<Scheme> schemes;
+        const Inside shared = Inside::shared;
+        for (const Exchange exchange : {Exchange::doubling, Exchange::bruck}) {
+            add(schemes, {Roles::lanes, leaders(false), exchange, shared, false});
+            add(schemes, {Roles::slices, leaders(false), exchange, shared, true});
+            add(schemes, {Roles::flat, 1, exchange, shared, false});
+        }
+        add(schemes, {Roles::objects, leaders_of_objects(), Exchange::bruck, shared, true});
+        for (const bool early : {false, true}) {
+            add(schemes, {Roles::lanes, leaders(true), Exchange::ring, shared, early});
+        }
+        add(schemes, {Roles::node_major, leaders(true), Exchange::ring, shared, true});
+        add(schemes, {Roles::flat, 1, Exchange::ring, shared, false});
+        return schemes;
+    }
+
+    /// Fewest rounds times the time of a round.
+    [[nodiscard]] int leaders_of_objects() const {
+        const auto time = [this](int count) {
+            int rounds = 0;
+            for (std::int64_t reached = 1; reached < cluster_.node_count(); reached *= count + 1) {
+                ++rounds;
+            }
+            return rounds *
+                   std::max(cluster_.network.start_up_ns, count * cluster_.network.message_gap_ns);
+        };
+        return *std::ranges::min_element(counts_, std::ranges::less{}, time);
+    }
+
+    /// More or fewer leaders, then the other choices, for as long as that helps.
+    void improve(Scheme scheme) {
+        double best = predicted(scheme);
+        for (bool better = true; better;) {
+            better = false;
+            for (const Scheme& other : neighbours(scheme)) {
+                if (const double time = predicted(other); time < best) {
+                    best = time;
+                    scheme = other;
+                    better = true;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<Scheme> neighbours(const Scheme& scheme) const {
+        std::vector<Scheme> list;
+        const auto place = std::ranges::find(counts_, scheme.leaders);
+        Scheme other = scheme;
+        if (place != counts_.end() && place != counts_.begin()) {
+            other.leaders = *std::prev(place);
+            add(list, other);
+        }
+        if (place != counts_.end() && std::next(place) != counts_.end()) {
+            other.leaders = *std::next(place);
+            add(list, other);
+        }
+        other = scheme;
+        other.early = !scheme.early;
+        add(list, other);
+        other = scheme;
+        other.inside = scheme.inside == Inside::shared ? Inside::messages : Inside::shared;
+        add(list, other);
+        for (const Roles roles : {Roles::lanes, Roles::node_major}) {
+            other = scheme;
+            other.roles = roles;
+            add(list, other);
+        }
+        return list;
+    }
+
+    const Cluster& cluster_;
+    const ClusterRequest& request_;
+    nodes::Layout layout_;
+    std::vector<int> counts_;
+    std::map<std::string, double> known_;
+    std::vector<std::pair<std::string, double>> tried_;
+};
+
+ClusterRequest completed(const Cluster& cluster, ClusterRequest request) {
+    cluster.check();
+    if (static_cast<std::size_t>(cluster.size()) > plan::rank_count_max) {
+        throw Error(Errc::invalid_argument,
+                    "a plan has at most " + std::to_string(plan::rank_count_max) +
+                        " ranks, the cluster has " + std::to_string(cluster.size()));
+    }
+    if (request.root < 0 || request.root >= cluster.size()) {
+        throw Error(Errc::invalid_argument, "root " + std::to_string(request.root) +
+                                                " is not one of the ranks 0 to " +
+                                                std::to_string(cluster.size() - 1));
+    }
+    if (request.bytes > plan::payload_bytes_max) {
+        throw Error(Errc::invalid_argument,
+                    "a payload of " + std::to_string(request.bytes) + " bytes is too large");
+    }
+    request.bytes = request.op == Collective::barrier ? 0 : request.bytes;
+    return request;
+}
+
+} // namespace
+
+int leaders_by_formula(const Network& network, int nodes, int ranks, std::uint64_t bytes,
+                       bool ring) {
+    const double by_rate =
+        network.message_gap_ns > 0 ? network.start_up_ns / network.message_gap_ns : never;
+    const double by_link = network.node_gbs / network.stream_gbs;
+    double best = by_link; // Every number from here to by_rate is as good.
+    if (by_link > by_rate) {
+        const double rounds = ring ? 1 : std::max(1.0, std::log2(nodes));
+        const double hops = ring ? 1 : nodes - 1;
+        const double volume = hops * ranks * static_cast<double>(bytes) / network.stream_gbs;
+        best = std::clamp(std::sqrt(volume / (network.message_gap_ns * rounds)), by_rate, by_link);
+    }
+    return static_cast<int>(std::lround(std::clamp(best, 1.0, static_cast<double>(ranks))));
+}
+
+ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request) {
+    const ClusterRequest full = completed(cluster, request);
+    Search search(cluster, full);
+    if (full.algorithm != "best") {
+        const auto scheme = nodes::scheme_named(full.algorithm);
+        if (!scheme) {
+            throw Error(Errc::unknown_name,
+                        "no scheme is called \"" + full.algorithm.substr(0, 60) +
+                            "\"; one is lanes/4/ring/shared/early, others are in docs/cluster.md");
+        }
+        search.try_one(*scheme);
+    } else if (full.exhaustive) {
+        search.try_all();
+    } else {
+        search.search();
+    }
+    return search.choice();
+}
+
+std::vector<std::string> scheme_names(const Cluster& cluster, const ClusterRequest& request) {
+    const ClusterRequest full = completed(cluster, request);
+    std::vector<std::string> names;
+    for (const Scheme& scheme : Search(cluster, full).all()) {
+        names.push_back(name_of(scheme));
+    }
+    return names;
+}
+
+} // namespace corymb

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every scheme on every small cluster, and on random larger ones, is proven; what it moves equals
+// the closed forms.
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/cluster.hpp>
+#include <corymb/error.hpp>
+#include <corymb/simulate.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+namespace {
+
+using namespace corymb;
+using namespace corymb::nodes;
+
+Cluster cluster_of(const std::vector<int>& ranks, RankOrder order = RankOrder::block) {
+    Cluster cluster;
+    cluster.name = "test";
+    cluster.kinds.push_back(NodeKind::of_shape({2, 16, 100, 250, 8}));
+    for (const int count : ranks) {
+        cluster.runs.push_back({0, 1, count});
+    }
+    cluster.order = order;
+    cluster.network = {2000, 400, 3, 12};
+    cluster.check();
+    return cluster;
+}
+
+Layout layout_of(const Cluster& cluster) {
+    std::vector<int> nodes;
+    for (const NodePlace& place : cluster.places()) {
+        nodes.push_back(place.node);
+    }
+    return Layout(nodes);
+}
+
+std::vector<Scheme> all_schemes(int leaders_most) {
+    std::vector<Scheme> schemes;
+    for (const Roles roles :
+         {Roles::flat, Roles::lanes, Roles::node_major, Roles::slices, Roles::objects}) {
+        for (const Exchange exchange : {Exchange::doubling, Exchange::ring, Exchange::bruck,
+                                        Exchange::binomial, Exchange::dissemination}) {
+            for (const Inside inside : {Inside::messages, Inside::shared}) {
+                for (const bool early : {false, true}) {
+                    const int most = roles == Roles::flat ? 1 : leaders_most;
+                    for (int leaders = 1; leaders <= most; ++leaders) {
+                        schemes.push_back({roles, leaders, exchange, inside, early});
+                    }
+                }
+            }
+        }
+    }
+    return schemes;
+}
+
+constexpr Collective operations[] = {Collective::allgather, Collective::allreduce,
+                                     Collective::broadcast, Collective::reduce,
+                                     Collective::barrier};
+
+/// Proves and simulates all that there is for a cluster; returns the number of plans.
+int try_all(const Cluster& cluster, const std::vector<Scheme>& schemes, std::uint64_t bytes) {
+    const Layout layout = layout_of(cluster);
+    int plans = 0;
+    for (const Collective op : operations) {
+        for (const Scheme& scheme : schemes) {
+            if (!applies(op, layout, scheme, bytes)) {
+                continue;
+            }
+            const Rank root = bytes % 2 == 0 ? 0 : layout.size() - 1;
+            const Plan plan = plan_for(op, layout, scheme, bytes, root);
+            try {
+                check_plan(plan);
+                EXPECT_GE(simulate(plan, cluster, bytes).makespan, 0);
+            } catch (const Error& error) {
+                ADD_FAILURE() << to_string(op) << " " << plan.algorithm << " among "
+                              << layout.size() << " ranks on " << layout.nodes.size() << " nodes, "
+                              << bytes << " B: " << error.what();
+                return plans;
+            }
+            ++plans;
+        }
+    }
+    return plans;
+}
+
+TEST(Schemes, AreProvenOnEverySmallCluster) {
+    const std::vector<Scheme> schemes = all_schemes(3);
+    int plans = 0;
+    for (int shape = 1; shape < 4 * 4 * 4 * 4; ++shape) {
+        std::vector<int> ranks; // one, two or three on each of up to four nodes
+        for (int rest = shape; rest > 0; rest /= 4) {
+            ranks.push_back(rest % 4);
+        }
+        if (std::ranges::find(ranks, 0) != ranks.end()) {
+            continue;
+        }
+        const RankOrder order = shape % 3 == 0 ? RankOrder::cyclic : RankOrder::block;
+        plans += try_all(cluster_of(ranks, order), schemes, shape % 2 == 0 ? 8 : 20001);
+        ASSERT_FALSE(HasFailure());
+    }
+    EXPECT_GT(plans, 3000);
+}
+
+TEST(Schemes, AreProvenOnRandomClusters) {
+    std::mt19937 random(7);
+    const std::vector<Scheme> schemes = all_schemes(5);
+    for (int i = 0; i < 4; ++i) {
+        std::vector<int> ranks(random() % 9 + 2);
+        std::ranges::generate(ranks, [&] { return static_cast<int>(random() % 8 + 1); });
+        const RankOrder order = i % 2 == 0 ? RankOrder::block : RankOrder::cyclic;
+        EXPECT_GT(try_all(cluster_of(ranks, order), schemes, random() % 100000 + 64), 20);
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
+struct Counts {
+    NodeTraffic traffic;
+    std::uint64_t leader = 0; // most bytes that one rank gets
+};
+
+Counts counts_of(const Cluster& cluster, const Scheme& scheme, std::uint64_t bytes) {
+    const Layout layout = layout_of(cluster);
+    EXPECT_TRUE(applies(Collective::allgather, layout, scheme, bytes)) << name_of(scheme);
+    const Plan plan = plan_for(Collective::allgather, layout, scheme, bytes, 0);
+    check_plan(plan);
+    Counts counts{node_traffic(plan, layout.node_of_rank, bytes), 0};
+    counts.leader = *std::ranges::max_element(counts.traffic.rank_in);
+    for (const std::uint64_t in : counts.traffic.in) {
+        EXPECT_EQ(in, counts.traffic.in.front()) << name_of(scheme);
+    }
+    return counts;
+}
+
+/// N nodes, c ranks each, k leaders of g = c / k ranks, parts of m bytes.
+class ClosedForms : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+TEST_P(ClosedForms, HoldToTheByte) {
+    const auto [nodes, ranks, leaders] = GetParam();
+    const Cluster cluster = cluster_of(std::vector<int>(static_cast<std::size_t>(nodes), ranks));
+    const auto N = static_cast<std::uint64_t>(nodes);
+    const auto c = static_cast<std::uint64_t>(ranks);
+    const auto k = static_cast<std::uint64_t>(leaders);
+    const std::uint64_t g = c / k;
+    const std::uint64_t m = 24;
+    const auto log_n = static_cast<std::uint32_t>(std::bit_width(N) - 1);
+    for (const Inside inside : {Inside::messages, Inside::shared}) {
+        const Counts major =
+            counts_of(cluster, {Roles::node_major, leaders, Exchange::doubling, inside, false}, m);
+        EXPECT_EQ(major.traffic.in[0], k * (N - 1) * c * m);
+        EXPECT_EQ(major.leader, (N - 1) * c * m);
+        EXPECT_EQ(major.traffic.rounds, log_n);
+        for (const Exchange exchange : {Exchange::doubling, Exchange::bruck}) {
+            const Counts lanes =
+                counts_of(cluster, {Roles::lanes, leaders, exchange, inside, false}, m);
+            EXPECT_EQ(lanes.traffic.in[0], (N - 1) * c * m);
+            EXPECT_EQ(lanes.leader, (N - 1) * g * m);
+            EXPECT_EQ(lanes.traffic.rounds, log_n);
+            EXPECT_EQ(lanes.traffic.messages, N * k * log_n);
+        }
+        const Counts ring =
+            counts_of(cluster, {Roles::lanes, leaders, Exchange::ring, inside, true}, m);
+        EXPECT_EQ(ring.traffic.in[0], (N - 1) * c * m);
+        EXPECT_EQ(ring.leader, (N - 1) * g * m);
+        EXPECT_EQ(ring.traffic.rounds, N - 1);
+        const Counts slices =
+            counts_of(cluster, {Roles::slices, leaders, Exchange::doubling, inside, true}, m);
+        EXPECT_EQ(slices.traffic.in[0], (N - 1) * c * m);
+        EXPECT_EQ(slices.leader, (N - 1) * g * m);
+        EXPECT_EQ(slices.traffic.rounds, log_n);
+        const Counts objects =
+            counts_of(cluster, {Roles::objects, leaders, Exchange::bruck, inside, true}, m);
+        EXPECT_EQ(objects.traffic.in[0], (N - 1) * c * m);
+        std::uint32_t rounds = 0;
+        for (std::uint64_t reached = 1; reached < N; reached *= k + 1) {
+            ++rounds;
+        }
+        EXPECT_EQ(objects.traffic.rounds, rounds);
+        const Counts big_ring =
+            counts_of(cluster, {Roles::node_major, leaders, Exchange::ring, inside, false}, m);
+        EXPECT_EQ(big_ring.traffic.in[0], (k * N - 1) * g * m);
+        const Counts flat =
+            counts_of(cluster, {Roles::flat, 1, Exchange::doubling, inside, false}, m);
+        EXPECT_EQ(flat.traffic.in[0], c * (N - 1) * c * m);
+        EXPECT_EQ(flat.leader, (N - 1) * c * m);
+        EXPECT_EQ(flat.traffic.rounds, log_n);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ClosedForms,
+                         testing::Values(std::tuple{8, 16, 1}, std::tuple{8, 16, 2},
+                                         std::tuple{8, 16, 4}, std::tuple{8, 16, 8},
+                                         std::tuple{8, 16, 16}, std::tuple{4, 4, 2},
+                                         std::tuple{2, 8, 4}, std::tuple{16, 2, 2}));
+
+TEST(Schemes, HaveNamesThatReadBack) {
+    for (const Scheme& scheme : all_schemes(2)) {
+        EXPECT_EQ(scheme_named(name_of(scheme)), scheme) << name_of(scheme);
+    }
+    for (const char* wrong :
+         {"", "lanes", "lanes/0/ring/shared", "lanes/x/ring/shared", "lanes/2/ring/shared/late",
+          "flat/ring", "planes/2/ring/shared", "flat/ring/shared/early/early"}) {
+        EXPECT_FALSE(scheme_named(wrong).has_value()) << wrong;
+    }
+}
+
+} // namespace
