@@ -17,10 +17,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace corymb {
+
+class Machine;
 
 namespace detail {
 struct MulticastShared;
@@ -34,13 +37,21 @@ enum class MulticastTopology : std::uint8_t {
     binary, ///< A binary tree of all ranks.
     tree,   ///< The tree of a planned broadcast, see MulticastOptions::plan.
     split,  ///< Cuts the members of this call into `fan_out` equal parts, and these again.
+    best,   ///< `split` with the numbers that the model of the machine gives; without a model
+            ///< and with more ranks than CPUs `flat`.
 };
 
 struct MulticastOptions {
-    MulticastTopology topology = MulticastTopology::split;
+    MulticastTopology topology = MulticastTopology::best;
     /// For `tree`: a broadcast among as many ranks in which each takes from one other.
     std::optional<Plan> plan;
     int fan_out = 4; ///< For `split`, at least 1; with as many members or fewer it is flat.
+    /// For `split`: so many members, if more than the fan-out, are told by one as well.
+    int flat_up_to = 0;
+    /// For `best`, which takes the two numbers above as they are when there is no model. See
+    /// `choose_multicast`.
+    std::shared_ptr<const Machine> machine;
+    std::vector<int> placement; ///< For `best`: PU index of each rank; empty: one after the other.
     /// For the trees: jump to the next member instead of testing each rank on the way.
     bool skipping = true;
     int calls = 8; ///< In flight at once in the whole group, 1 to 64.
@@ -176,6 +187,8 @@ public:
     /// Errc::invalid_argument for a rank out of range or taken.
     [[nodiscard]] Multicast attach(Rank rank, Multicast::Handler handler = {});
     [[nodiscard]] int size() const noexcept;
+    /// Which topology calls take, and for `best` why, for people.
+    [[nodiscard]] std::string topology() const;
     /// Members at this moment; advice.
     [[nodiscard]] int members() const noexcept;
 

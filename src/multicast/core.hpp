@@ -72,8 +72,8 @@
 #include "multicast/block.hpp"
 #include "multicast/shape.hpp"
 #include "multicast/snapshot.hpp"
+#include "multicast/spread.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -275,39 +275,12 @@ private:
 
     /// Tells the first members of the parts of a range; returns how many.
     std::uint32_t forward(std::uint32_t slot, const Task& whole) noexcept {
-        return shape_.fan_out == 0 ? forward_tree(slot, whole) : forward_split(slot, whole);
-    }
-    /// A position that is no member is passed by one step in preorder: its children come next.
-    std::uint32_t forward_tree(std::uint32_t slot, const Task& whole) noexcept {
-        std::uint32_t told = 0;
-        for (Position p = whole.first; p < whole.end;) {
-            if (shape_.skipping) {
-                p = named_in(slot).next(p, whole.end);
-                if (p >= whole.end) {
-                    break;
-                }
-            } else if (!is_named(slot, p)) {
-                ++p;
-                continue;
-            }
-            post(slot, p, {whole.number, whole.parent, p + 1, shape_.end[p]});
-            p = shape_.end[p];
-            ++told;
-        }
-        return told;
-    }
-    /// Parts with equally many members.
-    std::uint32_t forward_split(std::uint32_t slot, const Task& whole) noexcept {
-        const std::uint32_t members = named_in(slot).count(whole.first, whole.end);
-        const std::uint32_t parts = std::min(members, shape_.fan_out);
-        Position from = whole.first;
-        for (std::uint32_t part = 0; part < parts; ++part) {
-            const std::uint32_t share = members / parts + (part < members % parts ? 1 : 0);
-            const Position first = named_in(slot).next(from, whole.end);
-            from = named_in(slot).behind(first, share);
-            post(slot, first, {whole.number, whole.parent, first + 1, from});
-        }
-        return parts;
+        return spread(
+            shape_, named_in(slot), whole.first, whole.end,
+            [&](Position p, Position first, Position end) {
+                post(slot, p, {whole.number, whole.parent, first, end});
+            },
+            [](Position /*passed*/) {});
     }
     void post(std::uint32_t slot, Position p, const Task& task) noexcept {
         Node& to = node(slot, p);

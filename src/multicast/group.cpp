@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/member.hpp"
+#include "multicast/options.hpp"
 
 #include <corymb/usable_cpus.hpp>
 
@@ -11,63 +12,6 @@ namespace corymb::detail {
 namespace {
 
 constexpr std::int64_t default_deadline_ns = 300'000'000'000;
-constexpr int size_max = 1 << 20; // The counters' bias is far above.
-
-void check(int size, const MulticastOptions& options) {
-    const auto refuse = [](const std::string& text) {
-        throw Error(Errc::invalid_argument, text);
-    };
-    if (size < 1 || size > size_max) {
-        refuse("a multicast group has 1 to 1048576 ranks, not " + std::to_string(size));
-    }
-    if (options.calls < 1 || options.calls > 64) {
-        refuse("MulticastOptions::calls must be 1 to 64, not " + std::to_string(options.calls));
-    }
-    if (options.fan_out < 1) {
-        refuse("MulticastOptions::fan_out must be at least 1, not " +
-               std::to_string(options.fan_out));
-    }
-    if (options.deadline.count() < 0) {
-        refuse("MulticastOptions::deadline is negative; give the longest wait, or 0 for 5 minutes");
-    }
-    if (options.topology == MulticastTopology::tree) {
-        if (!options.plan) {
-            refuse("MulticastTopology::tree needs MulticastOptions::plan, a planned broadcast");
-        }
-        if (options.plan->size() != size) {
-            refuse("MulticastOptions::plan is for " + std::to_string(options.plan->size()) +
-                   " ranks, the group has " + std::to_string(size));
-        }
-    }
-}
-
-multicast::Preorder order_of(int size, const MulticastOptions& options) {
-    check(size, options);
-    switch (options.topology) {
-    case MulticastTopology::binary: return multicast::binary_order(size);
-    case MulticastTopology::tree: return multicast::plan_order(*options.plan);
-    case MulticastTopology::flat:
-    case MulticastTopology::split: break;
-    }
-    // A plan that is given still says who is near whom.
-    const bool follows_plan = options.topology == MulticastTopology::split && options.plan &&
-                              options.plan->size() == size;
-    return follows_plan ? multicast::plan_order(*options.plan) : multicast::flat_order(size);
-}
-
-multicast::Shape shape_of(const multicast::Preorder& order, const MulticastOptions& options) {
-    multicast::Shape shape;
-    shape.size = static_cast<std::uint32_t>(order.rank_at.size());
-    shape.slots = static_cast<std::uint32_t>(options.calls);
-    shape.skipping = options.skipping;
-    if (options.topology == MulticastTopology::split) {
-        shape.fan_out = static_cast<std::uint32_t>(options.fan_out);
-    } else {
-        shape.end = order.end;
-    }
-    return shape;
-}
-
 channel::WaitLadder::Settings settings_of(int size, const MulticastOptions& options) {
     channel::WaitLadder::Settings settings;
     settings.policy = options.wait_policy;
@@ -86,11 +30,12 @@ void MulticastShared::FreeBlock::operator()(std::byte* block) const noexcept {
 }
 
 MulticastShared::MulticastShared(int ranks, const MulticastOptions& options)
-    : size(ranks), order(order_of(ranks, options)),
+    : size(ranks), topology(multicast::resolved(ranks, options)),
+      order(multicast::order_of(ranks, topology.options)),
       deadline_ns(options.deadline.count() > 0 ? options.deadline.count() : default_deadline_ns),
       waiting(settings_of(ranks, options)),
-      block_(new_block(Core::bytes(shape_of(order, options)))),
-      core(block_.get(), shape_of(order, options), Reach::process),
+      block_(new_block(Core::bytes(multicast::shape_of(order, topology.options)))),
+      core(block_.get(), multicast::shape_of(order, topology.options), Reach::process),
       calls(std::make_unique<Call[]>(static_cast<std::size_t>(options.calls))),
       taken(static_cast<std::size_t>(ranks)) {}
 
@@ -147,6 +92,10 @@ Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {
 
 int MulticastGroup::size() const noexcept {
     return shared_->size;
+}
+
+std::string MulticastGroup::topology() const {
+    return shared_->topology.reason;
 }
 
 int MulticastGroup::members() const noexcept {

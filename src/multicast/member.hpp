@@ -6,6 +6,7 @@
 #include "channel/env.hpp"
 #include "channel/wait_ladder.hpp"
 #include "multicast/core.hpp"
+#include "multicast/options.hpp"
 #include "multicast/shape.hpp"
 
 #include <corymb/multicast.hpp>
@@ -39,6 +40,7 @@ struct MulticastShared {
     void finish_orphans();
 
     int size;
+    multicast::Resolved topology;
     multicast::Preorder order;
     std::int64_t deadline_ns;
     channel::WaitLadder::Settings waiting;

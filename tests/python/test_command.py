@@ -36,6 +36,22 @@ def test_help_has_examples(corymb_call: Command, name: str) -> None:
     assert "--json" in done.stdout
 
 
+def test_bench_multicast(corymb_call: Command) -> None:
+    done = corymb_call("bench", "multicast", "--threads", "3", "--seconds", "0.5", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    report = stdout_json(done)
+    assert report["schema"] == "corymb-bench-multicast/1"
+    members = {row["members"] for row in report["rows"]}
+    assert members == {1, 2}
+    names = {row["contestant"] for row in report["rows"] if row["regime"] == "asleep"}
+    assert {"corymb", "condition variable", "flag for each thread"} <= names
+    compared = sum(len(lines) for lines in report["verdict"].values())
+    assert compared == 6, "flags twice in both regimes, the condition variable twice"
+    refused = corymb_call("bench", "multicast", "--bytes", "8")
+    assert refused.returncode == 2
+    assert "--bytes" in refused.stderr
+
+
 def test_map_of_the_gallery(corymb_call: Command) -> None:
     done = corymb_call("map", "--machine", SMELT)
     assert done.returncode == 0

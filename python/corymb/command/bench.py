@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import corymb
-from corymb.command import bench_program, console, files, inputs
+from corymb.command import bench_multicast, bench_program, console, files, inputs
 from corymb.command.options import JsonFile
 from corymb.study import OPERATIONS, bench_verdict
 
@@ -19,7 +19,7 @@ NAME = "bench"
 EXAMPLES = (
     "Examples: corymb bench barrier --threads 2 | "
     "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
-    "corymb bench allreduce --threads 2 --bytes 8,65536"
+    "corymb bench allreduce --threads 2 --bytes 8,65536 | corymb bench multicast --threads 2,8"
 )
 REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 
@@ -27,7 +27,9 @@ REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 def command(
     ops: Annotated[
         str,
-        typer.Argument(metavar="OP[,OP]", help="barrier, broadcast, reduce, allreduce."),
+        typer.Argument(
+            metavar="OP[,OP]", help="barrier, broadcast, reduce, allreduce; or multicast."
+        ),
     ],
     threads: Annotated[
         str | None,
@@ -52,6 +54,13 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Time corymb, the raw floor and other libraries, alternating in one run."""
+    if ops == "multicast":
+        unused = {"--bytes": sizes, "--regimes": regimes, "--contestants": contestants}
+        for option, value in unused.items():
+            if value is not None:
+                raise inputs.usage(f"{option} does not go with multicast")
+        bench_multicast.command(numbers(threads, "--threads", 2, 1024), seconds, json)
+        return
     names = split(ops, "OP")
     for name in names:
         inputs.require_operation(name, OPERATIONS)

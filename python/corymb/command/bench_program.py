@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives the program corymb-bench: starts it, follows its progress, ends it whatever happens."""
+"""Drives a bench program: starts it, follows its progress, ends it whatever happens."""
 
 from __future__ import annotations
 
@@ -51,26 +51,33 @@ class Request:
         return words + self.extra
 
 
-def program() -> Path | None:
-    """The bench program: $CORYMB_BENCH, the one in this package, or one on the PATH."""
+def program(name: str = "corymb-bench") -> Path | None:
+    """A bench program: beside $CORYMB_BENCH, which names corymb-bench, else in this package, else
+    on the PATH."""
     named = os.environ.get("CORYMB_BENCH")
     if named:
-        return Path(named)
-    inside = Path(__file__).parent.parent / "bin" / "corymb-bench"
+        return Path(named) if name == "corymb-bench" else Path(named).parent / name
+    inside = Path(__file__).parent.parent / "bin" / name
     if inside.exists():
         return inside
-    found = shutil.which("corymb-bench")
+    found = shutil.which(name)
     return Path(found) if found else None
 
 
 def measure(request: Request, report: Report) -> list[dict[str, Any]]:
-    """Runs the program and returns its rows; raises corymb.Error with its own words."""
-    path = program()
+    """Runs corymb-bench and returns its rows; raises corymb.Error with its own words."""
+    rows = run("corymb-bench", request.arguments(), report)
+    return [{key: row.get(key) for key in ROW_KEYS} for row in rows]
+
+
+def run(name: str, arguments: Sequence[str], report: Report) -> list[dict[str, Any]]:
+    """Runs a bench program and returns its rows; raises corymb.Error with its own words."""
+    path = program(name)
     if path is None:
         raise corymb.Error(
-            "corymb-bench is not part of this installation; build with CORYMB_BENCH=ON", "io"
+            f"{name} is not part of this installation; build with CORYMB_BENCH=ON", "io"
         )
-    command = [str(path), *request.arguments()]
+    command = [str(path), *arguments]
     try:
         # In a session of its own, so that a Ctrl-C of the terminal reaches it through us, once.
         process = subprocess.Popen(
@@ -82,25 +89,22 @@ def measure(request: Request, report: Report) -> list[dict[str, Any]]:
     assert process.stdout is not None
     assert process.stderr is not None
     words: list[str] = []
-    follower = threading.Thread(target=_follow, args=(process.stderr, report, words), daemon=True)
+    follower = threading.Thread(
+        target=_follow, args=(process.stderr, name, report, words), daemon=True
+    )
     follower.start()
     try:
-        rows = [_row(line) for line in process.stdout if '"type":"row"' in line]
+        rows = [json.loads(line) for line in process.stdout if '"type":"row"' in line]
         status = process.wait()
     finally:
         _end(process)
     follower.join(GRACE_S)
     if status != 0:
-        raise _failure(status, words)
+        raise _failure(name, status, words)
     return rows
 
 
-def _row(line: str) -> dict[str, Any]:
-    row = json.loads(line)
-    return {key: row.get(key) for key in ROW_KEYS}
-
-
-def _follow(stream: IO[str], report: Report, words: list[str]) -> None:
+def _follow(stream: IO[str], name: str, report: Report, words: list[str]) -> None:
     """Reads the progress lines; keeps the others, which say what went wrong."""
     for line in stream:
         kind, _, rest = line.strip().partition(" ")
@@ -111,7 +115,7 @@ def _follow(stream: IO[str], report: Report, words: list[str]) -> None:
             except ValueError:
                 continue
         elif line.strip():
-            words.append(line.strip().removeprefix("corymb-bench: "))
+            words.append(line.strip().removeprefix(f"{name}: "))
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -126,7 +130,7 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
-def _failure(status: int, words: list[str]) -> corymb.Error:
+def _failure(name: str, status: int, words: list[str]) -> corymb.Error:
     text = words[-1] if words else f"it ended with status {status}"
     code = {2: "invalid_argument", 130: "interrupted"}.get(status, "unsupported")
-    return corymb.Error(f"corymb-bench: {text}", code)
+    return corymb.Error(f"{name}: {text}", code)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an acknowledged multicast costs on a machine model, and which topology is the best there.
+#pragma once
+
+#include <corymb/export.hpp>
+#include <corymb/machine.hpp>
+#include <corymb/multicast.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace corymb {
+
+/// How a member says that it has run the call.
+enum class MulticastAcknowledgement : std::uint8_t {
+    counters, ///< Subtracts from a shared counter; the last one of a counter goes on above it.
+    messages, ///< Sends a message to who told it, which collects those of all that it told.
+};
+
+/// A call to be simulated. Times are in the model's unit.
+struct MulticastCall {
+    std::vector<Rank> members; ///< In any order, without the initiator; they all wait for calls.
+    Rank initiator = 0;
+    double run = 0; ///< What each member takes to run it.
+    /// What it takes to test a rank on the way that is no member; only without skipping.
+    double test = 0;
+    MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters;
+};
+
+struct MulticastTimes {
+    double latency = 0;       ///< From the call until the initiator knows that all have run it.
+    double last_run = 0;      ///< Until the last member has run it.
+    std::uint64_t told = 0;   ///< Messages that tell a member; nobody else gets one.
+    std::uint64_t tested = 0; ///< Ranks on the way that were no members.
+    std::string simulated_on; ///< Name of the model; print it beside the times.
+};
+
+/// Replays one call in a group whose rank r is on PU index placement[r]: whom each member tells is
+/// decided by the code that decides it in a group.
+///
+/// Rules: telling a member keeps the teller busy for the model's send cost, as the k-th of a row
+/// (docs/model.md); it reaches the member then, which is busy for its receive cost, tells its part,
+/// runs, and answers. A subtraction from a counter takes the line from who had it last, for its
+/// receive cost, one after the other; an answer as a message costs a send and a receive. At last
+/// the initiator takes the line, or the message. Members that have nothing to do poll.
+/// O(members log(members)) time. Throws Errc::invalid_argument: options, ranks or placement that do
+/// not fit.
+CORYMB_EXPORT MulticastTimes simulate_multicast(const Machine& machine,
+                                                std::span<const int> placement,
+                                                const MulticastOptions& options,
+                                                const MulticastCall& call);
+
+/// What the model says about the best way.
+struct MulticastChoice {
+    int flat_up_to = 0; ///< The initiator tells that many members itself.
+    int fan_out = 2;    ///< More are cut into so many parts.
+    std::string reason; ///< Both numbers and the model's name, for people.
+};
+
+/// Simulates groups of several sizes, with members spread over the ranks, and takes the fan-out
+/// that is best over those that are too large for the initiator alone. Deterministic. Throws as
+/// `simulate_multicast`. Some 100 simulations.
+CORYMB_EXPORT MulticastChoice choose_multicast(const Machine& machine,
+                                               std::span<const int> placement);
+
+} // namespace corymb
