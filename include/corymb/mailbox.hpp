@@ -50,6 +50,8 @@ struct MailboxOptions {
     std::size_t capacity = 64;
     /// How `Mailbox::wait` waits.
     WaitPolicy wait = WaitPolicy::ladder;
+    /// The memory can be shared with other processes (`MailboxGroup::make_descriptor`).
+    bool between_processes = false;
 };
 
 /// One member's handle on its group: it sends to others and receives what is sent to it. Movable,
@@ -74,7 +76,8 @@ public:
     /// the first message to a member, which makes the channel. False: there is no room until `to`
     /// probes, and nothing was sent. Throws Errc::invalid_argument (no such member; longer than
     /// `message_bytes`; bytes without an address; `to` has closed its mailbox, which `ranks()`
-    /// names), Errc::io when there is no memory for the channel.
+    /// names), Errc::io when there is no memory for the channel, Errc::team_broken when the process
+    /// of `to` is known to have ended, which is noticed while there is no room or somebody waits.
     [[nodiscard]] bool send(Rank to, const void* data, std::size_t bytes);
     [[nodiscard]] bool send(Rank to, std::span<const std::byte> message) {
         return send(to, message.data(), message.size());
@@ -110,7 +113,9 @@ public:
                              std::size_t most = std::numeric_limits<std::size_t>::max());
 
     /// Returns when a message is there, at once or after a sleep, at most `limit` later. False: the
-    /// limit has passed without one. Throws Errc::invalid_argument inside a callback of `probe`.
+    /// limit has passed without one. Throws Errc::invalid_argument inside a callback of `probe`,
+    /// Errc::team_broken once for each member whose process has ended without closing its mailbox,
+    /// when nothing is there to read.
     [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
 
 private:
@@ -124,11 +129,20 @@ private:
     std::unique_ptr<detail::MailboxState, void (*)(detail::MailboxState*)> state_;
 };
 
-/// The mailboxes of `size` threads: construct once, then each thread joins with its own rank.
+/// The mailboxes of `size` threads, of one process or of several: construct once, then each thread
+/// joins with its own rank, in other processes after `attach`.
 class CORYMB_EXPORT MailboxGroup {
 public:
     /// Throws Errc::invalid_argument for size < 1 and options out of their ranges.
+    /// With `between_processes` also Errc::unsupported and io (no such memory).
     explicit MailboxGroup(int size, const MailboxOptions& options = {});
+    /// The group behind a descriptor of `make_descriptor`, which this process has inherited or was
+    /// sent, and which stays the caller's. Throws Error: invalid_argument (of something else),
+    /// unsupported (another user's, or this process lacks a system call that the others have).
+    [[nodiscard]] static MailboxGroup attach(int descriptor);
+    /// A descriptor of the group's memory, inherited by child processes, which the caller closes.
+    /// Throws Errc::invalid_argument for a group that is not `between_processes`.
+    [[nodiscard]] int make_descriptor() const;
     /// This thread becomes `rank`; messages may have been sent to it already. Throws
     /// Errc::invalid_argument when out of range or taken; a rank that has left stays taken.
     [[nodiscard]] Mailbox join(Rank rank);
@@ -141,6 +155,7 @@ public:
     [[nodiscard]] std::size_t memory() const;
 
 private:
+    explicit MailboxGroup(std::shared_ptr<detail::MailboxShared> shared) noexcept;
     std::shared_ptr<detail::MailboxShared> shared_;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/peer_watch.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <vector>
 
 namespace corymb {
 
@@ -20,6 +20,34 @@ PeerWatch::~PeerWatch() {
 
 void PeerWatch::add(std::uint32_t pid) {
     const std::lock_guard lock(mutex_);
+    add_locked(pid);
+}
+
+void PeerWatch::watch_only(const std::vector<std::uint32_t>& pids) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(peers_, [&pids](const auto& entry) {
+        const bool is_other = std::find(pids.begin(), pids.end(), entry.first) == pids.end();
+        if (is_other && entry.second.descriptor >= 0) {
+            ::close(entry.second.descriptor);
+        }
+        return is_other;
+    });
+    for (const std::uint32_t pid : pids) {
+        add_locked(pid);
+    }
+}
+
+void PeerWatch::forget(std::uint32_t pid) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = peers_.find(pid); found != peers_.end()) {
+        if (found->second.descriptor >= 0) {
+            ::close(found->second.descriptor);
+        }
+        peers_.erase(found);
+    }
+}
+
+void PeerWatch::add_locked(std::uint32_t pid) {
     if (pid == static_cast<std::uint32_t>(::getpid()) || peers_.contains(pid)) {
         return;
     }

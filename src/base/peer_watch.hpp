@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace corymb {
 
@@ -19,6 +20,10 @@ public:
 
     /// Watches a process from now on; the own one never ends.
     void add(std::uint32_t pid);
+    /// Watches these processes and no others.
+    void watch_only(const std::vector<std::uint32_t>& pids);
+    /// Of one that has ended: a later process may have its number.
+    void forget(std::uint32_t pid) noexcept;
     /// Looks at all of them: one system call.
     void look() noexcept;
     /// As of the last `look`; false for processes that are not watched.
@@ -29,6 +34,8 @@ private:
         int descriptor = -1;
         bool ended = false;
     };
+    void add_locked(std::uint32_t pid);
+
     mutable std::mutex mutex_;
     std::map<std::uint32_t, Peer> peers_;
 };

@@ -226,6 +226,11 @@ public:
             release();
         }
     }
+    /// A ticket is out whose message has not come: its sender is about to write it, or is dead.
+    [[nodiscard]] bool is_held_up() const noexcept {
+        return ring_->tickets.load(std::memory_order_relaxed) != consumed_ &&
+               !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
+    }
     /// The last message is no longer needed.
     void release() noexcept {
         ++consumed_;

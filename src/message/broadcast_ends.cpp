@@ -3,10 +3,10 @@
 #include "base/clock.hpp"
 #include "channel/look_now.hpp"
 #include "message/broadcast_state.hpp"
+#include "message/common_memory.hpp"
 #include "message/wait_until.hpp"
 
 #include <corymb/error.hpp>
-#include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -21,8 +21,6 @@ using Got = channel::BroadcastReceiver<BroadcastEnv>::Got;
 
 namespace {
 
-constexpr std::int64_t look_every_ns = 20'000'000; // After processes that may have ended.
-
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
 }
@@ -31,22 +29,18 @@ std::string milliseconds(std::int64_t nanoseconds) {
     return std::to_string(nanoseconds / 1'000'000) + " ms";
 }
 
-/// Two threads need two CPUs to wait for each other awake.
-bool is_crowded() {
-    return usable_cpus().count() < 2;
-}
-
 } // namespace
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
     : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      patience_(shared->options().wait, is_crowded()), told_(shared->lines()) {
+      patience_(shared->options().wait, message::is_crowded(2, shared->memory.reach())),
+      told_(shared->lines()) {
     const std::lock_guard lock(shared->memory);
     auto& head = *shared->head;
     if (head.state.load(std::memory_order_relaxed) != BroadcastHead::unborn) {
         refuse("the ring has, or had, its publisher; make a ring for each");
     }
-    head.publisher = static_cast<std::uint32_t>(::getpid());
+    head.publisher = message::own_pid();
     head.state.store(BroadcastHead::open, std::memory_order_relaxed);
 }
 
@@ -64,7 +58,7 @@ BroadcastPublished::~BroadcastPublished() {
 }
 
 void BroadcastPublished::check(const void* data, std::size_t bytes) const {
-    check_not_forked(fork_count_);
+    message::check_not_forked(fork_count_);
     if (bytes > shared->options().message_bytes) {
         refuse("a message of " + std::to_string(bytes) +
                " bytes is longer than this ring carries; make it with message_bytes of at least "
@@ -84,7 +78,7 @@ void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
 bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
     LookNow now;
     if (!sender.reserve(now)) [[unlikely]] {
-        if (!shared->is_machine_wide() || now_ns() - looked_at_ < look_every_ns) {
+        if (!shared->is_machine_wide() || now_ns() - looked_at_ < message::look_every_ns) {
             return false;
         }
         drop_ended();
@@ -107,7 +101,8 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
-        message::wait_until(patience_, look, std::min(left, look_every_ns), shared->head->room);
+        message::wait_until(patience_, look, std::min(left, message::look_every_ns),
+                            shared->head->room);
         drop_ended();
     }
     put(data, bytes);
@@ -170,7 +165,8 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
 }
 
 BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
-    : shared(std::move(with)), policy(how), patience_(shared->options().wait, is_crowded()),
+    : shared(std::move(with)), policy(how),
+      patience_(shared->options().wait, message::is_crowded(2, shared->memory.reach())),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
     line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
 }
@@ -183,7 +179,7 @@ BroadcastRead::~BroadcastRead() {
 }
 
 void BroadcastRead::check() const {
-    check_not_forked(fork_count_);
+    message::check_not_forked(fork_count_);
     if (is_probing_) {
         refuse("callbacks may not use their reader: return first");
     }
@@ -260,7 +256,8 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
     };
     const std::int64_t begin = now_ns();
     for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
-        const std::int64_t slice = shared->is_machine_wide() ? std::min(left, look_every_ns) : left;
+        const std::int64_t slice =
+            shared->is_machine_wide() ? std::min(left, message::look_every_ns) : left;
         if (message::wait_until(patience_, look, slice, shared->head->bell)) {
             break;
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/broadcast_state.hpp"
+#include "message/common_memory.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/error.hpp>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <mutex>
 #include <string>
-#include <unistd.h>
 #include <utility>
 
 namespace corymb {
@@ -140,24 +140,16 @@ BroadcastRing BroadcastRing::attach(int descriptor) {
 }
 
 int BroadcastRing::make_descriptor() const {
-    if (!shared_->is_machine_wide()) {
-        refuse("this ring is for the threads of one process; make it with "
-               "BroadcastOptions::between_processes");
-    }
-    const int descriptor = ::dup(shared_->file->descriptor()); // Without close-on-exec.
-    if (descriptor < 0) {
-        throw Error(Errc::io, "no descriptor for the ring's memory can be had");
-    }
-    return descriptor;
+    return message::inheritable(shared_->file.get(), "ring");
 }
 
 BroadcastPublisher BroadcastRing::publisher() {
-    detail::check_not_forked(shared_->fork_count_then);
+    message::check_not_forked(shared_->fork_count_then);
     return BroadcastPublisher(shared_);
 }
 
 BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
-    detail::check_not_forked(shared_->fork_count_then);
+    message::check_not_forked(shared_->fork_count_then);
     return {shared_, policy};
 }
 

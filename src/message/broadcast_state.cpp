@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/broadcast_state.hpp"
 
-#include "base/membarrier.hpp"
 #include "base/process_state.hpp"
+#include "message/common_memory.hpp"
 
 #include <corymb/error.hpp>
 
 #include <mutex>
 #include <new>
-#include <unistd.h>
 #include <utility>
 
 namespace corymb::detail {
@@ -21,10 +20,6 @@ namespace {
 // Teams keep their own things in such memory under other identities.
 constexpr std::uint64_t head_id = 0x6461'6568'6461'6f72; // "roadhead"
 constexpr std::uint64_t ring_id = 0x676e'6972'6461'6f72; // "roadring"
-
-std::uint32_t own_pid() noexcept {
-    return static_cast<std::uint32_t>(::getpid());
-}
 
 ArenaKey key(std::uint64_t id) noexcept {
     return {0, 0, -1, -1, id};
@@ -40,10 +35,7 @@ channel::BroadcastShape shape_of(const BroadcastOptions& options) noexcept {
 BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to)
     : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
       shape(shape_of(options)) {
-    const bool fences = file != nullptr && !membarrier::join_machine();
-    if (fences) {
-        membarrier::use_full_light_fences();
-    }
+    const bool fences = message::make_fences(memory.reach());
     const std::size_t head_bytes = sizeof(BroadcastHead) + shape.readers * sizeof(std::uint32_t);
     ring = arena.find_or_make_sized<Ring>(key(ring_id), Ring::bytes(shape),
                                           [this](void* place) { new (place) Ring(shape); });
@@ -69,15 +61,7 @@ BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
         shape = shape_of(head->options);
         ring = std::launder(reinterpret_cast<Ring*>(arena.find(key(ring_id))));
     }
-    const bool has_fences = membarrier::join_machine();
-    if (!has_fences && !head->full_fences) {
-        throw Error(Errc::unsupported,
-                    "this process may not call membarrier, but the one that made the ring may; "
-                    "allow it here, or make the ring in a process that may not either");
-    }
-    if (head->full_fences) {
-        membarrier::use_full_light_fences();
-    }
+    message::join_fences(head->full_fences);
 }
 
 std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
@@ -89,7 +73,7 @@ std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
         for (std::size_t line = 0; line < lines(); ++line) {
             const BroadcastPlace place{ring->line(line).place.load(std::memory_order_relaxed)};
             if (place.kind() == BroadcastKind::none) {
-                head->pid(line) = own_pid();
+                head->pid(line) = message::own_pid();
                 receiver = {*ring, shape, line, kinds[static_cast<std::size_t>(policy)]};
                 return line;
             }
@@ -131,20 +115,25 @@ std::vector<BroadcastReaderInfo> BroadcastShared::reclaim_locked() {
         return ended;
     }
     std::vector<BroadcastReaderInfo> all;
+    std::vector<std::uint32_t> pids;
     for (std::size_t line = 0; line < lines(); ++line) {
         const BroadcastReaderInfo reader = info(line);
         if (reader.reader >= 0) {
-            watch.add(reader.pid);
             all.push_back(reader);
+            pids.push_back(reader.pid);
         }
     }
-    watch.look();
+    readers_watch_.watch_only(pids);
+    readers_watch_.look();
     for (BroadcastReaderInfo& reader : all) {
-        if (watch.has_ended(reader.pid)) {
+        if (readers_watch_.has_ended(reader.pid)) {
             Ring::leave(ring->line(static_cast<std::size_t>(reader.reader)));
             reader.has_ended = true;
             ended.push_back(reader);
         }
+    }
+    for (const BroadcastReaderInfo& reader : ended) {
+        readers_watch_.forget(reader.pid);
     }
     return ended;
 }
@@ -159,9 +148,9 @@ bool BroadcastShared::has_lost_publisher() {
         }
         pid = head->publisher;
     }
-    watch.add(pid);
-    watch.look();
-    return watch.has_ended(pid);
+    publisher_watch_.add(pid);
+    publisher_watch_.look();
+    return publisher_watch_.has_ended(pid);
 }
 
 BroadcastHead::State BroadcastShared::state() const {
@@ -175,13 +164,6 @@ std::string name_of(const BroadcastShared& shared, const BroadcastReaderInfo& re
         text += " (pid " + std::to_string(reader.pid) + process_state(reader.pid) + ")";
     }
     return text;
-}
-
-void check_not_forked(std::uint32_t fork_count_then) {
-    if (fork_count_then != fork_count()) {
-        throw Error(Errc::invalid_argument,
-                    "this handle is that of the parent process; a child attaches for itself");
-    }
 }
 
 } // namespace corymb::detail

@@ -73,17 +73,17 @@ struct BroadcastShared {
     BroadcastHead* head = nullptr;
     Ring* ring = nullptr;
     channel::BroadcastShape shape{};
-    PeerWatch watch;
     const std::uint32_t fork_count_then = fork_count();
 
 private:
     std::vector<BroadcastReaderInfo> reclaim_locked();
+
+    PeerWatch readers_watch_;
+    PeerWatch publisher_watch_;
 };
 
 /// "reader 3 (pid 4711, stopped)".
 [[nodiscard]] std::string name_of(const BroadcastShared& shared, const BroadcastReaderInfo& reader);
-/// Throws when this process was forked since `fork_count_then`.
-void check_not_forked(std::uint32_t fork_count_then);
 
 struct BroadcastPublished {
     explicit BroadcastPublished(std::shared_ptr<BroadcastShared> with);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "message/common_memory.hpp"
 #include "message/mailbox_state.hpp"
 
 #include <corymb/error.hpp>
@@ -60,6 +61,9 @@ MailboxOptions checked(int size, MailboxOptions options) {
 MailboxState& checked(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
     if (state == nullptr) {
         refuse("this mailbox handle is empty: it was moved from, or never joined a group");
+    }
+    if (state->is_parents()) {
+        refuse("this mailbox is that of the parent process; a child attaches for itself");
     }
     return *state;
 }
@@ -157,6 +161,7 @@ bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
         refuse("a message of " + std::to_string(bytes) + " bytes needs an address, not null");
     }
     if (!state.send(way, data, bytes)) {
+        state.suspect(to);
         return false;
     }
     state.notify(way);
@@ -176,6 +181,8 @@ std::size_t Mailbox::send_batch(Rank to, std::span<const std::span<const std::by
     }
     if (sent != 0) {
         state.notify(way);
+    } else if (!messages.empty()) {
+        state.suspect(to);
     }
     return sent;
 }
@@ -184,6 +191,7 @@ bool Mailbox::send_with(Rank to, std::size_t bytes, Writer fill, void* self) {
     MailboxState& state = checked(state_);
     Reservation reservation(state, state.out(to, bytes), bytes);
     if (reservation.place() == nullptr) {
+        state.suspect(to);
         return false;
     }
     const std::size_t length = fill(self, reservation.place(), bytes);
@@ -208,9 +216,23 @@ bool Mailbox::wait(std::chrono::nanoseconds limit) {
 }
 
 MailboxGroup::MailboxGroup(int size, const MailboxOptions& options)
-    : shared_(std::make_shared<detail::MailboxShared>(size, checked(size, options))) {}
+    : shared_(std::make_shared<detail::MailboxShared>(
+          size, checked(size, options),
+          options.between_processes ? SharedMemory::create() : nullptr)) {}
+
+MailboxGroup::MailboxGroup(std::shared_ptr<detail::MailboxShared> shared) noexcept
+    : shared_(std::move(shared)) {}
+
+MailboxGroup MailboxGroup::attach(int descriptor) {
+    return MailboxGroup(std::make_shared<detail::MailboxShared>(SharedMemory::open(descriptor)));
+}
+
+int MailboxGroup::make_descriptor() const {
+    return message::inheritable(shared_->file.get(), "group of mailboxes");
+}
 
 Mailbox MailboxGroup::join(Rank rank) {
+    message::check_not_forked(shared_->fork_count_then);
     if (rank < 0 || rank >= shared_->size) {
         refuse("there is no rank " + std::to_string(rank) + " in a group of " +
                std::to_string(shared_->size));

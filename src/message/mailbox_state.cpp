@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_state.hpp"
 
+#include "base/clock.hpp"
+#include "message/common_memory.hpp"
 #include "message/wait_until.hpp"
+
+#include <corymb/error.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -55,15 +60,20 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
     const std::lock_guard lock(group->memory);
     const std::uint32_t state = box_->state.load(std::memory_order_relaxed);
     if (state != Box::free) {
-        const char* why = state == Box::open ? " is taken" : " has closed its mailbox";
+        const char* why = state == Box::open     ? " is taken"
+                          : state == Box::closed ? " has closed its mailbox"
+                                                 : " had a process that has ended";
         throw Error(Errc::invalid_argument,
                     "rank " + std::to_string(rank) + why + "; each rank joins once", {rank});
     }
+    group->head.entry(rank).pid = message::own_pid();
     box_->state.store(Box::open, std::memory_order_relaxed);
 }
 
 MailboxState::~MailboxState() {
-    box_->state.store(Box::closed, std::memory_order_relaxed);
+    if (!is_parents()) {
+        box_->state.store(Box::closed, std::memory_order_relaxed);
+    }
 }
 
 MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
@@ -86,12 +96,35 @@ MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
     if (way.box == nullptr) {
         open(way, to);
     }
-    if (way.box->state.load(std::memory_order_relaxed) == Box::closed) {
+    if (const auto state = way.box->state.load(std::memory_order_relaxed); state >= Box::closed) {
+        if (state == Box::ended) {
+            throw_ended({to}, "send it nothing more");
+        }
         throw Error(Errc::invalid_argument,
                     "rank " + std::to_string(to) + " has closed its mailbox: send it nothing more",
                     {to});
     }
     return way;
+}
+
+void MailboxState::throw_ended(std::vector<Rank> ranks, const char* what) {
+    std::string names;
+    for (const Rank other : ranks) {
+        names += (names.empty() ? "" : ", ") + group->name_of(other);
+    }
+    throw Error(Errc::team_broken, names + " ended without closing its mailbox: " + what,
+                std::move(ranks));
+}
+
+void MailboxState::suspect(Rank to) {
+    if (!group->is_machine_wide() || now_ns() - looked_at_ < message::look_every_ns) {
+        return;
+    }
+    looked_at_ = now_ns();
+    const std::vector<Rank> ended = group->look_after();
+    if (std::ranges::find(ended, to) != ended.end()) {
+        throw_ended({to}, "send it nothing more");
+    }
 }
 
 void MailboxState::open(Out& to, Rank number) {
@@ -239,11 +272,43 @@ bool MailboxState::has_message() {
     return false;
 }
 
+void MailboxState::tell_ended(bool is_last) {
+    if (!group->is_machine_wide()) {
+        return;
+    }
+    looked_at_ = now_ns();
+    const std::vector<Rank> ended = group->look_after();
+    if (has_message()) {
+        return; // First what they, or others, have sent.
+    }
+    std::vector<Rank> news;
+    std::ranges::set_difference(ended, told_ended_, std::back_inserter(news));
+    if (!news.empty()) {
+        told_ended_ = ended;
+        throw_ended(std::move(news), "nothing more comes from there");
+    }
+    if (is_last && is_srbp && !ended.empty() && shared_in_.is_held_up()) {
+        throw_ended(ended, "it held a place in this rank's ring, and nothing that was sent to it "
+                           "later can be read; make a new group");
+    }
+}
+
 bool MailboxState::wait(std::int64_t limit_ns) {
     auto look = [this]() noexcept {
         return has_message();
     };
-    return message::wait_until(patience_, look, limit_ns, box_->spot);
+    const std::int64_t begin = now_ns();
+    for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
+        const std::int64_t slice =
+            group->is_machine_wide() ? std::min(left, message::look_every_ns) : left;
+        if (message::wait_until(patience_, look, slice, box_->spot)) {
+            return true;
+        }
+        tell_ended(left <= slice);
+        if (left <= slice) {
+            return has_message();
+        }
+    }
 }
 
 } // namespace corymb::detail

@@ -8,10 +8,9 @@
 
 #include "channel/look_now.hpp"
 #include "channel/patience.hpp"
-#include "message/post.hpp"
+#include "message/mailbox_shared.hpp"
 
 #include <corymb/mailbox.hpp>
-#include <corymb/usable_cpus.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,19 +18,6 @@
 #include <vector>
 
 namespace corymb::detail {
-
-struct MailboxShared {
-    MailboxShared(int members, const MailboxOptions& with)
-        : size(members), options(with), is_crowded(members > usable_cpus().count()), arena(memory),
-          post(arena, members, with) {}
-
-    const int size;
-    const MailboxOptions options; ///< With a protocol that is not automatic.
-    const bool is_crowded;        ///< More members than CPUs: spinning keeps others from running.
-    HeapMemory memory;
-    Arena arena;
-    message::Post post;
-};
 
 struct MailboxState {
     using Env = message::Env;
@@ -57,9 +43,14 @@ struct MailboxState {
         channel::LookNow now;
         return is_srbp ? to.shared_ring.send(now, data, bytes) : to.ring.send(now, data, bytes);
     }
+    /// There was no room: throws when `to` will never read again, which is looked after now and
+    /// then.
+    void suspect(Rank to);
     /// After one or more messages.
     void notify(Out& to) noexcept;
 
+    /// This process was forked since it joined.
+    [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
 
@@ -72,6 +63,8 @@ struct MailboxState {
 
 private:
     void open(Out& to, Rank number);
+    [[noreturn]] void throw_ended(std::vector<Rank> ranks, const char* what);
+    void tell_ended(bool is_last);
     bool has_message();
     void collect();
     std::size_t probe_sources(Handler handler, void* self, std::size_t most);
@@ -92,6 +85,9 @@ private:
     channel::SynchronisedReceiver<Env> shared_in_;
 
     channel::Patience patience_;
+    std::int64_t looked_at_ = 0;   // When the other processes were looked after.
+    std::vector<Rank> told_ended_; // By `wait`.
+    std::uint32_t fork_count_ = fork_count();
 };
 
 } // namespace corymb::detail

@@ -27,7 +27,8 @@ enum class Kind : std::uint32_t { box, vector, ring, shared_ring };
 
 /// What everybody knows of a member.
 struct Box {
-    enum State : std::uint32_t { free, open, closed };
+    /// `ended`: its process has, without closing it.
+    enum State : std::uint32_t { free, open, closed, ended };
 
     explicit Box(Reach reach) noexcept : spot(reach) {}
 
@@ -55,6 +56,11 @@ public:
     // May be called by any member at any time; they allocate on first use.
     [[nodiscard]] Box& box(Rank rank) {
         return arena_.find_or_make<Box>(key(Kind::box, -1, rank), arena_.memory().reach());
+    }
+    /// With the memory's lock held: null when nobody has asked for it.
+    [[nodiscard]] Box* find_box(Rank rank) const noexcept {
+        std::byte* const found = arena_.find(key(Kind::box, -1, rank));
+        return found == nullptr ? nullptr : std::launder(reinterpret_cast<Box*>(found));
     }
     [[nodiscard]] Vector& vector(Rank to) {
         return *arena_.find_or_make_sized<Vector>(

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/common_memory.hpp"
+
+#include "base/fork_count.hpp"
+#include "base/membarrier.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/usable_cpus.hpp>
+
+#include <algorithm>
+#include <string>
+#include <unistd.h>
+
+namespace corymb::message {
+
+std::uint32_t own_pid() noexcept {
+    return static_cast<std::uint32_t>(::getpid());
+}
+
+bool make_fences(Reach reach) {
+    if (reach == Reach::process || membarrier::join_machine()) {
+        return false;
+    }
+    membarrier::use_full_light_fences();
+    return true;
+}
+
+void join_fences(bool full) {
+    if (!membarrier::join_machine() && !full) {
+        throw Error(Errc::unsupported,
+                    "this process may not call membarrier, but the one that made the memory may; "
+                    "allow it here, or make the memory in a process that may not either");
+    }
+    if (full) {
+        membarrier::use_full_light_fences();
+    }
+}
+
+int inheritable(const SharedMemory* file, const char* what) {
+    if (file == nullptr) {
+        throw Error(Errc::invalid_argument, std::string("this ") + what +
+                                                " is for the threads of one process; make it with "
+                                                "the option between_processes");
+    }
+    const int descriptor = ::dup(file->descriptor()); // Without close-on-exec.
+    if (descriptor < 0) {
+        throw Error(Errc::io,
+                    std::string("no descriptor for the memory of this ") + what + " can be had");
+    }
+    return descriptor;
+}
+
+void check_not_forked(std::uint32_t fork_count_then) {
+    if (fork_count_then != fork_count()) {
+        throw Error(Errc::invalid_argument,
+                    "this handle is that of the parent process; a child attaches for itself");
+    }
+}
+
+bool is_crowded(int threads, Reach reach) {
+    const UsableCpus own = usable_cpus();
+    if (reach == Reach::process) {
+        return threads > own.count();
+    }
+    // Other processes may have other CPUs.
+    const double online = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+    return threads > std::min(online, own.quota.value_or(online));
+}
+
+} // namespace corymb::message

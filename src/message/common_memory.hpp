@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What mailboxes and broadcast rings do alike so that several processes can use them.
+#pragma once
+
+#include "base/shared_memory.hpp"
+
+#include <cstdint>
+
+namespace corymb::message {
+
+/// How often somebody who waits looks after processes that may have ended.
+inline constexpr std::int64_t look_every_ns = 20'000'000;
+
+[[nodiscard]] std::uint32_t own_pid() noexcept;
+
+/// Prepares this process's fences for memory that it has made, if that is of several processes.
+/// Returns whether all of them need full light fences, to be given to `join_fences` there.
+[[nodiscard]] bool make_fences(Reach reach);
+/// The same for memory that another process has made. Throws Errc::unsupported.
+void join_fences(bool full);
+
+/// A descriptor that child processes inherit and the caller closes. Throws Errc::invalid_argument
+/// for null: `what` is for threads; Errc::io.
+[[nodiscard]] int inheritable(const SharedMemory* file, const char* what);
+
+/// Throws when this process was forked since `fork_count_then`.
+void check_not_forked(std::uint32_t fork_count_then);
+
+/// Whether so many threads, of this process or of several, are more than there are CPUs for them:
+/// then spinning keeps others from running.
+[[nodiscard]] bool is_crowded(int threads, Reach reach);
+
+} // namespace corymb::message

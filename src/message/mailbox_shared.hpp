@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the members of a group of mailboxes share, in the heap or in a file of several processes.
+#pragma once
+
+#include "base/fork_count.hpp"
+#include "base/peer_watch.hpp"
+#include "base/shared_memory.hpp"
+#include "message/post.hpp"
+
+#include <corymb/mailbox.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace corymb::detail {
+
+/// Beside the channels; one entry a member follows it. All but `entry` is fixed.
+struct MailboxHead {
+    struct Entry {
+        std::uint32_t pid;       ///< 0: has not joined. Read and written with the lock.
+        std::uint32_t has_ended; ///< Its process has, with the mailbox open. The same.
+    };
+    int size = 0;
+    bool full_fences = false;
+    MailboxOptions options; ///< With a protocol that is not automatic.
+
+    [[nodiscard]] Entry& entry(Rank rank) noexcept {
+        return reinterpret_cast<Entry*>(this + 1)[rank];
+    }
+};
+
+struct MailboxShared {
+    /// `to` is null for threads of this process.
+    MailboxShared(int members, const MailboxOptions& with, std::shared_ptr<SharedMemory> to);
+    /// Of another process. Throws as MailboxGroup::attach.
+    explicit MailboxShared(std::shared_ptr<SharedMemory> with);
+
+    [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
+    /// Looks after the processes of all members. Returns who has ended without closing its mailbox,
+    /// ever.
+    std::vector<Rank> look_after();
+    /// For a member that has ended; names its process.
+    [[nodiscard]] std::string name_of(Rank rank);
+
+    const std::shared_ptr<SharedMemory> file;
+    HeapMemory heap;
+    Memory& memory;
+    Arena arena;
+    MailboxHead& head;
+    const int size;
+    const MailboxOptions options;
+    const bool is_crowded; ///< More members than CPUs.
+    message::Post post;
+    const std::uint32_t fork_count_then = fork_count();
+
+private:
+    PeerWatch watch_;
+};
+
+} // namespace corymb::detail
