@@ -52,6 +52,34 @@ def test_bench_multicast(corymb_call: Command) -> None:
     assert "--bytes" in refused.stderr
 
 
+def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
+    page = tmp_path / "curves.html"
+    sizes = "1,4,19"
+    done = corymb_call(
+        "sim",
+        "multicast",
+        "--machine",
+        SMELT,
+        "--members",
+        sizes,
+        "--html",
+        str(page),
+        "--json",
+        "-",
+    )
+    report = stdout_json(done)
+    assert report["simulated_on"] == SMELT
+    latency = {(row["variant"], row["members"]): row["latency"] for row in report["rows"]}
+    assert latency["flat", 1] == latency["best", 1]
+    assert latency["best", 19] < latency["flat", 19]
+    assert latency["flat, helping", 1] > latency["flat", 1]
+    assert latency["tree, to all", 1] == latency["tree, skipping", 19]
+    assert "simulated on " + SMELT in report["choice"]["reason"]
+    assert "simulated" in page.read_text()
+    assert corymb_call("sim", "multicast", "--machine", SMELT, "--members", "20").returncode == 2
+    assert corymb_call("sim", "plan.json", "--members", "2").returncode == 2
+
+
 def test_map_of_the_gallery(corymb_call: Command) -> None:
     done = corymb_call("map", "--machine", SMELT)
     assert done.returncode == 0

@@ -12,18 +12,22 @@ import typer
 
 import corymb
 from corymb import messages
-from corymb.command import console, files, inputs
+from corymb.command import console, files, inputs, sim_multicast
+from corymb.command.bench import numbers
 from corymb.command.options import JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
 NAME = "sim"
 EXAMPLES = (
     "Examples: corymb sim plan.json --machine epyc-9654-2s-192c | "
-    "corymb sim plan.json --model my.json --ranks 0-7 --json times.json"
+    "corymb sim plan.json --model my.json --ranks 0-7 --json times.json | "
+    "corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html"
 )
 
 
 def command(
-    plan_file: Annotated[str, typer.Argument(metavar="PLAN.json", help="From corymb plan --json.")],
+    plan_file: Annotated[
+        str, typer.Argument(metavar="PLAN.json", help="From corymb plan --json; or multicast.")
+    ],
     machine: MachineName = None,
     model: ModelFile = None,
     ranks: Ranks = None,
@@ -31,9 +35,26 @@ def command(
         int, typer.Option("--bytes", metavar="B", help="Payload; the plan's own without it.")
     ] = -1,
     no_measure: NoMeasure = False,
+    members: Annotated[
+        str | None,
+        typer.Option("--members", metavar="LIST", help="Of multicast: sizes of the group."),
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Of multicast: write the curves.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
+    if plan_file == "multicast":
+        sizes = numbers(members, "--members", 1, 2**20)
+        if bytes_ >= 0:
+            raise inputs.usage("--bytes does not go with multicast")
+        sim_multicast.command(
+            inputs.choose_machine(machine, model, no_measure), ranks, sizes, html, json
+        )
+        return
+    if members is not None or html is not None:
+        raise inputs.usage("--members and --html go with multicast only")
     files.require_writable(json)
     text = files.read_text(plan_file, "plan")
     plan = corymb.Plan.from_json(text)
