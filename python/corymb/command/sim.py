@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
 
 import corymb
 from corymb import messages
@@ -66,17 +67,10 @@ def command(
         corymb.simulate, plan, chosen.machine, placement=placement, bytes=size, activities=True
     )
     timeline = console.busy("simulating", work)
-    out = console.output(quiet=console.is_stdout(json))
+    title = timeline.simulated_on or chosen.title
     unit, finish = chosen.machine.unit, timeline.finish
     waiting = messages.waiting_times(timeline)
-    slowest = int(np.argmax(finish))
-    out.print(f"{plan.op}, {plan.algorithm or 'no name'}, {len(plan)} ranks: proven", markup=False)
-    out.print(f"simulated on {timeline.simulated_on or chosen.title}, {size} B:", markup=False)
-    out.print(f"  makespan  [bold]{timeline.makespan:.1f} {unit}[/], last is rank {slowest}")
-    out.print(
-        f"  finish    first {finish.min():.1f}, median {np.median(finish):.1f} {unit}\n"
-        f"  waiting   median {np.median(waiting):.1f}, longest {waiting.max():.1f} {unit}"
-    )
+    _show(console.output(quiet=console.is_stdout(json)), plan, timeline, f"{title}, {size} B", unit)
     if json is not None:
         files.write_json(
             json,
@@ -88,7 +82,7 @@ def command(
                 "root": plan.root,
                 "bytes": size,
                 "plan_sha256": plan.hash(),
-                "simulated_on": timeline.simulated_on or chosen.title,
+                "simulated_on": title,
                 "model_sha256": chosen.machine.sha256(),
                 "unit": unit,
                 "placement": placement,
@@ -97,6 +91,18 @@ def command(
                 "waiting": waiting,
             },
         )
+
+
+def _show(out: Console, plan: corymb.Plan, timeline: corymb.Timeline, on: str, unit: str) -> None:
+    finish, waiting = timeline.finish, messages.waiting_times(timeline)
+    slowest = int(np.argmax(finish))
+    out.print(f"{plan.op}, {plan.algorithm or 'no name'}, {len(plan)} ranks: proven", markup=False)
+    out.print(f"simulated on {on}:", markup=False)
+    out.print(f"  makespan  [bold]{timeline.makespan:.1f} {unit}[/], last is rank {slowest}")
+    out.print(
+        f"  finish    first {finish.min():.1f}, median {np.median(finish):.1f} {unit}\n"
+        f"  waiting   median {np.median(waiting):.1f}, longest {waiting.max():.1f} {unit}"
+    )
 
 
 def _placement(
