@@ -2,6 +2,8 @@
 // One call of a collective as it comes from the program.
 #pragma once
 
+#include "host.hpp"
+
 #include <cstdint>
 
 namespace corymb::mpi {
@@ -51,6 +53,7 @@ struct Call {
     Operation operation;
     Form form;
     Below below;
+    MPI_Request* request = nullptr; ///< Where it goes in the other forms than the blocking one.
 };
 
 } // namespace corymb::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives as the entry points call them. Each runs on the communicator's team, or is passed
-// to the MPI below, and returns MPI's error code. Parameters are those of the MPI standard.
+// The collectives as the entry points call them, in all forms. Each runs on the communicator's
+// team, or is passed to the MPI below, and returns MPI's error code. Parameters are those of the
+// standard.
 #pragma once
 
 #include "call.hpp"
@@ -23,6 +24,21 @@ private:
     const MPI_Count* wide_ = nullptr;
 };
 
+/// An array of displacements of either width.
+class Displacements {
+public:
+    Displacements(const int* narrow) noexcept : narrow_(narrow) {}
+    Displacements(const MPI_Aint* wide) noexcept : wide_(wide) {}
+    [[nodiscard]] bool exists() const noexcept { return narrow_ != nullptr || wide_ != nullptr; }
+    [[nodiscard]] MPI_Aint operator[](int rank) const noexcept {
+        return narrow_ != nullptr ? narrow_[rank] : wide_[rank];
+    }
+
+private:
+    const int* narrow_ = nullptr;
+    const MPI_Aint* wide_ = nullptr;
+};
+
 int barrier(const Call& call, MPI_Comm comm);
 int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root,
           MPI_Comm comm);
@@ -34,6 +50,21 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
               MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
 int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
              MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
+int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+            Counts out_counts, Displacements out_places, MPI_Datatype out_type, int root,
+            MPI_Comm comm);
+int scatterv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+             MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
+             MPI_Comm comm);
+int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+               void* out, Counts out_counts, Displacements out_places, MPI_Datatype out_type,
+               MPI_Comm comm);
+int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+              MPI_Datatype in_type, void* out, Counts out_counts, Displacements out_places,
+              MPI_Datatype out_type, MPI_Comm comm);
+int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+              const MPI_Datatype* in_types, void* out, Counts out_counts, Displacements out_places,
+              const MPI_Datatype* out_types, MPI_Comm comm);
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm);
 int allreduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,

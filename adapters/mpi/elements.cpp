@@ -43,7 +43,7 @@ void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class g
         return; // An optional type that this MPI does not have.
     }
     const bool fits = type_bytes == static_cast<std::size_t>(extent) && lower == 0;
-    const Layout layout{static_cast<std::size_t>(size), extent, lower == 0 && size == extent,
+    const Layout layout{static_cast<std::size_t>(size), extent, lower == 0 && size == extent, true,
                         handle};
     all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, fits ? group : none});
 }
@@ -182,7 +182,7 @@ Layout layout_of(MPI_Datatype type) {
     MPI_Aint extent = 0;
     mpi.Type_size_x(type, &size);
     mpi.Type_get_extent(type, &lower, &extent);
-    return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, false, type};
+    return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, false, false, type};
 }
 
 namespace {

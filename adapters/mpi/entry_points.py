@@ -64,25 +64,13 @@ OPERATIONS = {
     "Neighbor_alltoallw": (f"{_SENDW} {_RECVW} comm:comm").replace(":displs", ":addresses"),
 }
 
-# Blocking operations that have a translation in calls.hpp; all else is passed on.
-TRANSLATED = {
-    "Barrier",
-    "Bcast",
-    "Gather",
-    "Scatter",
-    "Allgather",
-    "Alltoall",
-    "Reduce",
-    "Allreduce",
-    "Reduce_scatter",
-    "Reduce_scatter_block",
-    "Scan",
-    "Exscan",
-}
+# All but these have a translation in calls.hpp; these are passed on.
+PASSED_ON = {name for name in OPERATIONS if name.startswith("Neighbor_")}
 
 # What the adapter itself calls below, beside the collectives.
 OWN = [
     "Allreduce",
+    "Cancel",
     "Comm_call_errhandler",
     "Comm_create_keyval",
     "Comm_get_attr",
@@ -101,11 +89,28 @@ OWN = [
     "Iprobe",
     "Pack",
     "Query_thread",
+    "Recv_init",
+    "Request_free",
+    "Request_get_status",
+    "Start",
+    "Startall",
+    "Test",
+    "Testall",
+    "Testany",
+    "Testsome",
+    "Type_dup",
+    "Type_free",
     "Type_get_extent",
     "Type_size",
     "Type_size_x",
     "Unpack",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Waitsome",
 ]
+# From MPI 4.1 on.
+OWN_4_1 = ["Request_get_status_all", "Request_get_status_any", "Request_get_status_some"]
 
 
 @dataclass(frozen=True)
@@ -130,10 +135,10 @@ class Entry:
 
     @property
     def guard(self) -> str:
-        """Open MPI 4 and 5 have one ABI; what only one of them has is not exported."""
-        if self.wide or self.form == "persistent":
+        """Open MPI has persistent collectives from 5 on, but no large counts before 6."""
+        if self.wide:
             return "CORYMB_MPI_HAS_MPI_4"
-        return ""
+        return "CORYMB_MPI_HAS_PERSISTENT" if self.form == "persistent" else ""
 
 
 def entries() -> list[Entry]:
@@ -150,6 +155,7 @@ def definition(entry: Entry) -> str:
     types = [f"{KINDS[kind][entry.wide]} {name}" for name, kind in entry.parameters]
     names = ", ".join(name for name, _ in entry.parameters)
     enumerator = entry.operation.lower()
+    request = "nullptr" if entry.form == "blocking" else "request"
     lines = [
         f"CORYMB_MPI_ENTRY int MPI_{entry.name}({', '.join(types)}) {{",
         f"    const auto function = corymb::mpi::host().{entry.name};",
@@ -158,12 +164,13 @@ def definition(entry: Entry) -> str:
         "    }",
         f"    auto below = [&] {{ return function({names}); }};",
         "    const corymb::mpi::Call call{corymb::mpi::Operation::"
-        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below)}};",
+        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
     ]
-    if entry.form == "blocking" and entry.operation in TRANSLATED:
-        lines.append(f"    return corymb::mpi::{enumerator}(call, {names});")
-    else:
+    if entry.operation in PASSED_ON:
         lines.append("    return corymb::mpi::pass_on(call, comm);")
+    else:
+        own = [name for name, kind in entry.parameters if kind not in ("info", "request")]
+        lines.append(f"    return corymb::mpi::{enumerator}(call, {', '.join(own)});")
     lines.append("}")
     return "\n".join(lines)
 
@@ -191,21 +198,37 @@ def name_list(macro: str, names: list[str]) -> str:
 def functions() -> str:
     every = entries()
     old = [entry.name for entry in every if not entry.guard]
-    new = [entry.name for entry in every if entry.guard]
+    wide = [entry.name for entry in every if entry.wide]
+    persistent = [entry.name for entry in every if entry.guard and not entry.wide]
     return "\n".join(
         [
             "// Made by entry_points.py; do not edit.",
             "#if MPI_VERSION >= 4 && !defined(OPEN_MPI)",
             "#define CORYMB_MPI_HAS_MPI_4 1",
-            name_list("CORYMB_PMPI_MPI_4", new),
+            name_list("CORYMB_PMPI_WIDE", wide),
             "#else",
             "#define CORYMB_MPI_HAS_MPI_4 0",
-            "#define CORYMB_PMPI_MPI_4(X)",
+            "#define CORYMB_PMPI_WIDE(X)",
+            "#endif",
+            "#if CORYMB_MPI_HAS_MPI_4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)",
+            "#define CORYMB_MPI_HAS_PERSISTENT 1",
+            name_list("CORYMB_PMPI_PERSISTENT", persistent),
+            "#else",
+            "#define CORYMB_MPI_HAS_PERSISTENT 0",
+            "#define CORYMB_PMPI_PERSISTENT(X)",
+            "#endif",
+            "#if !defined(OPEN_MPI) && 10 * MPI_VERSION + MPI_SUBVERSION > 40",
+            "#define CORYMB_MPI_HAS_GET_STATUS_ALL 1",
+            name_list("CORYMB_PMPI_4_1", OWN_4_1),
+            "#else",
+            "#define CORYMB_MPI_HAS_GET_STATUS_ALL 0",
+            "#define CORYMB_PMPI_4_1(X)",
             "#endif",
             name_list("CORYMB_PMPI_OWN", OWN),
             name_list("CORYMB_PMPI_OLD", sorted(set(old) - set(OWN))),
             "#define CORYMB_PMPI_FUNCTIONS(X) \\",
-            "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_MPI_4(X)",
+            "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_WIDE(X) \\",
+            "    CORYMB_PMPI_PERSISTENT(X) CORYMB_PMPI_4_1(X)",
             "",
         ]
     )

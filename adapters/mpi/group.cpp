@@ -45,6 +45,11 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcep
     {
         const std::lock_guard lock(all.lock);
         group_generation.fetch_add(1, std::memory_order_release);
+        group->is_orphan = true;
+        if (group->requests > 0) {
+            keep_for_summary(*group); // While the communicator has a name.
+            return MPI_SUCCESS;
+        }
         all.groups.erase(group);
     }
     keep_for_summary(*group);
@@ -137,6 +142,24 @@ bool is_usable() noexcept {
 
 } // namespace
 
+void hold(Group& group) noexcept {
+    const std::lock_guard lock(registry().lock);
+    ++group.requests;
+}
+
+void let_go(Group& group) noexcept {
+    Registry& all = registry();
+    {
+        const std::lock_guard lock(all.lock);
+        if (--group.requests > 0 || !group.is_orphan) {
+            return;
+        }
+        all.groups.erase(&group);
+    }
+    give_back(group);
+    delete &group;
+}
+
 Group* find_group(MPI_Comm comm) noexcept {
     const std::uint64_t now = group_generation.load(std::memory_order_acquire);
     if (comm == host().comm_null || !is_usable()) {
@@ -167,7 +190,9 @@ void give_back_teams() noexcept {
     const std::lock_guard lock(all.lock);
     group_generation.fetch_add(1, std::memory_order_release);
     for (Group* const group : all.groups) {
-        keep_for_summary(*group);
+        if (!group->is_orphan) {
+            keep_for_summary(*group);
+        }
         give_back(*group);
         group->state = Group::State::passed;
     }

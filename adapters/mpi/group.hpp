@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <sched.h>
 #include <string>
 
 namespace corymb::mpi {
@@ -28,9 +29,11 @@ struct Group {
     std::string why;               ///< The same in words, for no_team.
     int calls = 0;                 ///< Blocking collectives before it has a team.
     corymb_team* team = nullptr;
-    /// A team is used by one thread at a time. Programs that call two collectives of a communicator
-    /// at once break MPI's rules; this keeps them from breaking memory.
-    std::mutex use;
+    bool can_request = false;      ///< Nonblocking and persistent operations, too.
+    std::atomic<bool> busy{false}; ///< The team is in use (InUse).
+    std::atomic<int> active{0};    ///< Requests under way.
+    int requests = 0;              ///< That refer to it, under the registry's lock.
+    bool is_orphan = false;        ///< Its communicator has been freed before its requests.
     /// Several threads may be in MPI at once, or calls are counted: each needs more care.
     bool is_watched = false;
     bool has_many_threads = false;
@@ -47,6 +50,37 @@ struct LastGroup {
 inline thread_local constinit LastGroup last_group;
 /// Changes with every group that goes, so that nobody finds a remembered one again.
 inline constinit std::atomic<std::uint64_t> group_generation{1};
+
+/// A request refers to the group, and does so no more: the last one of an orphan frees it.
+void hold(Group& group) noexcept;
+void let_go(Group& group) noexcept;
+
+/// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them.
+class InUse {
+public:
+    explicit InUse(Group& group) noexcept : group_(&group) {
+        if (!group.has_many_threads) {
+            group.busy.store(true, std::memory_order_relaxed);
+            return;
+        }
+        while (group.busy.exchange(true, std::memory_order_acquire)) {
+            sched_yield();
+        }
+    }
+    InUse(Group& group, std::try_to_lock_t /*unused*/) noexcept
+        : group_(group.busy.exchange(true, std::memory_order_acquire) ? nullptr : &group) {}
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+    ~InUse() {
+        if (group_ != nullptr) {
+            group_->busy.store(false, std::memory_order_release);
+        }
+    }
+    [[nodiscard]] bool has_it() const noexcept { return group_ != nullptr; }
+
+private:
+    Group* group_;
+};
 
 [[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
 

@@ -70,6 +70,7 @@ Host look_up() noexcept {
     host.comm_null = MPI_COMM_NULL;
     host.comm_world = MPI_COMM_WORLD;
     host.comm_self = MPI_COMM_SELF;
+    host.request_null = MPI_REQUEST_NULL;
     host.type_null = MPI_DATATYPE_NULL;
     host.type_byte = MPI_BYTE;
     host.type_uint64 = MPI_UINT64_T;

@@ -11,6 +11,8 @@
 namespace corymb::mpi {
 
 /// Functions of <corymb.h> that the adapter calls.
+/// An operation in its three forms.
+#define CORYMB_MPI_OPERATION(X, name) X(name) X(i##name) X(name##_init)
 #define CORYMB_MPI_LIBRARY(X)                                                                      \
     X(last_error)                                                                                  \
     X(free)                                                                                        \
@@ -20,22 +22,27 @@ namespace corymb::mpi {
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \
     X(is_defined)                                                                                  \
-    X(barrier)                                                                                     \
-    X(broadcast)                                                                                   \
-    X(reduce)                                                                                      \
-    X(allreduce)                                                                                   \
-    X(gather)                                                                                      \
-    X(scatter)                                                                                     \
-    X(allgather)                                                                                   \
-    X(alltoall)                                                                                    \
-    X(gatherv)                                                                                     \
-    X(scatterv)                                                                                    \
-    X(allgatherv)                                                                                  \
-    X(alltoallv)                                                                                   \
-    X(reduce_scatter)                                                                              \
-    X(reduce_scatterv)                                                                             \
-    X(scan)                                                                                        \
-    X(exscan)
+    X(test)                                                                                        \
+    X(wait)                                                                                        \
+    X(start)                                                                                       \
+    X(progress)                                                                                    \
+    X(request_free)                                                                                \
+    CORYMB_MPI_OPERATION(X, barrier)                                                               \
+    CORYMB_MPI_OPERATION(X, broadcast)                                                             \
+    CORYMB_MPI_OPERATION(X, reduce)                                                                \
+    CORYMB_MPI_OPERATION(X, allreduce)                                                             \
+    CORYMB_MPI_OPERATION(X, gather)                                                                \
+    CORYMB_MPI_OPERATION(X, scatter)                                                               \
+    CORYMB_MPI_OPERATION(X, allgather)                                                             \
+    CORYMB_MPI_OPERATION(X, alltoall)                                                              \
+    CORYMB_MPI_OPERATION(X, gatherv)                                                               \
+    CORYMB_MPI_OPERATION(X, scatterv)                                                              \
+    CORYMB_MPI_OPERATION(X, allgatherv)                                                            \
+    CORYMB_MPI_OPERATION(X, alltoallv)                                                             \
+    CORYMB_MPI_OPERATION(X, reduce_scatter)                                                        \
+    CORYMB_MPI_OPERATION(X, reduce_scatterv)                                                       \
+    CORYMB_MPI_OPERATION(X, scan)                                                                  \
+    CORYMB_MPI_OPERATION(X, exscan)
 
 struct Library {
 #define CORYMB_MPI_MEMBER(name) decltype(&corymb_##name) name = nullptr;

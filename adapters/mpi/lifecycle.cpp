@@ -2,7 +2,9 @@
 // The end of MPI. Its beginning needs nothing: all is made when it is first used.
 #include "account.hpp"
 #include "group.hpp"
+#include "hook.hpp"
 #include "host.hpp"
+#include "requests.hpp"
 
 extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
     using namespace corymb::mpi;
@@ -13,7 +15,9 @@ extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
         int size = 1;
         mpi.Comm_rank(mpi.comm_world, &rank);
         mpi.Comm_size(mpi.comm_world, &size);
+        remove_hook();
         give_back_teams();
+        give_back_handles();
         if (is_explaining() && rank == 0) {
             print_summary(rank, size);
         }

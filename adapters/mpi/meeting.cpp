@@ -4,11 +4,12 @@
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
 #include "group.hpp"
 
+#include "hook.hpp"
 #include "library.hpp"
+#include "visit.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -28,18 +29,13 @@ namespace {
 constexpr int teams_max = 64;
 /// MPI has no deadlines; a peer that dies is noticed without one.
 constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
-constexpr std::int64_t visit_every_ns = 20'000;
-/// MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
-/// could then keep each other waiting: visits take at most this part of a rank's time.
-constexpr std::int64_t visit_share = 16;
-constexpr std::int64_t visits_apart_ns_max = 5'000'000;
-
 constexpr int words_of_cpus = 16;
 
 /// What ranks tell each other; combined by bitwise or, rank 0 alone sets the last three.
 struct Words {
     std::uint64_t objections = 0;
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
+    std::uint64_t no_hook = 0;              ///< Not 0: the MPI of a rank has no hook.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
@@ -130,6 +126,7 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.not_machine = ~words.machine;
     add_own_cpus(words);
     words.always = is_switched("always") ? 1 : 0;
+    words.no_hook = has_hook() ? 0 : 1;
     if (is_switched("off")) {
         object(words, Objection::switched_off);
     } else if (!library().missing.empty()) {
@@ -150,41 +147,16 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     }
 }
 
-std::int64_t now_ns() noexcept {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
-/// Keeps MPI going for peers that wait for this rank there while it waits here.
-int visit_mpi(void* own_comm) noexcept {
-    thread_local std::int64_t not_before_ns = 0;
-    const std::int64_t begin = now_ns();
-    if (begin < not_before_ns) {
-        return 0;
-    }
-    int flag = 0;
-    host().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(own_comm), &flag,
-                  MPI_STATUS_IGNORE);
-    const std::int64_t end = now_ns();
-    not_before_ns = end + std::min((end - begin) * visit_share, visits_apart_ns_max);
+int visit(void* /*context*/) noexcept {
+    visit_mpi();
     return 0;
-}
-
-/// A communicator of this process alone, on which nobody ever sends.
-MPI_Comm* quiet_comm() {
-    static MPI_Comm own = [] {
-        MPI_Comm made = host().comm_self;
-        host().Comm_split(host().comm_self, 0, 0, &made); // A dup would copy attributes.
-        return made;
-    }();
-    return &own;
 }
 
 corymb_status attach(Group& group, int descriptor) {
     corymb_options options;
     corymb_options_init(&options);
     options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
-    options.interrupted = &visit_mpi;
-    options.interrupted_context = quiet_comm();
+    options.interrupted = &visit;
     options.interrupted_every_ns = visit_every_ns;
     corymb_attach_options how;
     corymb_attach_options_init(&how);
@@ -214,6 +186,7 @@ std::uint64_t negotiate(Group& group) {
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         return static_cast<std::uint64_t>(Objection::other_machine);
     }
+    group.can_request = words.no_hook == 0;
     if (words.always != 0 || !has_a_cpu_each(group, words)) {
         group.choice.give_all_to_corymb();
     }

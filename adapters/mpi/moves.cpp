@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that move data. Ranks may describe the same data by different datatypes; what they
 // have in common is its length in bytes. So all of these are taken over, as bytes.
+#include "aliasing.hpp"
 #include "calls.hpp"
 #include "elements.hpp"
-#include "library.hpp"
-#include "staging.hpp"
 #include "turn.hpp"
 
 namespace corymb::mpi {
@@ -19,16 +18,10 @@ std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
     return static_cast<std::size_t>(count) * layout.size;
 }
 
-/// MPICH refuses a buffer that is both without MPI_IN_PLACE, Open MPI does not.
-bool is_aliased(const void* in, const void* out, std::size_t bytes) noexcept {
-#if defined(OPEN_MPI)
-    static_cast<void>(in);
-    static_cast<void>(out);
-    static_cast<void>(bytes);
-    return false;
-#else
-    return in == out && in != nullptr && bytes > 0;
-#endif
+Work bytes_work(corymb_collective op, std::size_t bytes, int root = 0) noexcept {
+    Work work(op, bytes, CORYMB_BYTE);
+    work.root = root;
+    return work;
 }
 
 } // namespace
@@ -38,7 +31,7 @@ int barrier(const Call& call, MPI_Comm comm) {
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    return turn.take(0, [&] { return library().barrier(turn.team()); });
+    return turn.take(0, [] { return bytes_work(CORYMB_BARRIER, 0); });
 }
 
 int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root,
@@ -53,16 +46,13 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
     const Layout layout = layout_of(type);
     const std::size_t bytes = bytes_of(count, layout);
     return turn.take(bytes, [&] {
-        Output data(buffer, count, layout);
+        Work work = bytes_work(CORYMB_BROADCAST, bytes, root);
+        work.write(buffer, count, layout);
         if (turn.rank() == root) {
-            data.load(0, count);
+            work.read_from_output(buffer, 0, count, layout);
+            work.do_not_store();
         }
-        const corymb_status status =
-            library().broadcast(data.data(), bytes, CORYMB_BYTE, root, turn.team());
-        if (turn.rank() != root && status == CORYMB_OK) {
-            data.store();
-        }
-        return status;
+        return work;
     });
 }
 
@@ -79,35 +69,23 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
         (is_root && !is_valid(out_count, out_type))) {
         return turn.pass_on(Reason::arguments);
     }
-    if (!is_root) {
-        const Layout layout = layout_of(in_type);
-        const std::size_t bytes = bytes_of(in_count, layout);
-        return turn.take(bytes, [&] {
-            const Input from(in, in_count, layout);
-            return library().gather(from.data(), nullptr, bytes, CORYMB_BYTE, root, turn.team());
-        });
-    }
-    const Layout layout = layout_of(out_type);
-    const std::size_t bytes = bytes_of(out_count, layout);
-    if (is_aliased(in, out, bytes)) {
+    const Layout own = is_root ? layout_of(out_type) : layout_of(in_type);
+    const std::size_t bytes = bytes_of(is_root ? out_count : in_count, own);
+    if (is_root && is_aliased(in, out, bytes > 0)) {
         return turn.pass_on(Reason::arguments);
     }
     return turn.take(bytes, [&] {
-        Output to(out, out_count * turn.size(), layout);
-        corymb_status status = CORYMB_OK;
+        Work work = bytes_work(CORYMB_GATHER, bytes, root);
+        if (is_root) {
+            work.write(out, out_count * turn.size(), own);
+        }
         if (in_place) {
-            to.load(out_count * root, out_count);
-            status =
-                library().gather(CORYMB_IN_PLACE, to.data(), bytes, CORYMB_BYTE, root, turn.team());
+            work.input = CORYMB_IN_PLACE;
+            work.read_from_output(out, out_count * root, out_count, own);
         } else {
-            const Input from(in, in_count, layout_of(in_type));
-            status =
-                library().gather(from.data(), to.data(), bytes, CORYMB_BYTE, root, turn.team());
+            work.read(in, in_count, layout_of(in_type));
         }
-        if (status == CORYMB_OK) {
-            to.store();
-        }
-        return status;
+        return work;
     });
 }
 
@@ -126,28 +104,20 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     }
     const Layout own = is_root ? layout_of(in_type) : layout_of(out_type);
     const std::size_t bytes = bytes_of(is_root ? in_count : out_count, own);
-    if (is_root && is_aliased(in, out, bytes)) {
+    if (is_root && is_aliased(in, out, bytes > 0)) {
         return turn.pass_on(Reason::arguments);
     }
     return turn.take(bytes, [&] {
-        if (is_root && in_place) {
-            const Input from(in, in_count * turn.size(), own);
-            return library().scatter(from.data(), CORYMB_IN_PLACE, bytes, CORYMB_BYTE, root,
-                                     turn.team());
-        }
-        Output to(out, out_count, layout_of(out_type));
-        corymb_status status = CORYMB_OK;
+        Work work = bytes_work(CORYMB_SCATTER, bytes, root);
         if (is_root) {
-            const Input from(in, in_count * turn.size(), own);
-            status =
-                library().scatter(from.data(), to.data(), bytes, CORYMB_BYTE, root, turn.team());
+            work.read(in, in_count * turn.size(), own);
+        }
+        if (in_place) {
+            work.output = CORYMB_IN_PLACE;
         } else {
-            status = library().scatter(nullptr, to.data(), bytes, CORYMB_BYTE, root, turn.team());
+            work.write(out, out_count, layout_of(out_type));
         }
-        if (status == CORYMB_OK) {
-            to.store();
-        }
-        return status;
+        return work;
     });
 }
 
@@ -163,24 +133,19 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
-    if (is_aliased(in, out, bytes)) {
+    if (is_aliased(in, out, bytes > 0)) {
         return turn.pass_on(Reason::arguments);
     }
     return turn.take(bytes, [&] {
-        Output to(out, out_count * turn.size(), layout);
-        corymb_status status = CORYMB_OK;
+        Work work = bytes_work(CORYMB_ALLGATHER, bytes);
+        work.write(out, out_count * turn.size(), layout);
         if (in_place) {
-            to.load(out_count * turn.rank(), out_count);
-            status =
-                library().allgather(CORYMB_IN_PLACE, to.data(), bytes, CORYMB_BYTE, turn.team());
+            work.input = CORYMB_IN_PLACE;
+            work.read_from_output(out, out_count * turn.rank(), out_count, layout);
         } else {
-            const Input from(in, in_count, layout_of(in_type));
-            status = library().allgather(from.data(), to.data(), bytes, CORYMB_BYTE, turn.team());
+            work.read(in, in_count, layout_of(in_type));
         }
-        if (status == CORYMB_OK) {
-            to.store();
-        }
-        return status;
+        return work;
     });
 }
 
@@ -196,23 +161,18 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
-    if (is_aliased(in, out, bytes)) {
+    if (is_aliased(in, out, bytes > 0)) {
         return turn.pass_on(Reason::arguments);
     }
     return turn.take(bytes * static_cast<std::size_t>(turn.size()), [&] {
-        Output to(out, out_count * turn.size(), layout);
-        corymb_status status = CORYMB_OK;
+        Work work = bytes_work(CORYMB_ALLTOALL, bytes);
+        work.write(out, out_count * turn.size(), layout);
         if (in_place) {
-            const auto from = packed(out, out_count * turn.size(), layout);
-            status = library().alltoall(from.get(), to.data(), bytes, CORYMB_BYTE, turn.team());
+            work.read_copy(out, out_count * turn.size(), layout);
         } else {
-            const Input from(in, in_count * turn.size(), layout_of(in_type));
-            status = library().alltoall(from.data(), to.data(), bytes, CORYMB_BYTE, turn.team());
+            work.read(in, in_count * turn.size(), layout_of(in_type));
         }
-        if (status == CORYMB_OK) {
-            to.store();
-        }
-        return status;
+        return work;
     });
 }
 

@@ -11,7 +11,7 @@ enum class Reason : std::uint8_t {
     early,
     arguments,
     no_kernel,
-    no_form,
+    no_hook,
     no_translation,
     alone,
     between_groups,

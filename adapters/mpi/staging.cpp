@@ -26,10 +26,6 @@ void in_pieces(MPI_Count count, const Layout& layout, const Action& action) {
     }
 }
 
-std::size_t bytes_of(MPI_Count count, const Layout& layout) {
-    return static_cast<std::size_t>(count) * layout.size;
-}
-
 } // namespace
 
 void pack(const void* buffer, MPI_Count count, const Layout& layout, std::byte* to) {
@@ -48,32 +44,6 @@ void unpack(const std::byte* from, void* buffer, MPI_Count count, const Layout& 
         host().Unpack(from + at, bytes, &position, element(to, first, layout), elements,
                       layout.type, host().comm_self);
     });
-}
-
-std::unique_ptr<std::byte[]> packed(const void* buffer, MPI_Count count, const Layout& layout) {
-    auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes_of(count, layout));
-    pack(buffer, count, layout, copy.get());
-    return copy;
-}
-
-Output::Output(void* buffer, MPI_Count count, const Layout& layout)
-    : buffer_(buffer), count_(count), layout_(layout) {
-    if (!layout.is_dense) {
-        copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes_of(count, layout));
-    }
-}
-
-void Output::load(MPI_Count first, MPI_Count count) {
-    if (copy_ != nullptr) {
-        pack(element(static_cast<const std::byte*>(buffer_), first, layout_), count, layout_,
-             copy_.get() + bytes_of(first, layout_));
-    }
-}
-
-void Output::store() {
-    if (copy_ != nullptr) {
-        unpack(copy_.get(), buffer_, count_, layout_);
-    }
 }
 
 } // namespace corymb::mpi

@@ -3,6 +3,8 @@
 
 #include "calls.hpp"
 #include "library.hpp"
+#include "outcome.hpp"
+#include "requests.hpp"
 
 #include <cstdio>
 #include <ctime>
@@ -20,27 +22,17 @@ std::int64_t now_ns() noexcept {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// MPI's class of an error of corymb.
-int error_class(corymb_status status) noexcept {
-    switch (status) {
-    case CORYMB_OK: return MPI_SUCCESS;
-    case CORYMB_INVALID_ARGUMENT: return MPI_ERR_ARG;
-    case CORYMB_OUT_OF_MEMORY: return MPI_ERR_NO_MEM;
-    default: return MPI_ERR_OTHER;
-    }
-}
-
 } // namespace
 
 void Turn::begin() noexcept {
-    if (group_->has_many_threads) {
-        use_ = std::unique_lock(group_->use);
-    }
     if (is_explaining()) {
         begin_ns_ = now_ns();
     }
-    if (group_->state == Group::State::early && call_.form == Form::blocking &&
-        group_->calls++ == early_calls) {
+    // Nonblocking calls must return whatever others do; making a persistent request need not, and
+    // it promises many calls.
+    if (group_->state == Group::State::early &&
+        (call_.form == Form::persistent ||
+         (call_.form == Form::blocking && group_->calls++ == early_calls))) {
         meet(*group_);
     }
 }
@@ -49,11 +41,10 @@ int Turn::pass_on(Reason reason) {
     if (group_ == nullptr) {
         return call_.below();
     }
-    if (!has_team() && reason != Reason::no_form && reason != Reason::no_translation) {
-        reason = group_->state == Group::State::early ? Reason::early : group_->reason;
-    }
-    if (use_.owns_lock()) {
-        use_.unlock();
+    if (!has_team() && reason != Reason::no_translation) {
+        reason = group_->state == Group::State::early  ? Reason::early
+                 : group_->state == Group::State::team ? Reason::no_hook
+                                                       : group_->reason;
     }
     const int result = call_.below();
     note(reason, 0);
@@ -98,6 +89,10 @@ void Turn::note(Reason reason, std::uint64_t bytes) noexcept {
     }
 }
 
+corymb_status Turn::hand_to_program(Work&& work) {
+    return hand_out(*group_, call_.form, std::move(work), call_.request);
+}
+
 void Turn::abandon() noexcept {
     library().team_abandon(group_->team, "no memory for a copy of a buffer");
 }
@@ -107,11 +102,7 @@ int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {
         note(Reason::none, bytes);
         return MPI_SUCCESS;
     }
-    std::fprintf(stderr, "corymb: %s\n",
-                 status == CORYMB_OUT_OF_MEMORY ? "no memory" : library().last_error());
-    if (use_.owns_lock()) {
-        use_.unlock(); // The handler may use the communicator.
-    }
+    report(status);
     const int error = error_class(status);
     host().Comm_call_errhandler(group_->comm, error);
     return error;
@@ -119,7 +110,7 @@ int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {
 
 int pass_on(const Call& call, MPI_Comm comm) {
     Turn turn(call, comm);
-    return turn.pass_on(call.form == Form::blocking ? Reason::no_translation : Reason::no_form);
+    return turn.pass_on(Reason::no_translation);
 }
 
 int missing_function(const char* name) {

@@ -4,10 +4,10 @@
 
 #include "call.hpp"
 #include "group.hpp"
+#include "work.hpp"
 
 #include <cstdint>
 #include <exception>
-#include <mutex>
 
 namespace corymb::mpi {
 
@@ -26,26 +26,27 @@ public:
     ~Turn() = default;
 
     [[nodiscard]] bool has_team() const noexcept {
-        return group_ != nullptr && group_->state == Group::State::team;
+        return group_ != nullptr && group_->state == Group::State::team &&
+               (call_.form == Form::blocking || group_->can_request);
     }
-    [[nodiscard]] corymb_team* team() const noexcept { return group_->team; }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
     int pass_on(Reason reason);
-    /// Runs `action`, which returns a corymb_status, or leaves it to the MPI where that is faster.
-    /// `bytes` are the same on all ranks, and so is `may_choose`.
-    template <class Action>
-    int take(std::uint64_t bytes, const Action& action, bool may_choose = true) {
+    /// Does the work that `make` returns, or leaves it to the MPI where that is faster. `bytes` are
+    /// the same on all ranks, and so is `may_choose`.
+    template <class Make>
+    int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
+        if (call_.form != Form::blocking) [[unlikely]] {
+            auto hand = [&] {
+                return static_cast<int>(hand_to_program(make()));
+            };
+            return finish(guarded(hand), bytes);
+        }
         auto run = [&]() noexcept -> int {
-            try {
-                return action();
-            } catch (const std::exception&) { // No memory for a copy, here only: nobody may wait.
-                abandon();
-                return CORYMB_OUT_OF_MEMORY;
-            }
+            return guarded([&] { return perform(make()); });
         };
         const Verdict verdict = group_->choice.of(call_.operation, bytes);
         if (verdict == Verdict::corymb || !may_choose) [[likely]] {
@@ -55,6 +56,26 @@ public:
     }
 
 private:
+    /// No memory for a copy, here only: nobody may wait for this rank.
+    template <class Action>
+    corymb_status guarded(const Action& action) noexcept {
+        try {
+            return static_cast<corymb_status>(action());
+        } catch (const std::exception&) {
+            abandon();
+            return CORYMB_OUT_OF_MEMORY;
+        }
+    }
+    corymb_status perform(Work&& work) {
+        work.prepare();
+        const InUse use(*group_);
+        const corymb_status status = work.call(Form::blocking, group_->team, nullptr);
+        if (status == CORYMB_OK) [[likely]] {
+            work.finish();
+        }
+        return status;
+    }
+    corymb_status hand_to_program(Work&& work);
     void begin() noexcept;
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;
@@ -63,7 +84,6 @@ private:
 
     const Call& call_;
     Group* group_;
-    std::unique_lock<std::mutex> use_;
     std::int64_t begin_ns_ = 0;
 };
 

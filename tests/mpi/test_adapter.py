@@ -35,6 +35,22 @@ def test_random_collectives(
     assert "MPI: no kernel for this datatype and operator" in run.stderr
 
 
+@pytest.mark.parametrize(("ranks", "level"), [(2, "multiple"), (3, "single")])
+def test_requests(mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int, level: str) -> None:
+    """Every form of every operation fills all buffers as the MPI's blocking one does."""
+    path = program(mpi, "requests")
+    run = mpirun(mpi, ranks, "--explain", path, 12, ranks, level, CORYMB_DEADLINE="60")
+    assert run.stdout == "12 rounds, 0 failures\n", run.stderr
+    taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
+    if mpi.has_hook:
+        assert {"MPI_Iallreduce", "MPI_Ibcast"} <= taken
+        assert any(name.endswith("_init") for name in taken)
+    else:
+        assert "MPI: requests of others cannot go on" in run.stderr
+        assert "MPI_Iallreduce" not in taken
+    assert "MPI_Alltoallv" in taken
+
+
 def test_a_waiting_rank_keeps_mpi_going(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """A large message whose sender waits in a collective arrives."""
     run = mpirun(mpi, 3, program(mpi, "waiting"), 10)

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI's functions for requests. Those of the MPI's own go straight to it; in an array with some of
+// corymb's it sees the handles of these as inactive requests, which it passes over.
+#include "requests.hpp"
+#include "visit.hpp"
+
+#include <sched.h>
+
+using namespace corymb::mpi;
+
+#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr int looks_awake = 200;
+
+/// What MPI says of requests that have nothing to say.
+void set_empty(MPI_Status* status) noexcept {
+    MPI_Request none = host().request_null;
+    int flag = 0;
+    host().Test(&none, &flag, status);
+}
+
+void set_empty_at(MPI_Status* statuses, int place) noexcept {
+    if (statuses != MPI_STATUSES_IGNORE) {
+        set_empty(statuses + place);
+        statuses[place].MPI_ERROR = MPI_SUCCESS;
+    }
+}
+
+/// The request is over: tells the program, as MPI_Wait does.
+int tell(Requested& requested, MPI_Request* request, MPI_Status* status) noexcept {
+    if (status != MPI_STATUS_IGNORE) {
+        set_empty(status);
+    }
+    if (requested.error == MPI_SUCCESS) {
+        return complete(requested, request);
+    }
+    // The handler belongs to the communicator, which may go together with its last request.
+    const int error = raise_error(requested, requested.error);
+    complete(requested, request);
+    return error;
+}
+
+/// Whether all of corymb's among them are over.
+bool are_over(int count, const MPI_Request* requests) noexcept {
+    bool all = true;
+    for (int i = 0; i < count; ++i) {
+        Requested* const own = find_request(requests[i]);
+        all = (own == nullptr || look(*own)) && all;
+    }
+    return all;
+}
+
+/// All are over and the MPI has written all statuses, with `result`: completes corymb's.
+int tell_all(int count, MPI_Request* requests, MPI_Status* statuses, int result) noexcept {
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) {
+        Requested* const own = find_request(requests[i]);
+        if (own == nullptr) {
+            continue;
+        }
+        if (own->error != MPI_SUCCESS) {
+            if (error == MPI_SUCCESS && result == MPI_SUCCESS) { // The others' are not written.
+                for (int k = 0; statuses != MPI_STATUSES_IGNORE && k < count; ++k) {
+                    statuses[k].MPI_ERROR = MPI_SUCCESS;
+                }
+            }
+            error = MPI_ERR_IN_STATUS;
+            raise_error(*own, own->error);
+        }
+        const int outcome = complete(*own, &requests[i]);
+        if (outcome != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE) {
+            statuses[i].MPI_ERROR = outcome;
+        }
+    }
+    return error != MPI_SUCCESS ? error : result;
+}
+
+/// The first of corymb's that is over and active, or -1; `others` are active and not over.
+int find_over(int count, const MPI_Request* requests, bool& others) noexcept {
+    others = false;
+    for (int i = 0; i < count; ++i) {
+        Requested* const own = find_request(requests[i]);
+        if (own != nullptr && own->is_active) {
+            if (look(*own)) {
+                return i;
+            }
+            others = true;
+        }
+    }
+    return -1;
+}
+
+/// Completes one if it can. `flag` is also set when none is active.
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept {
+    bool others = false;
+    const int place = find_over(count, requests, others);
+    if (place >= 0) {
+        *index = place;
+        *flag = 1;
+        return tell(*find_request(requests[place]), &requests[place], status);
+    }
+    const int result = host().Testany(count, requests, index, flag, status);
+    if (others && *flag != 0 && *index == MPI_UNDEFINED) {
+        *flag = 0;
+    }
+    return result;
+}
+
+/// Completes all that it can; `*outcount` is MPI_UNDEFINED when none is active.
+int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
+              MPI_Status* statuses) noexcept {
+    int result = host().Testsome(count, requests, outcount, indices, statuses);
+    int found = *outcount == MPI_UNDEFINED ? 0 : *outcount;
+    bool is_active = *outcount != MPI_UNDEFINED;
+    for (int i = 0; i < count; ++i) {
+        Requested* const own = find_request(requests[i]);
+        if (own == nullptr || !own->is_active) {
+            continue;
+        }
+        is_active = true;
+        if (!look(*own)) {
+            continue;
+        }
+        set_empty_at(statuses, found);
+        if (own->error != MPI_SUCCESS) {
+            raise_error(*own, own->error);
+            result = MPI_ERR_IN_STATUS;
+            if (statuses != MPI_STATUSES_IGNORE) {
+                statuses[found].MPI_ERROR = own->error;
+            }
+        }
+        complete(*own, &requests[i]);
+        indices[found++] = i;
+    }
+    *outcount = is_active ? found : MPI_UNDEFINED;
+    return result;
+}
+
+/// Corymb's of that handle, or null. MPI itself refuses a null pointer.
+Requested* own_of(const MPI_Request* request) noexcept {
+    return has_requests() && request != nullptr ? find_request(*request) : nullptr;
+}
+
+/// Between two looks of a wait.
+void pause(int looks) noexcept {
+    visit_mpi();
+    if (looks > looks_awake) {
+        sched_yield();
+    }
+}
+
+bool has_own(int count, const MPI_Request* requests) noexcept {
+    for (int i = 0; has_requests() && i < count; ++i) {
+        if (find_request(requests[i]) != nullptr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    Requested* const own = own_of(request);
+    if (own == nullptr) {
+        return host().Wait(request, status);
+    }
+    wait_for(*own);
+    return tell(*own, request, status);
+}
+
+CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    Requested* const own = own_of(request);
+    if (own == nullptr) {
+        return host().Test(request, flag, status);
+    }
+    *flag = look(*own) ? 1 : 0;
+    if (*flag == 0) {
+        visit_mpi();
+        return MPI_SUCCESS;
+    }
+    return tell(*own, request, status);
+}
+
+CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (!has_own(count, requests)) {
+        return host().Waitall(count, requests, statuses);
+    }
+    for (int i = 0; i < count; ++i) {
+        if (Requested* const own = find_request(requests[i])) {
+            wait_for(*own);
+        }
+    }
+    const int result = host().Waitall(count, requests, statuses);
+    return tell_all(count, requests, statuses, result);
+}
+
+CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
+                                 MPI_Status* statuses) {
+    if (!has_own(count, requests)) {
+        return host().Testall(count, requests, flag, statuses);
+    }
+    *flag = 0;
+    if (!are_over(count, requests)) {
+        visit_mpi();
+        return MPI_SUCCESS;
+    }
+    const int result = host().Testall(count, requests, flag, statuses);
+    return *flag != 0 ? tell_all(count, requests, statuses, result) : result;
+}
+
+CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    if (!has_own(count, requests)) {
+        return host().Waitany(count, requests, index, status);
+    }
+    for (int looks = 0;; ++looks) {
+        int flag = 0;
+        const int result = test_any(count, requests, index, &flag, status);
+        if (flag != 0 || result != MPI_SUCCESS) {
+            return result;
+        }
+        pause(looks);
+    }
+}
+
+CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag,
+                                 MPI_Status* status) {
+    return has_own(count, requests) ? test_any(count, requests, index, flag, status)
+                                    : host().Testany(count, requests, index, flag, status);
+}
+
+CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcount, int* indices,
+                                  MPI_Status* statuses) {
+    if (!has_own(count, requests)) {
+        return host().Waitsome(count, requests, outcount, indices, statuses);
+    }
+    for (int looks = 0;; ++looks) {
+        const int result = test_some(count, requests, outcount, indices, statuses);
+        if (*outcount != 0 || result != MPI_SUCCESS) {
+            return result;
+        }
+        pause(looks);
+    }
+}
+
+CORYMB_MPI_ENTRY int MPI_Testsome(int count, MPI_Request* requests, int* outcount, int* indices,
+                                  MPI_Status* statuses) {
+    return has_own(count, requests) ? test_some(count, requests, outcount, indices, statuses)
+                                    : host().Testsome(count, requests, outcount, indices, statuses);
+}
+
+CORYMB_MPI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    Requested* const own = own_of(&request);
+    if (own == nullptr) {
+        return host().Request_get_status(request, flag, status);
+    }
+    *flag = look(*own) ? 1 : 0;
+    if (*flag == 0) {
+        visit_mpi();
+    } else if (status != MPI_STATUS_IGNORE) {
+        set_empty(status);
+    }
+    return MPI_SUCCESS;
+}
+
+CORYMB_MPI_ENTRY int MPI_Request_free(MPI_Request* request) {
+    Requested* const own = own_of(request);
+    if (own == nullptr) {
+        return host().Request_free(request);
+    }
+    if (own->is_active) { // MPI forbids it.
+        return raise_error(*own, MPI_ERR_REQUEST);
+    }
+    free_request(*own, request);
+    return MPI_SUCCESS;
+}
+
+CORYMB_MPI_ENTRY int MPI_Cancel(MPI_Request* request) {
+    Requested* const own = own_of(request);
+    return own == nullptr ? host().Cancel(request) : raise_error(*own, MPI_ERR_REQUEST);
+}
+
+CORYMB_MPI_ENTRY int MPI_Start(MPI_Request* request) {
+    Requested* const own = own_of(request);
+    if (own == nullptr) {
+        return host().Start(request);
+    }
+    const int error = start(*own);
+    return error == MPI_SUCCESS ? error : raise_error(*own, error);
+}
+
+CORYMB_MPI_ENTRY int MPI_Startall(int count, MPI_Request* requests) {
+    if (!has_own(count, requests)) {
+        return host().Startall(count, requests);
+    }
+    for (int i = 0; i < count; ++i) {
+        const int error = MPI_Start(&requests[i]);
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+#if CORYMB_MPI_HAS_GET_STATUS_ALL
+
+CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag,
+                                                MPI_Status* statuses) {
+    if (!are_over(count, requests)) {
+        *flag = 0;
+        visit_mpi();
+        return MPI_SUCCESS;
+    }
+    return host().Request_get_status_all(count, requests, flag, statuses);
+}
+
+CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index,
+                                                int* flag, MPI_Status* status) {
+    bool others = false;
+    const int place = find_over(count, requests, others);
+    if (place >= 0) {
+        *index = place;
+        *flag = 1;
+        if (status != MPI_STATUS_IGNORE) {
+            set_empty(status);
+        }
+        return MPI_SUCCESS;
+    }
+    const int result = host().Request_get_status_any(count, requests, index, flag, status);
+    if (others && *flag != 0 && *index == MPI_UNDEFINED) {
+        *flag = 0;
+    }
+    return result;
+}
+
+CORYMB_MPI_ENTRY int MPI_Request_get_status_some(int count, const MPI_Request* requests,
+                                                 int* outcount, int* indices,
+                                                 MPI_Status* statuses) {
+    const int result = host().Request_get_status_some(count, requests, outcount, indices, statuses);
+    int found = *outcount == MPI_UNDEFINED ? 0 : *outcount;
+    bool is_active = *outcount != MPI_UNDEFINED;
+    for (int i = 0; has_requests() && i < count; ++i) {
+        Requested* const own = find_request(requests[i]);
+        if (own != nullptr && own->is_active) {
+            is_active = true;
+            if (look(*own)) {
+                set_empty_at(statuses, found);
+                indices[found++] = i;
+            }
+        }
+    }
+    *outcount = is_active ? found : MPI_UNDEFINED;
+    return result;
+}
+
+#endif

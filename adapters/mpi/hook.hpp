@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How corymb's requests go on while the program waits in the MPI below: a function of ours that the
+// MPI calls whenever it looks after its own. MPICH has MPIX_Async_start for this, Open MPI
+// opal_progress_register; without one, no request is handed out.
+#pragma once
+
+namespace corymb::mpi {
+
+/// Whether this MPI has one; finds out at the first call.
+[[nodiscard]] bool has_hook() noexcept;
+/// From now on the MPI calls go_on_with_requests() as long as there are requests under way. Before
+/// each that begins.
+void keep_hook() noexcept;
+/// At MPI_Finalize, when nothing is under way.
+void remove_hook() noexcept;
+
+} // namespace corymb::mpi

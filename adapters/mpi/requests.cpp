@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "requests.hpp"
+
+#include "hook.hpp"
+#include "library.hpp"
+#include "outcome.hpp"
+#include "visit.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <sched.h>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// Looks in a row before a wait gives the CPU away.
+constexpr int looks_awake = 200;
+
+/// Never destroyed: MPI may call back while the process ends.
+struct Table {
+    std::mutex lock;
+    std::unordered_map<MPI_Request, std::unique_ptr<Requested>> held;
+    std::vector<MPI_Request> spare;
+};
+
+Table& table() {
+    static auto* const one = new Table;
+    return *one;
+}
+
+/// Groups with requests under way. Whoever holds `lock` calls nothing of the MPI's.
+struct ActiveGroups {
+    std::mutex lock;
+    std::vector<Group*> groups;
+};
+
+ActiveGroups& active_groups() {
+    static auto* const one = new ActiveGroups;
+    return *one;
+}
+
+/// A request of the MPI's that is never started.
+MPI_Request take_handle() {
+    {
+        Table& all = table();
+        const std::lock_guard lock(all.lock);
+        if (!all.spare.empty()) {
+            const MPI_Request handle = all.spare.back();
+            all.spare.pop_back();
+            return handle;
+        }
+    }
+    MPI_Request handle = host().request_null;
+    host().Recv_init(nullptr, 0, host().type_byte, MPI_PROC_NULL, 0, host().comm_self, &handle);
+    return handle;
+}
+
+void begin(Requested& requested) {
+    Group& group = *requested.group;
+    if (group.active.fetch_add(1, std::memory_order_relaxed) == 0) {
+        ActiveGroups& all = active_groups();
+        const std::lock_guard lock(all.lock);
+        if (std::ranges::find(all.groups, &group) == all.groups.end()) {
+            all.groups.push_back(&group);
+        }
+    }
+    requests_active.fetch_add(1, std::memory_order_seq_cst);
+    requested.is_active = true;
+    requested.is_over = false;
+    requested.error = MPI_SUCCESS;
+    keep_hook();
+}
+
+void end(Requested& requested) noexcept {
+    Group& group = *requested.group;
+    requests_active.fetch_sub(1, std::memory_order_seq_cst);
+    if (group.active.fetch_sub(1, std::memory_order_relaxed) == 1) {
+        ActiveGroups& all = active_groups();
+        const std::lock_guard lock(all.lock);
+        if (group.active.load(std::memory_order_relaxed) == 0) {
+            std::erase(all.groups, &group);
+        }
+    }
+    requested.is_over = true;
+}
+
+/// The library is done with the operation.
+void settle(Requested& requested, corymb_status status) noexcept {
+    if (status == CORYMB_OK) {
+        requested.work.finish();
+    } else {
+        report(status);
+        requested.error = error_class(status);
+    }
+    end(requested);
+}
+
+/// Forgets the operation of a handle.
+void drop(Requested& requested) noexcept {
+    if (requested.request != nullptr) {
+        const InUse use(*requested.group);
+        library().request_free(&requested.request);
+    }
+    Group* const group = requested.group;
+    Table& all = table();
+    std::unique_ptr<Requested> gone; // It may give types back to the MPI.
+    {
+        const std::lock_guard lock(all.lock);
+        const auto found = all.held.find(requested.handle);
+        gone = std::move(found->second);
+        all.held.erase(found);
+        all.spare.push_back(gone->handle);
+    }
+    requests_held.fetch_sub(1, std::memory_order_relaxed);
+    gone.reset();
+    let_go(*group);
+}
+
+} // namespace
+
+corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request) {
+    auto made = std::make_unique<Requested>(group, form, std::move(work));
+    Requested& requested = *made;
+    requested.work.keep_types();
+    requested.work.prepare();
+    requested.handle = take_handle();
+    Table& all = table();
+    {
+        const std::lock_guard lock(all.lock);
+        all.spare.reserve(all.held.size() + all.spare.size() + 1); // Giving back cannot fail.
+        all.held.emplace(requested.handle, std::move(made));
+    }
+    hold(group);
+    requests_held.fetch_add(1, std::memory_order_relaxed);
+    if (form == Form::nonblocking) {
+        begin(requested);
+    }
+    corymb_status status = CORYMB_OK;
+    {
+        const InUse use(group);
+        status = requested.work.call(form, group.team, &requested.request);
+    }
+    if (status != CORYMB_OK) {
+        if (form == Form::nonblocking) {
+            end(requested);
+        }
+        drop(requested);
+        return status;
+    }
+    *request = requested.handle;
+    return CORYMB_OK;
+}
+
+Requested* find_request(MPI_Request handle) noexcept {
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    const auto found = all.held.find(handle);
+    return found == all.held.end() ? nullptr : found->second.get();
+}
+
+bool look(Requested& requested) noexcept {
+    if (!requested.is_active || requested.is_over) {
+        return true;
+    }
+    int done = 0;
+    corymb_status status = CORYMB_OK;
+    {
+        const InUse use(*requested.group, std::try_to_lock);
+        if (!use.has_it()) {
+            return false; // Whoever has the team goes on with this operation, too.
+        }
+        status = library().test(&requested.request, &done);
+    }
+    if (done == 0 && status == CORYMB_OK) {
+        return false;
+    }
+    settle(requested, status);
+    return true;
+}
+
+void wait_for(Requested& requested) noexcept {
+    if (!requested.is_active || requested.is_over) {
+        return;
+    }
+    if (!requested.group->has_many_threads) {
+        corymb_status status = CORYMB_OK;
+        {
+            const InUse use(*requested.group);
+            status = library().wait(&requested.request);
+        }
+        settle(requested, status);
+        return;
+    }
+    // Another thread may have to use the communicator before this operation can end.
+    for (int looks = 0; !look(requested); ++looks) {
+        visit_mpi();
+        if (looks > looks_awake) {
+            sched_yield();
+        }
+    }
+}
+
+int start(Requested& requested) noexcept {
+    if (requested.is_active) {
+        return MPI_ERR_REQUEST;
+    }
+    corymb_status status = CORYMB_OUT_OF_MEMORY;
+    try {
+        requested.work.prepare();
+        begin(requested);
+        const InUse use(*requested.group);
+        status = library().start(requested.request);
+    } catch (const std::exception&) {
+        library().team_abandon(requested.group->team, "no memory for a copy of a buffer");
+        report(status);
+        return MPI_ERR_NO_MEM;
+    }
+    if (status != CORYMB_OK) {
+        report(status);
+        end(requested);
+        requested.is_active = false;
+        return error_class(status);
+    }
+    return MPI_SUCCESS;
+}
+
+int complete(Requested& requested, MPI_Request* handle) noexcept {
+    const int error = requested.error;
+    requested.is_active = false;
+    requested.is_over = false;
+    requested.error = MPI_SUCCESS;
+    if (requested.form == Form::nonblocking) {
+        free_request(requested, handle);
+    }
+    return error;
+}
+
+void free_request(Requested& requested, MPI_Request* handle) noexcept {
+    drop(requested);
+    *handle = host().request_null;
+}
+
+int raise_error(Requested& requested, int error) noexcept {
+    host().Comm_call_errhandler(
+        requested.group->is_orphan ? host().comm_world : requested.group->comm, error);
+    return error;
+}
+
+bool go_on_with_requests() noexcept {
+    if (requests_active.load(std::memory_order_relaxed) == 0) {
+        return false;
+    }
+    if (is_within_mpi) { // The library has visited the MPI, which has come back here.
+        return true;
+    }
+    is_within_mpi = true;
+    ActiveGroups& all = active_groups();
+    const std::unique_lock lock(all.lock, std::try_to_lock);
+    if (lock.owns_lock()) {
+        for (Group* const group : all.groups) {
+            const InUse use(*group, std::try_to_lock);
+            if (use.has_it()) {
+                library().progress(group->team, nullptr); // Failures are told by their requests.
+            }
+        }
+    }
+    is_within_mpi = false;
+    return true;
+}
+
+void give_back_handles() noexcept {
+    {
+        ActiveGroups& all = active_groups();
+        const std::lock_guard lock(all.lock);
+        all.groups.clear();
+    }
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    for (MPI_Request& handle : all.spare) {
+        host().Request_free(&handle);
+    }
+    all.spare.clear();
+}
+
+} // namespace corymb::mpi

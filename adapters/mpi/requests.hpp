@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of corymb's that the program holds an MPI_Request of. The handle is a real one of the
+// MPI's, an inactive persistent receive from nobody, so that it may stand in arrays among others:
+// the MPI passes over it.
+#pragma once
+
+#include "call.hpp"
+#include "group.hpp"
+#include "work.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace corymb::mpi {
+
+/// One operation, until its request is completed or, if persistent, freed.
+struct Requested {
+    Requested(Group& its_group, Form its_form, Work&& its_work) noexcept
+        : group(&its_group), form(its_form), work(std::move(its_work)) {}
+
+    Group* group;
+    Form form;
+    Work work;
+    MPI_Request handle{};
+    corymb_request* request = nullptr;
+    bool is_active = false; ///< Started, not completed.
+    bool is_over = false;   ///< Done; the program has not been told.
+    int error = MPI_SUCCESS;
+};
+
+/// Requests that the program holds, and those among them that are not done.
+inline constinit std::atomic<int> requests_held{0};
+inline constinit std::atomic<int> requests_active{0};
+[[nodiscard]] inline bool has_requests() noexcept {
+    return requests_held.load(std::memory_order_relaxed) != 0;
+}
+[[nodiscard]] inline bool has_active_requests() noexcept {
+    return requests_active.load(std::memory_order_seq_cst) != 0;
+}
+
+/// Starts the work, or makes its persistent request. Returns corymb's status; after an error there
+/// is no request. Throws std::bad_alloc.
+corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request);
+
+/// That of the handle, or null: it is the MPI's.
+[[nodiscard]] Requested* find_request(MPI_Request handle) noexcept;
+/// Looks once, bounded. True: the operation is over, or not active.
+bool look(Requested& requested) noexcept;
+/// Returns when the operation is over.
+void wait_for(Requested& requested) noexcept;
+/// Starts a persistent request; returns MPI's error code.
+int start(Requested& requested) noexcept;
+/// The program is told that it is over: a nonblocking request goes, a persistent one can be started
+/// again. Returns the operation's outcome.
+int complete(Requested& requested, MPI_Request* handle) noexcept;
+/// Of a persistent request that is not active.
+void free_request(Requested& requested, MPI_Request* handle) noexcept;
+/// Calls the error handler of the operation's communicator; returns `error`.
+int raise_error(Requested& requested, int error) noexcept;
+
+/// From the MPI: goes on with all requests as far as possible at once. Whether any is under way.
+bool go_on_with_requests() noexcept;
+/// At MPI_Finalize.
+void give_back_handles() noexcept;
+
+} // namespace corymb::mpi

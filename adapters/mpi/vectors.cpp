@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations that move parts of different lengths. As in moves.cpp all are taken over, as bytes;
+// ranks may know different lists. Which of two is faster is not tried, for ranks do not know the
+// same lengths.
+#include "aliasing.hpp"
+#include "calls.hpp"
+#include "elements.hpp"
+#include "turn.hpp"
+
+namespace corymb::mpi {
+
+namespace {
+
+/// The parts of a buffer as a program's lists have them; empty when MPI would refuse them.
+std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
+                                  MPI_Datatype type) {
+    std::vector<ProgramPart> parts;
+    if (!counts.exists() || !places.exists() || type == host().type_null) {
+        return parts;
+    }
+    const Layout layout = layout_of(type);
+    for (int rank = 0; rank < size; ++rank) {
+        if (counts[rank] < 0) {
+            return {};
+        }
+        parts.push_back({places[rank] * layout.extent, counts[rank], layout});
+    }
+    return parts;
+}
+
+/// The same of alltoallw, whose places are bytes.
+std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
+                                  const MPI_Datatype* types) {
+    std::vector<ProgramPart> parts;
+    if (!counts.exists() || !places.exists() || types == nullptr) {
+        return parts;
+    }
+    for (int rank = 0; rank < size; ++rank) {
+        if (counts[rank] < 0 || types[rank] == host().type_null) {
+            return {};
+        }
+        parts.push_back({places[rank], counts[rank], layout_of(types[rank])});
+    }
+    return parts;
+}
+
+std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
+    return static_cast<std::size_t>(count) * layout.size;
+}
+
+std::uint64_t bytes_of(const std::vector<ProgramPart>& parts) noexcept {
+    std::uint64_t bytes = 0;
+    for (const ProgramPart& part : parts) {
+        bytes += bytes_of(part.elements, part.layout);
+    }
+    return bytes;
+}
+
+bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
+    return count >= 0 && type != host().type_null;
+}
+
+/// `count` is that of this rank's own part where a buffer has but one.
+Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
+    Work work(op, count, CORYMB_BYTE);
+    work.root = root;
+    work.is_vector = true;
+    return work;
+}
+
+int exchange(Turn& turn, const std::vector<ProgramPart>& in_parts, const void* in,
+             const std::vector<ProgramPart>& out_parts, void* out) {
+    const bool in_place = in == MPI_IN_PLACE;
+    if (out_parts.empty() || (!in_place && in_parts.empty()) ||
+        is_aliased(in, out, bytes_of(out_parts) > 0)) {
+        return turn.pass_on(Reason::arguments);
+    }
+    return turn.take(
+        bytes_of(out_parts),
+        [&] {
+            Work work = vector_work(CORYMB_ALLTOALL, 0);
+            work.write_parts(out, out_parts);
+            work.read_parts(in_place ? out : in, in_place ? out_parts : in_parts, in_place);
+            return work;
+        },
+        false);
+}
+
+} // namespace
+
+int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+            Counts out_counts, Displacements out_places, MPI_Datatype out_type, int root,
+            MPI_Comm comm) {
+    Turn turn(call, comm);
+    if (!turn.has_team()) {
+        return turn.pass_on(Reason::no_team);
+    }
+    const bool is_root = turn.rank() == root;
+    const bool in_place = in == MPI_IN_PLACE;
+    std::vector<ProgramPart> parts;
+    if (is_root) {
+        parts = parts_of(turn.size(), out_counts, out_places, out_type);
+    }
+    if (!turn.is_rank(root) || (in_place && !is_root) ||
+        (!in_place && !is_valid(in_count, in_type)) || (is_root && parts.empty())) {
+        return turn.pass_on(Reason::arguments);
+    }
+    const Layout layout = in_place ? Layout{} : layout_of(in_type);
+    const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
+    return turn.take(
+        bytes,
+        [&] {
+            Work work = vector_work(CORYMB_GATHER, bytes, root);
+            if (is_root) {
+                work.write_parts(out, parts);
+            }
+            if (in_place) {
+                work.input = CORYMB_IN_PLACE;
+                work.read_part_from_output(out, parts, root);
+            } else {
+                work.read(in, in_count, layout);
+            }
+            return work;
+        },
+        false);
+}
+
+int scatterv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+             MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
+             MPI_Comm comm) {
+    Turn turn(call, comm);
+    if (!turn.has_team()) {
+        return turn.pass_on(Reason::no_team);
+    }
+    const bool is_root = turn.rank() == root;
+    const bool in_place = out == MPI_IN_PLACE;
+    std::vector<ProgramPart> parts;
+    if (is_root) {
+        parts = parts_of(turn.size(), in_counts, in_places, in_type);
+    }
+    if (!turn.is_rank(root) || (in_place && !is_root) ||
+        (!in_place && !is_valid(out_count, out_type)) || (is_root && parts.empty())) {
+        return turn.pass_on(Reason::arguments);
+    }
+    const Layout layout = in_place ? Layout{} : layout_of(out_type);
+    const std::size_t bytes = bytes_of(in_place ? 0 : out_count, layout);
+    return turn.take(
+        bytes,
+        [&] {
+            Work work = vector_work(CORYMB_SCATTER, bytes, root);
+            if (is_root) {
+                work.read_parts(in, parts, false);
+            }
+            if (in_place) {
+                work.output = CORYMB_IN_PLACE;
+            } else {
+                work.write(out, out_count, layout);
+            }
+            return work;
+        },
+        false);
+}
+
+int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+               void* out, Counts out_counts, Displacements out_places, MPI_Datatype out_type,
+               MPI_Comm comm) {
+    Turn turn(call, comm);
+    if (!turn.has_team()) {
+        return turn.pass_on(Reason::no_team);
+    }
+    const bool in_place = in == MPI_IN_PLACE;
+    const auto parts = parts_of(turn.size(), out_counts, out_places, out_type);
+    if (parts.empty() || (!in_place && !is_valid(in_count, in_type))) {
+        return turn.pass_on(Reason::arguments);
+    }
+    const Layout layout = in_place ? Layout{} : layout_of(in_type);
+    const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
+    return turn.take(
+        bytes_of(parts),
+        [&] {
+            Work work = vector_work(CORYMB_ALLGATHER, bytes);
+            work.write_parts(out, parts);
+            if (in_place) {
+                work.input = CORYMB_IN_PLACE;
+                work.read_part_from_output(out, parts, turn.rank());
+            } else {
+                work.read(in, in_count, layout);
+            }
+            return work;
+        },
+        false);
+}
+
+int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+              MPI_Datatype in_type, void* out, Counts out_counts, Displacements out_places,
+              MPI_Datatype out_type, MPI_Comm comm) {
+    Turn turn(call, comm);
+    if (!turn.has_team()) {
+        return turn.pass_on(Reason::no_team);
+    }
+    std::vector<ProgramPart> in_parts;
+    if (in != MPI_IN_PLACE) {
+        in_parts = parts_of(turn.size(), in_counts, in_places, in_type);
+    }
+    return exchange(turn, in_parts, in, parts_of(turn.size(), out_counts, out_places, out_type),
+                    out);
+}
+
+int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
+              const MPI_Datatype* in_types, void* out, Counts out_counts, Displacements out_places,
+              const MPI_Datatype* out_types, MPI_Comm comm) {
+    Turn turn(call, comm);
+    if (!turn.has_team()) {
+        return turn.pass_on(Reason::no_team);
+    }
+    std::vector<ProgramPart> in_parts;
+    if (in != MPI_IN_PLACE) {
+        in_parts = parts_of(turn.size(), in_counts, in_places, in_types);
+    }
+    return exchange(turn, in_parts, in, parts_of(turn.size(), out_counts, out_places, out_types),
+                    out);
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking after the MPI below while this rank waits in corymb: peers may wait for it there.
+#pragma once
+
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// How often a wait visits at first.
+inline constexpr std::int64_t visit_every_ns = 20'000;
+
+/// Set while this thread is in a function that the MPI has called.
+inline thread_local constinit bool is_within_mpi = false;
+
+/// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
+void visit_mpi() noexcept;
+
+} // namespace corymb::mpi

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective in corymb's terms, with the buffers of this rank. All forms of an operation are the
+// same work: a blocking call does it at once, a request keeps it until it is complete.
+#pragma once
+
+#include "call.hpp"
+#include "library.hpp"
+#include "staging.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace corymb::mpi {
+
+/// Where parts of different lengths lie, in elements of the work's type.
+struct PartList {
+    std::vector<std::size_t> counts;
+    std::vector<std::size_t> displacements;
+};
+
+/// The parts of a buffer as the program gives them.
+struct ProgramPart {
+    MPI_Aint offset; ///< In bytes.
+    MPI_Count elements;
+    Layout layout;
+};
+
+class Work {
+public:
+    Work(corymb_collective operation, std::size_t elements, corymb_type element_type) noexcept
+        : op(operation), count(elements), type(element_type) {}
+
+    corymb_collective op;
+    std::size_t count; ///< Elements of one part.
+    corymb_type type;
+    corymb_op with = CORYMB_NO_OP;
+    int root = 0;
+    const void* input = nullptr; ///< Or CORYMB_IN_PLACE.
+    void* output = nullptr;      ///< Or CORYMB_IN_PLACE.
+    /// Of the vector operations; lists that an operation does not have are empty.
+    bool is_vector = false;
+    PartList in_parts{};
+    PartList out_parts{};
+
+    // Which memory of the program the operation uses. Elements with gaps are copied in `prepare`
+    // and in `finish`; dense ones are used where they lie. All throw std::bad_alloc.
+
+    void read(const void* buffer, MPI_Count elements, const Layout& layout);
+    /// Even where it is dense: the operation writes the same memory.
+    void read_copy(const void* buffer, MPI_Count elements, const Layout& layout);
+    void write(void* buffer, MPI_Count elements, const Layout& layout);
+    /// Elements of what it writes that it reads before.
+    void read_from_output(void* buffer, MPI_Count first, MPI_Count elements, const Layout& layout);
+    /// The operation only reads what `write` has named.
+    void do_not_store() noexcept;
+    /// The same of buffers with parts; they set `in_parts` and `out_parts`.
+    void read_parts(const void* buffer, const std::vector<ProgramPart>& parts, bool must_copy);
+    void write_parts(void* buffer, const std::vector<ProgramPart>& parts);
+    /// The part of the output that it reads before.
+    void read_part_from_output(void* buffer, const std::vector<ProgramPart>& parts, int part);
+    /// The result lies `first` bytes into the buffer and belongs to its beginning.
+    void move_to_front(void* buffer, std::size_t first, std::size_t bytes) noexcept;
+    /// The program may free its datatypes before the operation is complete.
+    void keep_types();
+
+    /// Before each start.
+    void prepare() {
+        if (source_ != nullptr || target_ != nullptr) [[unlikely]] {
+            copy_in();
+        }
+    }
+    /// After the operation has succeeded.
+    void finish() noexcept {
+        if (target_ != nullptr || front_bytes_ != 0) [[unlikely]] {
+            copy_out();
+        }
+    }
+
+    /// Calls the library. `request` is for the other forms than the blocking one.
+    corymb_status call(Form form, corymb_team* team, corymb_request** request) const noexcept;
+
+private:
+    struct Piece {
+        std::byte* buffer;
+        MPI_Count elements;
+        Layout layout;
+        std::size_t at; ///< Byte of the copy.
+        bool is_read;
+        bool is_stored;
+    };
+    /// The copy of a buffer.
+    struct Copy {
+        std::vector<Piece> pieces;
+        std::vector<MPI_Datatype> kept;
+        std::size_t bytes = 0;
+        std::unique_ptr<std::byte[]> data;
+
+        Copy() = default;
+        Copy(const Copy&) = delete;
+        Copy& operator=(const Copy&) = delete;
+        ~Copy();
+    };
+    void add(std::unique_ptr<Copy>& copy, const Piece& piece);
+    PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
+                   const std::vector<ProgramPart>& parts, bool must_copy, bool is_read);
+    void copy_in();
+    void copy_out() noexcept;
+
+    std::unique_ptr<Copy> source_; ///< Null: there is none.
+    std::unique_ptr<Copy> target_;
+    std::byte* front_ = nullptr;
+    std::size_t front_first_ = 0;
+    std::size_t front_bytes_ = 0;
+};
+
+} // namespace corymb::mpi
