@@ -1,267 +1,325 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mailboxes cost between two threads: round trips and streams of 8 bytes, in turns with two
-// plain cache lines and with Boost's queue; and a probe of many peers that send nothing.
-// bench/README.md says how to read it.
-#include <corymb/mailbox.hpp>
+// What messages cost, for `corymb bench messages`: round trips and streams between two ends, a look
+// at many silent peers, and telling many readers; corymb and others in turns. One JSON object a
+// line; bench/README.md says how to read them.
+#include "../threads/statistics.hpp"
+#include "link.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <string>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <thread>
-#include <vector>
+#include <unistd.h>
 
-#ifdef CORYMB_BENCH_LOCKFREE
-#include <boost/lockfree/spsc_queue.hpp>
-#endif
-
+namespace corymb::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono_literals::operator""s;
 
-constexpr int rounds = 15;
-constexpr std::uint64_t round_trips = 5'000, streamed = 50'000, probes = 20'000;
-constexpr std::size_t capacity = 256;
-
-/// Two ends, 0 and 1; each is used by one thread.
-class Link {
-public:
-    Link() = default;
-    Link(const Link&) = delete;
-    Link& operator=(const Link&) = delete;
-    virtual ~Link() = default;
-    virtual bool put(int end, std::uint64_t value) = 0;
-    virtual bool take(int end, std::uint64_t& value) = 0;
-    /// All that is there; how many.
-    virtual std::uint64_t drain(int end) {
-        std::uint64_t value = 0;
-        return take(end, value) ? 1 : 0;
-    }
-    [[nodiscard]] virtual bool streams() const { return true; }
-};
-
-/// The least that a message can be: a word in a line for each direction.
-class PlainLines final : public Link {
-public:
-    bool put(int end, std::uint64_t value) override {
-        line_.at(static_cast<std::size_t>(end)).word.store(value, std::memory_order_release);
-        return true;
-    }
-    bool take(int end, std::uint64_t& value) override {
-        const auto own = static_cast<std::size_t>(end);
-        value = line_.at(1 - own).word.load(std::memory_order_acquire);
-        const bool is_new = value != seen_.at(own).value;
-        seen_.at(own).value = value;
-        return is_new;
-    }
-    [[nodiscard]] bool streams() const override { return false; }
-
-private:
-    struct alignas(128) Line {
-        std::atomic<std::uint64_t> word{0};
-    };
-    struct alignas(128) Seen {
-        std::uint64_t value = 0;
-    };
-    std::array<Line, 2> line_;
-    std::array<Seen, 2> seen_;
-};
-
-class Mail final : public Link {
-public:
-    explicit Mail(corymb::MailboxProtocol protocol)
-        : group_(2, {.protocol = protocol, .capacity = capacity}) {
-        box_[0] = group_.join(0);
-        box_[1] = group_.join(1);
-    }
-    bool put(int end, std::uint64_t value) override {
-        return box_.at(static_cast<std::size_t>(end)).send_value(1 - end, value);
-    }
-    bool take(int end, std::uint64_t& value) override {
-        return box_.at(static_cast<std::size_t>(end))
-                   .probe_values<std::uint64_t>(
-                       [&value](corymb::Rank, std::uint64_t got) { value = got; }, 1) != 0;
-    }
-    std::uint64_t drain(int end) override {
-        return box_.at(static_cast<std::size_t>(end))
-            .probe_values<std::uint64_t>([](corymb::Rank, std::uint64_t) {});
-    }
-
-private:
-    corymb::MailboxGroup group_;
-    std::array<corymb::Mailbox, 2> box_;
-};
-
-#ifdef CORYMB_BENCH_LOCKFREE
-class BoostQueue final : public Link {
-public:
-    bool put(int end, std::uint64_t value) override {
-        return queue_.at(static_cast<std::size_t>(end)).push(value);
-    }
-    bool take(int end, std::uint64_t& value) override {
-        return queue_.at(static_cast<std::size_t>(1 - end)).pop(value);
-    }
-    std::uint64_t drain(int end) override {
-        return queue_.at(static_cast<std::size_t>(1 - end)).consume_all([](std::uint64_t) {});
-    }
-
-private:
-    using Queue = boost::lockfree::spsc_queue<std::uint64_t, boost::lockfree::capacity<capacity>>;
-    std::array<Queue, 2> queue_;
-};
-#endif
+constexpr std::uint64_t stop = ~std::uint64_t{0};
+constexpr auto longest_wait = 20s;
 
 /// Tries until it works; gives the CPU away now and then, for who shares it.
 template <class Try>
 void until(const Try& attempt) {
+    Clock::time_point end{};
     for (int tries = 1; !attempt(); ++tries) {
-        if (tries % 4096 == 0) {
+        if (tries % 1024 == 0) {
             std::this_thread::yield();
+            const auto now = Clock::now();
+            end = tries == 1024 ? now + longest_wait : end;
+            if (now > end) {
+                throw std::runtime_error("a peer has not answered for 20 s");
+            }
         }
     }
 }
 
-std::uint64_t take(Link& link, int end) {
+std::uint64_t take_one(Link& link, int end) {
     std::uint64_t value = 0;
-    until([&] { return link.take(end, value); });
+    until([&] { return link.take(end, 1, value) != 0; });
     return value;
 }
 void put(Link& link, int end, std::uint64_t value) {
     until([&] { return link.put(end, value); });
 }
 
-/// Nanoseconds for one of `count` calls of `work`, after a first exchange with the peer.
-template <class Peer, class Work>
-double turn(Link& link, std::uint64_t count, const Peer& peer, const Work& work) {
-    const std::jthread other([&] {
-        put(link, 1, take(link, 1));
-        peer();
-    });
-    put(link, 0, ~std::uint64_t{0});
-    static_cast<void>(take(link, 0));
-    const auto begin = Clock::now();
-    work();
-    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() /
-           static_cast<double>(count);
-}
-
-double round_trip(Link& link) {
-    return turn(
-        link, round_trips,
-        [&] {
-            for (std::uint64_t i = 0; i < round_trips; ++i) {
-                put(link, 1, take(link, 1));
-            }
-        },
-        [&] {
-            for (std::uint64_t i = 1; i <= round_trips; ++i) {
-                put(link, 0, i);
-                static_cast<void>(take(link, 0));
-            }
-        });
-}
-
-double stream(Link& link) {
-    return turn(
-        link, streamed,
-        [&] {
-            std::uint64_t got = 0;
-            until([&] { return (got += link.drain(1)) >= streamed; });
-            put(link, 1, 1);
-        },
-        [&] {
-            for (std::uint64_t i = 1; i <= streamed; ++i) {
-                put(link, 0, i);
-            }
-            static_cast<void>(take(link, 0));
-        });
-}
-
-/// A probe of one of `peers` + 1 members, to whom all have sent once and nobody does now.
-double idle_probe(corymb::MailboxProtocol protocol, int peers) {
-    corymb::MailboxGroup group(peers + 1, {.protocol = protocol, .capacity = 2});
-    corymb::Mailbox receiver = group.join(0);
-    const auto ignore = [](corymb::Rank, auto) {
-    };
-    for (int peer = 1; peer <= peers; ++peer) {
-        corymb::Mailbox box = group.join(peer);
-        static_cast<void>(box.send_value(0, peer));
-    }
-    std::vector<double> times;
-    receiver.probe(ignore);
-    for (int round = 0; round < rounds; ++round) {
-        const auto begin = Clock::now();
-        for (std::uint64_t i = 0; i < probes; ++i) {
-            receiver.probe(ignore);
+/// The other end: answers each message, or the last one only, until it is told to stop.
+void serve(Link& link, bool answers_each) {
+    link.open(1);
+    put(link, 1, take_one(link, 1));
+    for (std::uint64_t last = 0; last != stop;) {
+        until([&] { return link.take(1, answers_each ? 1 : stop, last) != 0; });
+        if (answers_each || last == stop) {
+            put(link, 1, last);
         }
-        times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count() /
-                        static_cast<double>(probes));
     }
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
 }
 
-struct Contestant {
-    std::string name;
-    std::unique_ptr<Link> link;
-    std::vector<double> round_trip{}, stream{};
+/// Runs `serve` in a thread or in a child process.
+class Server {
+public:
+    Server(Link& link, bool answers_each, bool is_process) {
+        if (!is_process) {
+            thread_ = std::jthread([this, &link, answers_each] {
+                try {
+                    serve(link, answers_each);
+                } catch (const std::exception&) {
+                    has_failed_.store(true, std::memory_order_relaxed);
+                }
+            });
+            return;
+        }
+        child_ = ::fork();
+        if (child_ == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            int status = 0;
+            try {
+                serve(link, answers_each);
+            } catch (const std::exception&) {
+                status = 1;
+            }
+            ::_exit(status);
+        }
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    ~Server() { static_cast<void>(end()); }
+    /// Whether all went well.
+    bool end() {
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+        int status = 0;
+        if (child_ > 0) {
+            ::waitpid(child_, &status, 0);
+            child_ = 0;
+        }
+        return status == 0 && !has_failed_.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<bool> has_failed_{false};
+    std::jthread thread_;
+    ::pid_t child_ = 0;
 };
 
-void print(std::vector<double>& times) {
-    std::sort(times.begin(), times.end());
-    const auto at = [&](std::size_t quarter) {
-        return times[(times.size() - 1) * quarter / 4];
-    };
-    std::printf(" %8.1f %8.1f %8.1f", at(1), at(2), at(3));
+double nanoseconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+/// One message there and back, or one of many on their way.
+double time_link(const Contestant<Link>& who, int bytes, bool is_stream, Clock::duration budget) {
+    const std::unique_ptr<Link> link = who.make(bytes);
+    Server server(*link, !is_stream, who.is_between_processes);
+    link->open(0);
+    put(*link, 0, stop - 1);
+    static_cast<void>(take_one(*link, 0));
+    const auto begin = Clock::now();
+    std::uint64_t sent = 0;
+    while (sent == 0 || Clock::now() - begin < budget) {
+        for (int i = 0; i < 50; ++i) {
+            put(*link, 0, ++sent);
+            if (!is_stream) {
+                static_cast<void>(take_one(*link, 0));
+            }
+        }
+    }
+    put(*link, 0, stop);
+    static_cast<void>(take_one(*link, 0));
+    const double time = nanoseconds_since(begin) / static_cast<double>(sent);
+    if (!server.end()) {
+        throw std::runtime_error(who.name + ": the other end failed");
+    }
+    return time;
+}
+
+double time_look(const Contestant<Inbox>& who, int peers, Clock::duration budget) {
+    const std::unique_ptr<Inbox> inbox = who.make(peers);
+    const auto begin = Clock::now();
+    std::uint64_t looks = 0;
+    while (looks == 0 || Clock::now() - begin < budget) {
+        for (int i = 0; i < 500; ++i, ++looks) {
+            if (inbox->look() != 0) {
+                throw std::runtime_error(who.name + ": a message from nobody");
+            }
+        }
+    }
+    return nanoseconds_since(begin) / static_cast<double>(looks);
+}
+
+/// What the publisher needs for a message; between bursts another thread reads for all readers.
+double time_publish(const Contestant<Audience>& who, int readers, Clock::duration budget) {
+    const std::unique_ptr<Audience> audience = who.make(readers);
+    std::atomic<std::uint64_t> published{0}, drained{0};
+    std::jthread reader([&](const std::stop_token& token) {
+        const std::uint64_t each = burst * static_cast<std::uint64_t>(readers);
+        std::uint64_t round = 0, taken = 0;
+        while (!token.stop_requested()) {
+            if (published.load(std::memory_order_acquire) == round) {
+                std::this_thread::yield();
+                continue;
+            }
+            taken += audience->drain();
+            if (taken == (round + 1) * each) {
+                drained.store(++round, std::memory_order_release);
+            }
+        }
+    });
+    double in_all = 0;
+    std::uint64_t bursts = 0;
+    const auto end = Clock::now() + budget;
+    while (bursts == 0 || Clock::now() < end) {
+        const auto begin = Clock::now();
+        for (std::uint64_t i = 0; i < burst; ++i) {
+            audience->publish(i);
+        }
+        in_all += nanoseconds_since(begin);
+        published.store(++bursts, std::memory_order_release);
+        until([&] { return drained.load(std::memory_order_acquire) == bursts; });
+    }
+    return in_all / static_cast<double>(bursts * burst);
+}
+
+struct Options {
+    std::vector<int> bytes{8, 256};
+    std::vector<int> peers{1, 8, 64, 256, 1024};
+    std::vector<int> readers{1, 8, 64, 200};
+    double seconds = 30;
+};
+
+const char* to_text(Family family) {
+    return family == Family::corymb ? "corymb" : family == Family::peer ? "peer" : "floor";
+}
+
+/// All that is measured, in turns.
+class Session {
+public:
+    explicit Session(Options options) : options_(std::move(options)) {
+        cases_ = options_.bytes.size() * 2 + options_.peers.size() + options_.readers.size();
+    }
+    void run() {
+        for (const bool is_stream : {false, true}) {
+            for (const int bytes : options_.bytes) {
+                auto all = links();
+                std::erase_if(all,
+                              [is_stream](const auto& who) { return is_stream && !who.streams; });
+                compare(is_stream ? "stream" : "round_trip", bytes, all,
+                        [&](const auto& who, auto budget) {
+                            return time_link(who, bytes, is_stream, budget);
+                        });
+            }
+        }
+        for (const int peers : options_.peers) {
+            compare("idle_poll", peers, inboxes(),
+                    [&](const auto& who, auto budget) { return time_look(who, peers, budget); });
+        }
+        for (const int readers : options_.readers) {
+            compare("publish", readers, audiences(), [&](const auto& who, auto budget) {
+                return time_publish(who, readers, budget);
+            });
+        }
+    }
+
+private:
+    static constexpr std::size_t rounds = 9;
+
+    template <class Kind, class Time>
+    void compare(const char* op, int size, std::vector<Contestant<Kind>> contestants,
+                 const Time& time) {
+        std::erase_if(contestants, [size](const auto& who) { return size > who.largest; });
+        const std::chrono::duration<double> each(
+            options_.seconds / static_cast<double>(cases_ * contestants.size() * rounds));
+        const auto budget = std::chrono::duration_cast<Clock::duration>(each);
+        std::vector<std::vector<double>> times(contestants.size());
+        for (std::size_t round = 0; round < rounds; ++round) {
+            for (std::size_t k = 0; k < contestants.size(); ++k) { // Another one begins each round.
+                const std::size_t who = (k + round) % contestants.size();
+                times[who].push_back(time(contestants[who], budget));
+            }
+        }
+        for (std::size_t who = 0; who < contestants.size(); ++who) {
+            const Quartiles found = quartiles(times[who]);
+            std::printf("{\"type\":\"row\",\"op\":\"%s\",\"size\":%d,\"contestant\":\"%s\","
+                        "\"family\":\"%s\",\"median_ns\":%.2f,\"q25\":%.2f,\"q75\":%.2f}\n",
+                        op, size, contestants[who].name.c_str(), to_text(contestants[who].family),
+                        found.median, found.q25, found.q75);
+        }
+        std::fflush(stdout);
+        std::fprintf(stderr, "progress %.3f %s %d\n",
+                     static_cast<double>(++done_) / static_cast<double>(cases_), op, size);
+    }
+
+    Options options_;
+    std::size_t cases_ = 0, done_ = 0;
+};
+
+[[noreturn]] void refuse(const std::string& text) {
+    std::fprintf(stderr, "corymb-bench-messages: %s\n", text.c_str());
+    std::exit(2);
+}
+
+template <class T>
+T number(std::string_view text, T low, T high) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+        refuse("'" + std::string(text) + "' is no number that fits");
+    }
+    return value;
+}
+
+std::vector<int> numbers(std::string_view text, int low, int high) {
+    std::vector<int> all;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        all.push_back(number(text.substr(0, comma), low, high));
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return all;
+}
+
+Options options_from(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; i += 2) {
+        const std::string_view name = argv[i];
+        const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+        if (name == "--seconds") {
+            options.seconds = number(value, 0.1, 86400.0);
+        } else if (name == "--bytes") {
+            options.bytes = numbers(value, 8, 256);
+            if (options.bytes != std::vector{8} && options.bytes != std::vector{256} &&
+                options.bytes != Options{}.bytes) {
+                refuse("--bytes may be 8, 256 or 8,256");
+            }
+        } else if (name == "--peers") {
+            options.peers = numbers(value, 1, 4096);
+        } else if (name == "--readers") {
+            options.readers = numbers(value, 1, 4096);
+        } else {
+            refuse("unknown option " + std::string(name) +
+                   "; there are --seconds, --bytes, --peers and --readers");
+        }
+    }
+    return options;
 }
 
 } // namespace
+} // namespace corymb::bench
 
-int main() {
-    using corymb::MailboxProtocol;
-    constexpr std::array protocols{MailboxProtocol::ring, MailboxProtocol::nvp,
-                                   MailboxProtocol::srbp};
-    std::vector<Contestant> contestants;
-    contestants.push_back({"plain lines", std::make_unique<PlainLines>()});
-    for (const MailboxProtocol protocol : protocols) {
-        contestants.push_back(
-            {std::string("mailbox ") + to_string(protocol), std::make_unique<Mail>(protocol)});
-    }
-#ifdef CORYMB_BENCH_LOCKFREE
-    contestants.push_back({"boost spsc_queue", std::make_unique<BoostQueue>()});
-#endif
-    for (int round = 0; round < rounds; ++round) {
-        for (std::size_t i = 0; i < contestants.size(); ++i) { // Another one begins each round.
-            Contestant& who =
-                contestants[(i + static_cast<std::size_t>(round)) % contestants.size()];
-            who.round_trip.push_back(round_trip(*who.link));
-            if (who.link->streams()) {
-                who.stream.push_back(stream(*who.link));
-            }
-        }
-    }
-    std::printf("8 bytes, ns: quartiles of %d turns\n%-18s %26s %26s\n", rounds, "", "round trip",
-                "streaming, a message");
-    for (Contestant& who : contestants) {
-        std::printf("%-18s", who.name.c_str());
-        print(who.round_trip);
-        if (!who.stream.empty()) {
-            print(who.stream);
-        }
-        std::printf("\n");
-    }
-    std::printf("\na probe that finds nothing, ns: median\n%8s %8s %8s %8s\n", "peers", "ring",
-                "nvp", "srbp");
-    for (const int peers : {1, 8, 64, 256, 1024}) {
-        std::printf("%8d", peers);
-        for (const MailboxProtocol protocol : protocols) {
-            std::printf(" %8.1f", idle_probe(protocol, peers));
-        }
-        std::printf("\n");
+int main(int argc, char** argv) {
+    try {
+        corymb::bench::Session(corymb::bench::options_from(argc, argv)).run();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "corymb-bench-messages: %s\n", error.what());
+        return 1;
     }
     return 0;
 }

@@ -80,6 +80,29 @@ def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     assert corymb_call("sim", "plan.json", "--members", "2").returncode == 2
 
 
+def test_bench_messages(corymb_call: Command) -> None:
+    done = corymb_call("bench", "messages", "--bytes", "8", "--seconds", "0.5", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    report = stdout_json(done)
+    assert report["schema"] == "corymb-bench-messages/1"
+    names = {(row["op"], row["contestant"]) for row in report["rows"]}
+    assert {
+        ("round_trip", "plain lines"),
+        ("round_trip", "mailbox nvp, processes"),
+        ("stream", "mailbox srbp"),
+        ("idle_poll", "mailbox nvp"),
+        ("publish", "broadcast ring, shared memory"),
+    } <= names
+    assert {row["size"] for row in report["rows"] if row["op"] == "publish"} == {1, 8, 64, 200}
+    assert all(row["q25"] <= row["median_ns"] <= row["q75"] for row in report["rows"])
+    peers = sum(row["family"] == "peer" for row in report["rows"])
+    assert sum(len(lines) for lines in report["verdict"].values()) == peers
+    for option, value in (("--threads", "2"), ("--bytes", "16")):
+        refused = corymb_call("bench", "messages", option, value)
+        assert refused.returncode == 2
+        assert option in refused.stderr
+
+
 def test_map_of_the_gallery(corymb_call: Command) -> None:
     done = corymb_call("map", "--machine", SMELT)
     assert done.returncode == 0

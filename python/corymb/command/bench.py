@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import corymb
-from corymb.command import bench_multicast, bench_program, console, files, inputs
+from corymb.command import bench_messages, bench_multicast, bench_program, console, files, inputs
 from corymb.command.options import JsonFile
 from corymb.study import OPERATIONS, bench_verdict
 
@@ -19,7 +19,8 @@ NAME = "bench"
 EXAMPLES = (
     "Examples: corymb bench barrier --threads 2 | "
     "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
-    "corymb bench allreduce --threads 2 --bytes 8,65536 | corymb bench multicast --threads 2,8"
+    "corymb bench allreduce --threads 2 --bytes 8,65536 | "
+    "corymb bench multicast --threads 2,8 | corymb bench messages --seconds 20"
 )
 REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 
@@ -28,7 +29,8 @@ def command(
     ops: Annotated[
         str,
         typer.Argument(
-            metavar="OP[,OP]", help="barrier, broadcast, reduce, allreduce; or multicast."
+            metavar="OP[,OP]",
+            help="barrier, broadcast, reduce, allreduce; or multicast; or messages.",
         ),
     ],
     threads: Annotated[
@@ -54,12 +56,9 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Time corymb, the raw floor and other libraries, alternating in one run."""
-    if ops == "multicast":
-        unused = {"--bytes": sizes, "--regimes": regimes, "--contestants": contestants}
-        for option, value in unused.items():
-            if value is not None:
-                raise inputs.usage(f"{option} does not go with multicast")
-        bench_multicast.command(numbers(threads, "--threads", 2, 1024), seconds, json)
+    if ops in {"multicast", "messages"}:
+        unused = {"--regimes": regimes, "--contestants": contestants}
+        _other_bench(ops, unused, threads, sizes, seconds, json)
         return
     names = split(ops, "OP")
     for name in names:
@@ -90,6 +89,25 @@ def command(
         files.write_json(
             json, {"schema": "corymb-bench/1", "version": corymb.__version__, "rows": rows}
         )
+
+
+def _other_bench(
+    name: str,
+    unused: dict[str, str | None],
+    threads: str | None,
+    sizes: str | None,
+    seconds: float,
+    json: str | None,
+) -> None:
+    """Those with a program of their own; `unused` are options that neither has."""
+    unused.update({"--bytes": sizes} if name == "multicast" else {"--threads": threads})
+    for option, value in unused.items():
+        if value is not None:
+            raise inputs.usage(f"{option} does not go with {name}")
+    if name == "messages":
+        bench_messages.command(numbers(sizes, "--bytes", 8, 256), seconds, json)
+    else:
+        bench_multicast.command(numbers(threads, "--threads", 2, 1024), seconds, json)
 
 
 def split(text: str | None, option: str) -> list[str]:
