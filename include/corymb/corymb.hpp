@@ -11,6 +11,7 @@
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
+#include <corymb/multicast_model.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/planner.hpp>

@@ -72,6 +72,14 @@ struct MulticastLate {
     std::chrono::nanoseconds by{0}; ///< Since the call began.
 };
 
+/// A call that is under way, as somebody else sees it.
+struct MulticastUnderWay {
+    Rank initiator = -1;
+    std::uint64_t number = 0;        ///< Counts the calls of one slot of the group.
+    int members = 0;                 ///< For how many it is, the initiator not counted.
+    std::vector<MulticastLate> late; ///< Those that have not run it, in the order of ranks.
+};
+
 /// Longest message of `Multicast::send`.
 inline constexpr std::size_t multicast_message_bytes = 56;
 
@@ -189,6 +197,9 @@ public:
     [[nodiscard]] int size() const noexcept;
     /// Which topology calls take, and for `best` why, for people.
     [[nodiscard]] std::string topology() const;
+    /// The calls that are not complete at this moment, for a monitor: from any thread, disturbs
+    /// nobody. Advice: a call may end and another begin meanwhile. O(calls * size).
+    [[nodiscard]] std::vector<MulticastUnderWay> under_way() const;
     /// Members at this moment; advice.
     [[nodiscard]] int members() const noexcept;
 

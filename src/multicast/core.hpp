@@ -229,7 +229,16 @@ public:
         }
     }
 
-    /// Initiator: how far the member `p` is.
+    /// Number of the call that a slot is in use for, whose members are known; 0: none. Advice for
+    /// whoever looks from outside.
+    [[nodiscard]] Number under_way(std::uint32_t slot) const noexcept {
+        const Number phase = head(slot).phase.load(std::memory_order_relaxed);
+        const bool is_busy = head(slot).busy.load(std::memory_order_relaxed) != 0;
+        const bool has_ended = head(slot).left.load(std::memory_order_relaxed) == 0;
+        return is_busy && !has_ended && phase % 2 == 0 ? phase / 2 : 0;
+    }
+
+    /// How far the member `p` is; exact for the initiator, for others advice.
     [[nodiscard]] Progress progress(std::uint32_t slot, Position p) const noexcept {
         const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
         const Node& of = node(slot, p);

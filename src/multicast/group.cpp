@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
 #include "multicast/member.hpp"
 #include "multicast/options.hpp"
 
@@ -64,6 +65,22 @@ void MulticastShared::finish_orphans() {
     });
 }
 
+std::vector<MulticastLate> MulticastShared::late(std::uint32_t slot, std::int64_t begin_ns) const {
+    using Progress = multicast::Progress;
+    using State = MulticastLate::State;
+    std::vector<MulticastLate> found;
+    const auto by = std::chrono::nanoseconds(now_ns() - begin_ns);
+    for (Rank rank = 0; rank < size; ++rank) {
+        switch (core.progress(slot, order.position_of[static_cast<std::size_t>(rank)])) {
+        case Progress::done: break;
+        case Progress::told: found.push_back({rank, State::told, by}); break;
+        case Progress::running: found.push_back({rank, State::running, by}); break;
+        case Progress::untold: found.push_back({rank, State::untold, by}); break;
+        }
+    }
+    return found;
+}
+
 } // namespace corymb::detail
 
 namespace corymb {
@@ -96,6 +113,19 @@ int MulticastGroup::size() const noexcept {
 
 std::string MulticastGroup::topology() const {
     return shared_->topology.reason;
+}
+
+std::vector<MulticastUnderWay> MulticastGroup::under_way() const {
+    std::vector<MulticastUnderWay> found;
+    for (std::uint32_t slot = 0; slot < shared_->core.shape().slots; ++slot) {
+        if (const std::uint64_t number = shared_->core.under_way(slot)) {
+            const auto& call = shared_->calls[slot];
+            found.push_back({call.initiator.load(std::memory_order_relaxed), number,
+                             static_cast<int>(shared_->core.named(slot)),
+                             shared_->late(slot, call.begin_ns.load(std::memory_order_relaxed))});
+        }
+    }
+    return found;
 }
 
 int MulticastGroup::members() const noexcept {

@@ -221,6 +221,8 @@ MulticastToken MulticastMember::call(std::function<void()> fn, std::span<const s
     token.slot_ = claim();
     shared->calls[token.slot_].fn = std::move(fn);
     token.begin_ns_ = now_ns();
+    shared->calls[token.slot_].initiator.store(rank, std::memory_order_relaxed);
+    shared->calls[token.slot_].begin_ns.store(token.begin_ns_, std::memory_order_relaxed);
     const bool is_named = shared->core.begin(token.slot_, position, payload, sizeof payload);
     token.member_ = shared_from_this();
     token.members_ = static_cast<int>(shared->core.named(token.slot_)) + (is_named ? 1 : 0);
@@ -333,23 +335,7 @@ void MulticastToken::wait(std::chrono::nanoseconds limit) {
 }
 
 std::vector<MulticastLate> MulticastToken::late() const {
-    std::vector<MulticastLate> found;
-    if (!member_) {
-        return found;
-    }
-    const auto by = std::chrono::nanoseconds(now_ns() - begin_ns_);
-    for (Rank rank = 0; rank < member_->shared->size; ++rank) {
-        using Progress = multicast::Progress;
-        using State = MulticastLate::State;
-        const auto at = member_->shared->order.position_of[static_cast<std::size_t>(rank)];
-        switch (member_->shared->core.progress(slot_, at)) {
-        case Progress::done: break;
-        case Progress::told: found.push_back({rank, State::told, by}); break;
-        case Progress::running: found.push_back({rank, State::running, by}); break;
-        case Progress::untold: found.push_back({rank, State::untold, by}); break;
-        }
-    }
-    return found;
+    return member_ ? member_->shared->late(slot_, begin_ns_) : std::vector<MulticastLate>{};
 }
 
 } // namespace corymb

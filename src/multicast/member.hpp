@@ -31,6 +31,9 @@ struct MulticastShared {
         std::function<void()> fn;
         std::atomic<bool> failed{false};
         std::exception_ptr error; ///< Written by who sets `failed`.
+        // For those who look from outside.
+        std::atomic<Rank> initiator{-1};
+        std::atomic<std::int64_t> begin_ns{0};
     };
 
     /// Finishes a complete call; returns its error.
@@ -38,6 +41,8 @@ struct MulticastShared {
     /// The token of this call is gone.
     void orphan(std::uint32_t slot);
     void finish_orphans();
+    /// Who has not run the call of a slot yet, in the order of ranks.
+    [[nodiscard]] std::vector<MulticastLate> late(std::uint32_t slot, std::int64_t begin_ns) const;
 
     int size;
     multicast::Resolved topology;

@@ -130,6 +130,36 @@ TEST(MulticastTest, WhoCannotBeToldYetIsLateToo) {
     ranks.poll_until(token);
 }
 
+TEST(MulticastTest, AMonitorSeesWhatIsUnderWay) {
+    MulticastGroup group(4);
+    Multicast caller = group.attach(3);
+    Multicast first = group.attach(0);
+    Multicast second = group.attach(1);
+    first.join();
+    second.join();
+    EXPECT_TRUE(group.under_way().empty());
+    auto token = caller.call([] {});
+    auto other = second.call([] {});
+    first.poll();
+    const auto calls = group.under_way();
+    ASSERT_EQ(calls.size(), 1U) << "the second's was for the first alone";
+    EXPECT_EQ(calls[0].initiator, 3);
+    EXPECT_EQ(calls[0].number, 1U);
+    EXPECT_EQ(calls[0].members, 2);
+    ASSERT_EQ(calls[0].late.size(), 1U);
+    EXPECT_EQ(calls[0].late[0].rank, 1);
+    EXPECT_EQ(calls[0].late[0].state, MulticastLate::State::told);
+    second.poll();
+    EXPECT_TRUE(group.under_way().empty()) << "also before anybody has waited";
+    token.wait();
+    other.wait();
+    auto next = caller.call([] {});
+    EXPECT_EQ(group.under_way().at(0).number, 2U);
+    first.poll();
+    second.poll();
+    next.wait();
+}
+
 TEST(MulticastTest, AnExceptionReachesTheInitiator) {
     Ranks ranks(3, {});
     ranks.join({1, 2});

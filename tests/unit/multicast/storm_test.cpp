@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <random>
+#include <stop_token>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -68,6 +69,7 @@ public:
 
     void run() {
         {
+            const std::jthread monitor([this](const std::stop_token& stop) { watch(stop); });
             std::vector<std::jthread> workers;
             for (Rank rank = 0; rank < group_.size(); ++rank) {
                 workers.emplace_back([this, rank] { live(rank); });
@@ -82,6 +84,17 @@ public:
     }
 
 private:
+    /// Looks on from outside; every call that it sees can have been made.
+    void watch(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            for (const MulticastUnderWay& one : group_.under_way()) {
+                EXPECT_GE(one.initiator, 0);
+                EXPECT_LT(one.initiator, group_.size());
+                EXPECT_LE(one.members, group_.size());
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+    }
     void live(Rank rank) {
         own_rank = rank;
         std::mt19937 random(static_cast<unsigned>(rank) + 1);
