@@ -137,6 +137,7 @@ void BroadcastPublished::throw_late(std::int64_t waited_ns) {
 }
 
 void BroadcastPublished::drop(int reader) {
+    message::check_not_forked(fork_count_);
     const std::lock_guard lock(shared->memory);
     if (reader >= 0 && static_cast<std::size_t>(reader) < shared->lines()) {
         const auto line = static_cast<std::size_t>(reader);
@@ -144,6 +145,7 @@ void BroadcastPublished::drop(int reader) {
             shared->ring->line(line).place.load(std::memory_order_relaxed)};
         if (place.kind() != BroadcastKind::none) {
             sender.drop(line, place.tag());
+            shared->head->bell.ring(); // It may be asleep.
             return;
         }
     }
@@ -151,6 +153,7 @@ void BroadcastPublished::drop(int reader) {
 }
 
 std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
+    message::check_not_forked(fork_count_);
     drop_ended();
     auto dropped = std::exchange(ended_, {});
     const std::lock_guard lock(shared->memory);

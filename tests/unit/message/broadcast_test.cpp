@@ -171,6 +171,19 @@ TEST(BroadcastTest, ThePublisherMayGoOnWithoutAReaderThatBlocks) {
     expect_error(Errc::timeout, "was dropped", [&] { probe(reader); });
 }
 
+TEST(BroadcastTest, ASleepingReaderWakesUpWhenItIsDropped) {
+    BroadcastRing ring({.wait = WaitPolicy::park});
+    BroadcastPublisher publisher = ring.publisher();
+    std::jthread sleeper([reader = ring.reader()]() mutable {
+        expect_error(Errc::timeout, "was dropped",
+                     [&] { static_cast<void>(reader.wait(patience)); });
+    });
+    std::this_thread::sleep_for(5ms);
+    publisher.drop(0);
+    sleeper.join();
+    EXPECT_TRUE(ring.readers().empty());
+}
+
 TEST(BroadcastTest, AnOverrunReaderIsToldHowManyItMissed) {
     BroadcastRing ring({.slots = 8});
     BroadcastPublisher publisher = ring.publisher();
