@@ -127,8 +127,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
             work.output = out;
             if (in == MPI_IN_PLACE) {
                 work.input = out;
-                work.output = CORYMB_IN_PLACE;
-                work.move_to_front(out, bytes * static_cast<std::size_t>(turn.rank()), bytes);
+                work.write_apart(out, bytes);
             }
             return work;
         },
@@ -148,12 +147,10 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     bool is_valid = true;
     bool is_uniform = true;
     MPI_Count all = 0;
-    MPI_Count before = 0;
     for (int rank = 0; rank < turn.size(); ++rank) {
         is_valid = is_valid && counts[rank] >= 0;
         is_uniform = is_uniform && counts[rank] == counts[0];
         all += counts[rank];
-        before += rank < turn.rank() ? counts[rank] : 0;
     }
     if (!is_valid || is_aliased(in, out, all > 0)) {
         return turn.pass_on(Reason::arguments);
@@ -167,9 +164,7 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
             work.output = out;
             if (in == MPI_IN_PLACE) {
                 work.input = out;
-                work.output = CORYMB_IN_PLACE;
-                work.move_to_front(out, elements(before) * how.kernel.bytes,
-                                   own * how.kernel.bytes);
+                work.write_apart(out, own * how.kernel.bytes);
             }
             if (!is_uniform) {
                 work.is_vector = true;

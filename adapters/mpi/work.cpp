@@ -2,7 +2,6 @@
 #include "work.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace corymb::mpi {
 
@@ -118,10 +117,9 @@ void Work::read_part_from_output(void* buffer, const std::vector<ProgramPart>& p
     }
 }
 
-void Work::move_to_front(void* buffer, std::size_t first, std::size_t bytes) noexcept {
-    front_ = bytes_at(buffer);
-    front_first_ = first;
-    front_bytes_ = bytes;
+void Work::write_apart(void* buffer, std::size_t bytes) {
+    const Layout of_bytes{1, 1, true, true, host().type_byte};
+    add(target_, {bytes_at(buffer), static_cast<MPI_Count>(bytes), of_bytes, 0, false, true});
 }
 
 void Work::keep_types() {
@@ -162,15 +160,10 @@ void Work::copy_in() {
 }
 
 void Work::copy_out() noexcept {
-    if (target_ != nullptr) {
-        for (const Piece& piece : target_->pieces) {
-            if (piece.is_stored) {
-                unpack(target_->data.get() + piece.at, piece.buffer, piece.elements, piece.layout);
-            }
+    for (const Piece& piece : target_->pieces) {
+        if (piece.is_stored) {
+            unpack(target_->data.get() + piece.at, piece.buffer, piece.elements, piece.layout);
         }
-    }
-    if (front_bytes_ != 0) {
-        std::memmove(front_, front_ + front_first_, front_bytes_);
     }
 }
 

@@ -59,8 +59,8 @@ public:
     void write_parts(void* buffer, const std::vector<ProgramPart>& parts);
     /// The part of the output that it reads before.
     void read_part_from_output(void* buffer, const std::vector<ProgramPart>& parts, int part);
-    /// The result lies `first` bytes into the buffer and belongs to its beginning.
-    void move_to_front(void* buffer, std::size_t first, std::size_t bytes) noexcept;
+    /// It writes so many bytes, but reads the same memory, of which nothing else may change.
+    void write_apart(void* buffer, std::size_t bytes);
     /// The program may free its datatypes before the operation is complete.
     void keep_types();
 
@@ -72,7 +72,7 @@ public:
     }
     /// After the operation has succeeded.
     void finish() noexcept {
-        if (target_ != nullptr || front_bytes_ != 0) [[unlikely]] {
+        if (target_ != nullptr) [[unlikely]] {
             copy_out();
         }
     }
@@ -109,9 +109,6 @@ private:
 
     std::unique_ptr<Copy> source_; ///< Null: there is none.
     std::unique_ptr<Copy> target_;
-    std::byte* front_ = nullptr;
-    std::size_t front_first_ = 0;
-    std::size_t front_bytes_ = 0;
 };
 
 } // namespace corymb::mpi
