@@ -154,6 +154,14 @@ def test_other_programs_are_refused(mpirun: Mpirun, words: list[str], text: str)
     assert len(run.stderr.splitlines()) == 1
 
 
+def test_without_words_it_says_how_it_is_used() -> None:
+    command = [sys.executable, "-m", "corymb", "mpirun"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert run.stderr.startswith("usage: corymb mpirun")
+    assert run.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("words", "at"),
     [

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -208,7 +209,10 @@ def _sections(words: list[str]) -> list[list[str]]:
 
 def become(arguments: list[str]) -> None:
     """Replaces this process; returns only after --help or by an error."""
-    if not arguments or arguments[0] in ("-h", "--help"):
+    if not arguments:
+        print(HELP, file=sys.stderr)
+        raise SystemExit(2)
+    if arguments[0] in ("-h", "--help"):
         print(HELP)
         return
     line = command_for(arguments)
