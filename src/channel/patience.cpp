@@ -29,7 +29,10 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 // A teammate on another CPU is through with all that stand in line there in about this time.
 constexpr std::int64_t keep_most = 50 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
-constexpr int longest_ban = 4096; // Waits; at microseconds a wait some tens of milliseconds.
+// Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
+// a ban earns a longer one, of some tens of milliseconds at most; one that came and went does not.
+constexpr int shortest_ban = 64;
+constexpr int longest_ban = 4096;
 // Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
 // on each other, which only spinning longer than a wake-up takes can end.
 constexpr std::int64_t long_wait = 1000 * microsecond;
@@ -97,6 +100,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         --waits_without_yield_;
         return Outcome::exhausted;
     }
+    waits_with_yield_ = std::min(waits_with_yield_ + 1, shortest_ban);
     std::int64_t now = now_ns();
     const std::int64_t budget = spin_budget() + yield_ns_;
     while (now - begin_ns < budget) {
@@ -116,11 +120,17 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
         if (now - before > yield_too_long && yield_ns_max_ == yield_most) {
-            waits_without_yield_ = next_ban_;
-            next_ban_ = std::min(2 * next_ban_, longest_ban);
+            ban_yields();
         }
     }
     return Outcome::exhausted;
+}
+
+void Patience::ban_yields() noexcept {
+    const bool came_and_went = last_ban_ == 0 || waits_with_yield_ >= shortest_ban;
+    last_ban_ = came_and_went ? shortest_ban : std::min(2 * last_ban_, longest_ban);
+    waits_without_yield_ = last_ban_;
+    waits_with_yield_ = 0;
 }
 
 /// How long peers may need for the bytes that they move.

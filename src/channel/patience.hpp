@@ -77,6 +77,7 @@ private:
                   std::int64_t begin_ns) noexcept;
     [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
+    void ban_yields() noexcept;
     [[nodiscard]] std::int64_t moving_ns() const noexcept;
     [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
@@ -85,7 +86,8 @@ private:
     std::int64_t yield_ns_, yield_ns_max_;
     std::uint64_t bytes_ = 0;
     int waits_without_yield_ = 0;
-    int next_ban_ = 64;
+    int waits_with_yield_ = 0; // Since the last ban.
+    int last_ban_ = 0;
 };
 
 } // namespace corymb::channel

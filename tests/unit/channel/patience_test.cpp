@@ -114,6 +114,50 @@ TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
 }
 
+/// Waits until one looks again, which is how long yields are banned.
+int waits_without_a_look(Patience& patience) {
+    constexpr int most = 10'000;
+    for (int waits = 0; waits < most; ++waits) {
+        Counter first{0, 1};
+        static_cast<void>(wait(patience, first));
+        if (first.looks > 0) {
+            return waits;
+        }
+    }
+    return most;
+}
+
+TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
+    Patience patience(WaitPolicy::ladder, true);
+    const auto lose_a_time_slice = [&] {
+        // The look stands for the turn of somebody who keeps the CPU: it takes longer than a yield
+        // among teammates may take.
+        auto slow = []() noexcept {
+            for (const std::int64_t begin = now_ns(); now_ns() - begin < 600'000;) {
+            }
+            return false;
+        };
+        auto no = []() noexcept {
+            return false;
+        };
+        auto yes = []() noexcept {
+            return true;
+        };
+        EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns()),
+                  Patience::Outcome::exhausted);
+    };
+    lose_a_time_slice();
+    EXPECT_EQ(waits_without_a_look(patience), 64);
+    lose_a_time_slice();
+    EXPECT_EQ(waits_without_a_look(patience), 128) << "the neighbour is still there";
+    for (int good = 0; good < 64; ++good) {
+        Counter first{0, 1};
+        EXPECT_EQ(wait(patience, first), Patience::Outcome::satisfied);
+    }
+    lose_a_time_slice();
+    EXPECT_EQ(waits_without_a_look(patience), 64) << "it had gone";
+}
+
 TEST(PatienceTest, OversubscribedDoesNotSpin) {
     EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
               Patience(WaitPolicy::ladder, false).quick_looks());
