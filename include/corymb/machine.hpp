@@ -4,6 +4,7 @@
 #pragma once
 
 #include <corymb/export.hpp>
+#include <corymb/kernel_copy.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -118,6 +119,9 @@ public:
     /// meeting in a long sequence; count is 1.
     std::vector<Curve> exchange;
     std::vector<MemoryLevel> memory;
+    /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes
+    /// set it for their own planning; it is no part of the model file.
+    KernelCopy kernel_copy;
     double step_overhead = 0; ///< Cost of one plan step in the engine beside the message itself.
     Quality quality;
 

@@ -28,9 +28,11 @@ struct PlanRequest {
     /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
     /// the same for any root, placement, payload and model. No effect where nothing is combined.
     bool reproducible = false;
-    bool keeps_parts = false;    ///< Only plans for parts of different lengths (see `keeps_parts`).
-    bool pull = true;            ///< Ranks can copy out of each other's buffers.
-    bool oversubscribed = false; ///< More ranks than usable CPUs: prefer plans that switch least.
+    bool keeps_parts = false; ///< Only plans for parts of different lengths (see `keeps_parts`).
+    bool pull = true;         ///< Ranks can copy out of each other's buffers.
+    /// More ranks than usable CPUs: of all plans the one with the least work and turns.
+    bool oversubscribed = false;
+    int cpus = 1; ///< How many CPUs the ranks take turns on; only when oversubscribed.
 };
 
 /// What came out. `predicted` and `lower_bound` are in the model's unit and simulated, not

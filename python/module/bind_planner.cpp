@@ -33,7 +33,7 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
                     const std::optional<std::vector<int>>& placement, std::optional<int> root,
                     std::uint64_t bytes, const std::string& algorithm, std::uint64_t seed,
                     std::uint64_t moves, bool ordered, bool oversubscribed, bool reproducible,
-                    bool keeps_parts) {
+                    bool keeps_parts, int cpus) {
     PlanRequest request;
     request.op = collective_from_string(op);
     request.placement = placement.value_or(std::vector<int>{});
@@ -44,6 +44,7 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
     request.moves = moves;
     request.ordered = ordered;
     request.oversubscribed = oversubscribed;
+    request.cpus = cpus;
     request.reproducible = reproducible;
     request.keeps_parts = keeps_parts;
     return make_plan(machine, request);
@@ -131,7 +132,8 @@ void bind_planner(nb::module_& module) {
                nb::arg("bytes") = std::uint64_t{8}, nb::arg("algorithm") = "best",
                nb::arg("seed") = std::uint64_t{1}, nb::arg("moves") = std::uint64_t{0},
                nb::arg("ordered") = false, nb::arg("oversubscribed") = false,
-               nb::arg("reproducible") = false, nb::arg("keeps_parts") = false, unlocked,
+               nb::arg("reproducible") = false, nb::arg("keeps_parts") = false, nb::arg("cpus") = 1,
+               unlocked,
                "Plans an operation and returns the fastest (or the named) proven plan. "
                "`placement[rank]` is a PU index; None puts a rank on every PU. Deterministic.");
     module.def("simulate", &replay, nb::arg("plan"), nb::arg("machine"),

@@ -70,6 +70,13 @@ Machine uniform_machine(int size) {
     return machine;
 }
 
+/// Processes that take turns on a CPU find neither its caches nor its address translations as they
+/// left them: a copy then takes about the time of an ordinary one and that of the kernel's work.
+KernelCopy without_warm_caches(const KernelCopy& measured) {
+    constexpr double ordinary_gbs = 10; // As the simulator assumes for a model without bandwidths.
+    return {measured.start_ns, 1 / (1 / measured.gbs + 1 / ordinary_gbs)};
+}
+
 /// PU index of each rank: of the CPUs given, else the model's first ones; empty when the ranks do
 /// not have one PU each.
 std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cpus, int size) {
@@ -97,11 +104,17 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
 PlanSource default_plans(const TeamOptions& options, const Surroundings& where) {
     auto machine = this_machine(where.cpus);
     auto placement = placement_of(*machine, options.cpus, where.size);
-    const bool crowded = where.oversubscribed || placement.empty();
+    const bool crowded = where.size > where.usable || placement.empty();
     if (placement.empty()) {
         machine = std::make_shared<const Machine>(uniform_machine(where.size));
     }
-    return [machine, placement, crowded, pull = where.pull](const PlanNeed& need) {
+    if (where.copies.present()) {
+        auto among_processes = std::make_shared<Machine>(*machine);
+        among_processes->kernel_copy = crowded ? without_warm_caches(where.copies) : where.copies;
+        machine = std::move(among_processes);
+    }
+    return [machine, placement, crowded, cpus = where.usable,
+            pull = where.pull](const PlanNeed& need) {
         const bool is_any = need.bytes == any_part_bytes;
         PlanRequest request;
         request.op = need.op;
@@ -112,6 +125,7 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         request.ordered = need.ordered;
         request.keeps_parts = need.keeps_parts;
         request.oversubscribed = crowded;
+        request.cpus = cpus;
         request.pull = pull;
         Plan plan = make_plan(*machine, request).plan;
         if (is_any) {

@@ -14,7 +14,8 @@ namespace corymb::sim {
 
 namespace {
 
-constexpr double assumed_copy_gbs = 10;  // One core of a server of the 2010s, out of a cache.
+constexpr double assumed_copy_gbs = 10; // One core of a server of the 2010s, out of a cache.
+constexpr std::uint64_t fold_bytes = std::uint64_t{32} << 10; // Copied at a time to be combined.
 constexpr double assumed_cycle_ns = 0.4; // 2.5 GHz, for imported models that count in cycles.
 
 /// Copies between cores meet at the last-level cache or in memory: the first such level that holds
@@ -74,6 +75,16 @@ void Charges::find_shared_costs() {
 
 int Charges::pair_class(Rank from, Rank to) const noexcept {
     return pu(from) == pu(to) || machine_.group.empty() ? -1 : machine_.class_of(pu(from), pu(to));
+}
+
+double Charges::pulling(std::uint64_t bytes, bool folds) const noexcept {
+    const KernelCopy& copy = machine_.kernel_copy;
+    if (!copy.present()) {
+        return copying(bytes);
+    }
+    const double calls = folds ? std::ceil(static_cast<double>(bytes) / fold_bytes) : 1;
+    const double kernel = calls * copy.start_ns + static_cast<double>(bytes) / copy.gbs;
+    return kernel / unit_ns(machine_) + (folds ? copying(bytes) : 0);
 }
 
 double Charges::send_factor(Rank from, Rank to, int count, bool same) const noexcept {

@@ -39,6 +39,9 @@ public:
         return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_byte_;
     }
 
+    /// Time to copy or combine that many bytes out of a peer's buffer.
+    [[nodiscard]] double pulling(std::uint64_t bytes, bool folds) const noexcept;
+
     /// Factor on the cost of the `count`-th send in a row; `same` says all went to one receiver.
     [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
     /// Factor on the cost of the `count`-th receive in a row whose message was already there.

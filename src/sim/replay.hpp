@@ -111,6 +111,14 @@ private:
         return plan::bytes_of(plan_, blocks, bytes_);
     }
 
+    /// Time to copy or combine what a step takes from a peer.
+    [[nodiscard]] double taking(const Step& step, Rank rank) const {
+        const std::uint64_t bytes = bytes_of(step.to);
+        return step.via == Mechanism::pull
+                   ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind))
+                   : charges_.of(rank).copying(bytes);
+    }
+
     double send_cost(Member& member, Rank rank, Rank peer) {
         ++member.sends_in_row;
         member.receives_in_row = 0;
@@ -203,7 +211,7 @@ private:
             charges_.of(rank).step_overhead() +
             charges_.of(rank).receive(step.peer, rank) *
                 charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
-        end_ = begin_ + cost + charges_.of(rank).copying(bytes_of(step.to));
+        end_ = begin_ + cost + taking(step, rank);
         if (streams) {
             end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);
         }
@@ -214,8 +222,7 @@ private:
         const double seen =
             std::max(stored + delay_[number], begin_ + charges_.of(rank).receive(step.peer, rank));
         begin_ = std::max(begin_, stored);
-        end_ =
-            seen + charges_.of(rank).step_overhead() + charges_.of(rank).copying(bytes_of(step.to));
+        end_ = seen + charges_.of(rank).step_overhead() + taking(step, rank);
         members_[index(rank)].receives_in_row = 0;
     }
 

@@ -18,7 +18,7 @@ struct PlanOrigin {
     std::vector<int> cpus;
     int size = 0;
     bool pull = true;
-    bool oversubscribed = false;
+    int usable = 1; ///< Ranks that can run at the same time.
     PlanKey key;
 
     auto operator<=>(const PlanOrigin&) const = default;

@@ -6,6 +6,7 @@
 #include "base/arena.hpp"
 #include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
+#include "team/pull_probe.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -27,9 +28,7 @@ struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
     std::int32_t cpu; ///< The only one that its process may use, or -1.
-    /// A word of the process with a value that nobody can guess: others try to copy it.
-    std::uint64_t probe_at;
-    std::uint64_t probe_value;
+    ProbePlace probe; ///< Others try to copy it.
 };
 
 inline constexpr std::size_t cpus_max = 8192; ///< Linux is built for no more.
@@ -53,6 +52,7 @@ struct Company {
     Roster* roster = nullptr;
     PeerWatch watch;
     bool pull = false;            ///< Ranks copy out of each other's memory.
+    KernelCopy copies;            ///< What that costs; absent in a team of one process.
     std::vector<int> cpus;        ///< Those that some rank may use.
     std::vector<int> cpu_of_rank; ///< Where each process has one CPU; else empty.
     int usable = 1;               ///< How many ranks can run at the same time.

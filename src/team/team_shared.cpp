@@ -107,7 +107,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
-      oversubscribed(size > usable_by(given, company.get())),
+      usable(usable_by(given, company.get())), oversubscribed(size > usable),
       own_pid_(static_cast<std::uint32_t>(::getpid())),
       taken_(static_cast<std::size_t>(size), false) {
     if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
@@ -121,7 +121,8 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
     }
     if (!options.plans) {
         options.plans =
-            team::default_plans(options, {size, !company || company->pull, oversubscribed,
+            team::default_plans(options, {size, !company || company->pull, usable,
+                                          company ? company->copies : KernelCopy{},
                                           company ? company->cpus : std::vector<int>{}});
     }
 }

@@ -11,6 +11,7 @@
 #include "team/roster.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/kernel_copy.hpp>
 #include <corymb/team.hpp>
 
 #include <cstdint>
@@ -83,8 +84,9 @@ struct OwnLanes {
 /// What the default plans of a team depend on, beside its options.
 struct Surroundings {
     int size = 0;
-    bool pull = true;            ///< Ranks can copy out of each other's buffers.
-    bool oversubscribed = false; ///< More ranks than CPUs for them.
+    bool pull = true;      ///< Ranks can copy out of each other's buffers.
+    int usable = 1;        ///< Ranks that can run at the same time.
+    KernelCopy copies;     ///< What a copy costs out of another process, where ranks are processes.
     std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
 };
 
@@ -168,6 +170,7 @@ struct TeamShared {
     TeamOptions options;
     bool plans_given; ///< The plan source is the user's, not the default.
     std::int64_t deadline_ns;
+    int usable; ///< Ranks that can run at the same time.
     bool oversubscribed;
     std::optional<channel::Crowd> crowd; ///< Only when oversubscribed.
 

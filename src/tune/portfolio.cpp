@@ -37,7 +37,7 @@ bool is_guess(const Family& family, const Machine& machine, const PlanRequest& r
 }
 
 bool is_better(const Candidate& left, const Candidate& right) {
-    return std::tie(left.switches, left.predicted) < std::tie(right.switches, right.predicted);
+    return std::tie(left.in_turns, left.predicted) < std::tie(right.in_turns, right.predicted);
 }
 
 class Builder {
@@ -209,7 +209,10 @@ private:
             }
             candidate.predicted =
                 simulate(candidate.plan, machine_, request_.placement, request_.bytes).makespan;
-            candidate.switches = request_.oversubscribed ? context_switches(candidate.plan) : 0;
+            candidate.in_turns =
+                request_.oversubscribed
+                    ? time_in_turns(candidate.plan, machine_, request_, candidate.predicted)
+                    : 0;
             if (result_.best.size() < keep_ || is_better(candidate, result_.best.back())) {
                 check_plan(candidate.plan, request_.ordered);
                 keep(candidate);

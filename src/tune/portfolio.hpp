@@ -15,7 +15,7 @@ namespace corymb::tune {
 struct Candidate {
     Plan plan; ///< `algorithm` is the candidate's name.
     double predicted = 0;
-    std::uint64_t switches = 0; ///< Context switches on one CPU; only when oversubscribed, else 0.
+    double in_turns = 0; ///< Time when ranks take turns; only when oversubscribed, else 0.
 };
 
 struct Portfolio {
@@ -33,5 +33,11 @@ struct Portfolio {
 
 /// Times that one CPU, on which every rank runs until it has to wait, turns to another rank.
 [[nodiscard]] std::uint64_t context_switches(const Plan& plan);
+
+/// About how long the ranks of a request that is oversubscribed need for the plan, which takes
+/// `predicted` when each has a CPU, in the machine's unit: their work and the turns, spread over
+/// the CPUs.
+[[nodiscard]] double time_in_turns(const Plan& plan, const Machine& machine,
+                                   const PlanRequest& request, double predicted);
 
 } // namespace corymb::tune

@@ -57,6 +57,9 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
         std::iota(full.placement.begin(), full.placement.end(), 0);
     }
     check_placement(machine, full);
+    if (full.oversubscribed && full.cpus < 1) {
+        refuse(std::to_string(full.cpus) + " CPUs for ranks that take turns; give at least one");
+    }
     const auto ranks = static_cast<Rank>(full.placement.size());
     if (full.root < -1 || full.root >= ranks) {
         refuse("root " + std::to_string(full.root) + " is not one of the ranks 0 to " +

@@ -129,6 +129,22 @@ TEST(Simulate, PullIsCopiedOnce) {
     EXPECT_DOUBLE_EQ(timeline.finish[0], copied + send_cost + receive_cost);
 }
 
+TEST(Simulate, PullOutOfAProcessCostsWhatTheKernelTakes) {
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.kernel_copy = {600, 20};
+    constexpr std::uint64_t bytes = 64 << 10;
+    Plan plan = one_message(Mechanism::pull, bytes);
+    const double called = send_cost + receive_cost + 600;
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).finish[1],
+                called + bytes / 20.0 + send_cost, 1e-6);
+    // What is combined is copied in two pieces first.
+    plan.op = Collective::reduce;
+    plan.steps[1][0].kind = StepKind::fold;
+    plan.steps[1][0].from = plan.steps[1][0].to;
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).finish[1],
+                called + 600 + bytes / 20.0 + bytes * default_per_byte + send_cost, 1e-6);
+}
+
 TEST(Simulate, BandwidthIsThatOfTheFirstSharedLevelThatFits) {
     Machine machine = uniform_machine(2, send_cost, receive_cost);
     machine.memory = {{.level = "l1", .working_set_bytes = 1 << 15, .copy_gbs = 100},

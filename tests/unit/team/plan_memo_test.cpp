@@ -29,7 +29,7 @@ TEST(PlanMemo, KnowsPlansByAllThatTheyDependOn) {
     EXPECT_EQ(remembered_plan(origin)->algorithm, "first");
     for (auto change : {+[](PlanOrigin& other) { other.size = 6; },
                         +[](PlanOrigin& other) { other.pull = false; },
-                        +[](PlanOrigin& other) { other.oversubscribed = true; },
+                        +[](PlanOrigin& other) { other.usable = 7; },
                         +[](PlanOrigin& other) { other.cpus.pop_back(); },
                         +[](PlanOrigin& other) { other.cpu_of_rank = {0}; },
                         +[](PlanOrigin& other) { other.key.root = 2; },

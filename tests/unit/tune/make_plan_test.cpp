@@ -178,21 +178,40 @@ TEST(MakePlan, RefusesBadRequests) {
     EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
 }
 
-TEST(MakePlan, OversubscribedPlansSwitchLeast) {
+TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
     const Machine machine = uniform_machine(2, 7, 20);
     for (const Collective op : operations) {
-        PlanRequest request = request_of(op);
-        request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-        EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
-        request.oversubscribed = true;
-        const PlanChoice choice = make_plan(machine, request);
-        check_plan(choice.plan);
-        const std::uint64_t switches = tune::context_switches(choice.plan);
-        for (const auto& [name, predicted] : choice.portfolio) {
-            request.algorithm = name;
-            EXPECT_LE(switches, tune::context_switches(make_plan(machine, request).plan)) << name;
+        for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{1} << 16U}) {
+            PlanRequest request = request_of(op, bytes);
+            request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+            EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+            request.oversubscribed = true;
+            request.cpus = 0;
+            EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+            request.cpus = 2;
+            const PlanChoice choice = make_plan(machine, request);
+            check_plan(choice.plan);
+            const auto in_turns = [&](const PlanChoice& made) {
+                return tune::time_in_turns(made.plan, machine, request, made.predicted);
+            };
+            const double best = in_turns(choice);
+            for (const auto& [name, predicted] : choice.portfolio) {
+                PlanRequest named = request;
+                named.algorithm = name;
+                EXPECT_LE(best, in_turns(make_plan(machine, named)) * (1 + 1e-9)) << name;
+            }
         }
     }
+}
+
+TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
+    const Machine machine = uniform_machine(2, 7, 20);
+    PlanRequest request = request_of(Collective::allreduce);
+    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+    request.oversubscribed = true;
+    const std::uint64_t flat = tune::context_switches(make_plan(machine, request).plan);
+    request.algorithm = "recursive-doubling";
+    EXPECT_LT(flat, tune::context_switches(make_plan(machine, request).plan));
 }
 
 TEST(MakePlan, JsonIsAPlanWithItsProvenance) {

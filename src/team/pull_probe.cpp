@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/pull_probe.hpp"
+
+#include "base/clock.hpp"
+#include "base/remote_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace corymb::team {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{32} << 10;
+
+struct alignas(4096) Block {
+    std::uint64_t value = 0;
+    std::array<std::byte, block_bytes - sizeof(std::uint64_t)> rest{};
+};
+
+const void* there(const ProbePlace& place) noexcept {
+    return std::bit_cast<const void*>(place.address);
+}
+
+/// Least time of one copy; infinity when one fails.
+double least_ns(std::uint32_t pid, const ProbePlace& place, std::size_t bytes, int tries) {
+    std::vector<std::byte> here(bytes);
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < tries; ++i) {
+        const std::int64_t begin = now_ns();
+        if (!read_process(pid, there(place), here.data(), bytes)) {
+            return std::numeric_limits<double>::infinity();
+        }
+        least = std::min(least, static_cast<double>(now_ns() - begin));
+    }
+    return least;
+}
+
+} // namespace
+
+ProbePlace probe_place() {
+    static Block block; // Its pages are written, so that they are there when others copy them.
+    static const bool is_filled = [] {
+        block.rest.fill(std::byte{1});
+        std::random_device source;
+        block.value = std::uint64_t{source()} << 32 | source() | 1;
+        return true;
+    }();
+    static_cast<void>(is_filled);
+    return {std::bit_cast<std::uint64_t>(&block), block.value};
+}
+
+bool can_read(std::uint32_t pid, const ProbePlace& place) noexcept {
+    std::uint64_t copy = 0;
+    return read_process(pid, there(place), &copy, sizeof copy) && copy == place.value;
+}
+
+KernelCopy time_copies(std::uint32_t pid, const ProbePlace& place) {
+    constexpr int small_tries = 16;
+    constexpr int large_tries = 6;
+    const double start = least_ns(pid, place, sizeof(std::uint64_t), small_tries);
+    const double whole = least_ns(pid, place, block_bytes, large_tries);
+    const double moving = std::max(whole - start, 1.0);
+    return {start, static_cast<double>(block_bytes) / moving};
+}
+
+} // namespace corymb::team
