@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers format clean help
+.PHONY: demo test build bench-peers cluster-demo format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -17,6 +17,9 @@ build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
 
 bench-peers: ## Install the MPI libraries that `corymb bench-peers` compares with, in build/peers
 	@python3 tools/make_peers.py
+
+cluster-demo: ## Multi-leader allgather under MPI on 8 nodes made of namespaces, as root
+	@tools/cluster_demo.sh
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh

@@ -45,6 +45,16 @@ void bind_plan(nb::module_& module) {
         .def_ro("bytes_max", &Plan::bytes_max)
         .def_ro("algorithm", &Plan::algorithm)
         .def_ro("steps", &Plan::steps, "steps[rank]: the list of that rank's steps.")
+        .def_prop_ro(
+            "step_count",
+            [](const Plan& self) {
+                std::size_t count = 0;
+                for (const auto& steps : self.steps) {
+                    count += steps.size();
+                }
+                return count;
+            },
+            "Steps of all ranks together.")
         .def("__len__", &Plan::size)
         .def("hash", &plan_hash, unlocked, "SHA-256 of everything that decides what it does.")
         .def("check", &check_plan, nb::arg("ordered") = false, unlocked,

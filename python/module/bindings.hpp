@@ -21,6 +21,7 @@ void bind_discover(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_planner(nb::module_& module);
 void bind_multicast(nb::module_& module);
+void bind_cluster(nb::module_& module);
 void bind_run(nb::module_& module);
 void bind_team(nb::module_& module);
 

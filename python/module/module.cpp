@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
     corymb::python::bind_plan(module);
     corymb::python::bind_planner(module);
     corymb::python::bind_multicast(module);
+    corymb::python::bind_cluster(module);
     corymb::python::bind_run(module);
     corymb::python::bind_team(module);
 }

@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 
 import corymb
-from corymb.command import bench, bench_peers, compare, demo, doctor, map, plan, report, sim
+from corymb.command import (
+    bench,
+    bench_peers,
+    cluster,
+    compare,
+    demo,
+    doctor,
+    map,
+    plan,
+    report,
+    sim,
+)
 from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
 from corymb.command.console import say_error
@@ -44,7 +55,7 @@ def _options(
     del version
 
 
-for module in (map, plan, sim, compare, bench, bench_peers, report, demo, doctor):
+for module in (map, plan, sim, cluster, compare, bench, bench_peers, report, demo, doctor):
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 

@@ -19,6 +19,25 @@ NoMeasure = Annotated[
     bool,
     typer.Option("--no-measure", help="Without a cached model use the topology only."),
 ]
+ClusterFile = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="FILE", help="Several nodes: a cluster file."),
+]
+Nodes = Annotated[
+    int | None,
+    typer.Option("--nodes", metavar="N", help="Several nodes: how many, of --machine or made up."),
+]
+PerNode = Annotated[
+    int | None, typer.Option("--per-node", metavar="C", help="Ranks of each of --nodes.")
+]
+NetworkCosts = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        metavar="A,O,S,B",
+        help="Of --nodes: start-up ns, message gap ns, 10^9 B/s of a message and of a node.",
+    ),
+]
 JsonFile = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE", help="Write JSON; - is stdout."),

@@ -13,14 +13,18 @@ from rich.tree import Tree
 
 import corymb
 from corymb import messages
-from corymb.command import console, files, inputs
+from corymb.command import clusters, console, files, inputs
 from corymb.command.options import (
     Bytes,
+    ClusterFile,
     JsonFile,
     MachineName,
     ModelFile,
     Moves,
+    NetworkCosts,
+    Nodes,
     NoMeasure,
+    PerNode,
     Ranks,
     Root,
     Seed,
@@ -30,7 +34,8 @@ NAME = "plan"
 EXAMPLES = (
     "Examples: corymb plan barrier | "
     "corymb plan broadcast --machine smelt-e5v2-2x10 --root 0 --json plan.json | "
-    "corymb plan allreduce --machine epyc-9754-2s-512t --ranks 0-7,256-263 --bytes 4096"
+    "corymb plan allreduce --machine epyc-9754-2s-512t --ranks 0-7,256-263 --bytes 4096 | "
+    "corymb plan allgather --nodes 8 --per-node 4 --bytes 4096"
 )
 LARGEST_SHOWN_TREE = 64
 
@@ -48,10 +53,19 @@ def command(
     moves: Moves = 0,
     bytes_: Bytes = 8,
     no_measure: NoMeasure = False,
+    cluster: ClusterFile = None,
+    nodes: Nodes = None,
+    per_node: PerNode = None,
+    network: NetworkCosts = None,
     json: JsonFile = None,
 ) -> None:
     """Plan an operation on a machine model; every plan is proven before it is shown."""
     inputs.require_operation(op)
+    wanted = clusters.Wanted(cluster, nodes, per_node, network, machine)
+    if wanted.is_any:
+        clusters.refuse_with({"--model": model, "--ranks": ranks})
+        clusters.plan(op, wanted, algorithm, bytes_, root, json)
+        return
     inputs.require_algorithm(op, algorithm)
     inputs.require_sizes(bytes_, seed, moves)
     files.require_writable(json)

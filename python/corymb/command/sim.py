@@ -13,9 +13,9 @@ from rich.console import Console
 
 import corymb
 from corymb import messages
-from corymb.command import console, files, inputs, sim_multicast
+from corymb.command import clusters, console, files, inputs, sim_multicast
 from corymb.command.bench import numbers
-from corymb.command.options import JsonFile, MachineName, ModelFile, NoMeasure, Ranks
+from corymb.command.options import ClusterFile, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
 NAME = "sim"
 EXAMPLES = (
@@ -43,6 +43,7 @@ def command(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Of multicast: write the curves.")
     ] = None,
+    cluster: ClusterFile = None,
     json: JsonFile = None,
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
@@ -60,6 +61,9 @@ def command(
     text = files.read_text(plan_file, "plan")
     plan = corymb.Plan.from_json(text)
     console.busy("checking the plan", plan.check)
+    others = {"--machine": machine, "--model": model, "--ranks": ranks}
+    if _on_nodes(text, plan, clusters.of_plan_file(text, cluster, others), bytes_, json):
+        return
     chosen = inputs.choose_machine(machine, model, no_measure)
     placement = _placement(text, ranks, plan, chosen.machine)
     size = bytes_ if bytes_ >= 0 else _payload(text, plan)
@@ -103,6 +107,15 @@ def _show(out: Console, plan: corymb.Plan, timeline: corymb.Timeline, on: str, u
         f"  finish    first {finish.min():.1f}, median {np.median(finish):.1f} {unit}\n"
         f"  waiting   median {np.median(waiting):.1f}, longest {waiting.max():.1f} {unit}"
     )
+
+
+def _on_nodes(
+    text: str, plan: corymb.Plan, cluster: corymb.Cluster | None, size: int, json: str | None
+) -> bool:
+    """Simulates on the cluster; without one, does nothing and says so."""
+    if cluster is not None:
+        clusters.sim(plan, cluster, size if size >= 0 else _payload(text, plan), json)
+    return cluster is not None
 
 
 def _placement(

@@ -67,6 +67,9 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
                              : std::min<std::uint64_t>(leaders, node.size());
         }
     }
+    if (scheme.roles == Roles::flat && scheme.early) {
+        return false; // There is nobody to give anything to.
+    }
     if (scheme.roles == Roles::slices) {
         return scheme.exchange == Exchange::doubling && scheme.early && layout.is_block() &&
                std::has_single_bit(nodes);

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""corymb cluster: how good the choice of schemes for several nodes is, and how far it reaches."""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import corymb
+from corymb.command import clusters, console, files, inputs
+from corymb.command.options import JsonFile, Seed
+
+NAME = "cluster"
+EXAMPLES = (
+    "Examples: corymb cluster regret --shapes 500 --json regret.json | "
+    "corymb cluster scale --ranks-most 1024"
+)
+CONTESTANTS = ("flat", "single leader", "node-major")
+LARGEST_RANKS = 128
+SCALES = ((64, 16, "1,024 ranks on 16-core nodes"), (4096, 12, "49,152 ranks on 12-core nodes"))
+PROVEN_RANKS = 2048
+
+
+def command(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="regret or scale.")],
+    shapes: Annotated[int, typer.Option("--shapes", metavar="N", help="For regret.")] = 100,
+    seed: Seed = 1,
+    ranks_most: Annotated[
+        int, typer.Option("--ranks-most", metavar="N", help="For scale: leave larger ones out.")
+    ] = 65536,
+    json: JsonFile = None,
+) -> None:
+    """Simulated studies of plans for several nodes; docs/cluster.md shows their results."""
+    if what not in ("regret", "scale"):
+        raise corymb.Error(f"unknown study '{what}'; it is regret or scale", "unknown_name")
+    if not 1 <= shapes <= 100_000:
+        raise inputs.usage("--shapes must be from 1 to 100000")
+    files.require_writable(json)
+    out = console.output(quiet=console.is_stdout(json))
+    if what == "regret":
+        rows = _regret(shapes, seed)
+        result: Any = _show_regret(out, rows, seed)
+    else:
+        rows = _scale(ranks_most)
+        result = {"schema": "corymb-cluster-scale/1", "rows": rows}
+        _show_scale(out, rows)
+    files.write_json(json, result)
+
+
+def _shape(dice: random.Random) -> tuple[corymb.Cluster, int, str]:
+    """A random cluster, payload and operation; nodes may differ, ranks may be dealt in turns."""
+    nodes = dice.choice((2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32))
+    most = min(16, max(1, LARGEST_RANKS // nodes))
+    ranks = dice.randint(1, most)
+    runs = [(nodes, ranks)]
+    if nodes > 2 and dice.random() < 0.25:
+        runs = [(nodes - 1, ranks), (1, dice.randint(1, most))]
+    start_up = dice.choice((1000, 2000, 5000, 20000, 50000))
+    gap = start_up * dice.choice((0.02, 0.1, 0.2, 0.5, 1))
+    stream = dice.choice((0.1, 1, 3, 10))
+    node = stream * dice.choice((1, 2, 4, 8))
+    order = "cyclic" if dice.random() < 0.15 else "block"
+    size = int(2 ** dice.uniform(3, 20))
+    op = "allgather" if dice.random() < 0.75 else "allreduce"
+    return clusters.cluster_of(runs, (start_up, gap, stream, node), order=order), size, op
+
+
+def _regret(shapes: int, seed: int) -> list[dict[str, Any]]:
+    dice = random.Random(seed)
+    rows = []
+    with console.progress_bar(f"simulating every scheme on {shapes} clusters") as report:
+        for number in range(shapes):
+            cluster, size, op = _shape(dice)
+            chosen = corymb.make_cluster_plan(cluster, op, bytes=size)
+            every = corymb.make_cluster_plan(
+                cluster, op, bytes=size, exhaustive=True, proven=False
+            ).portfolio
+            best = min(every.values())
+            rows.append(
+                {
+                    "cluster": cluster.name,
+                    "op": op,
+                    "bytes": size,
+                    "chosen": chosen.plan.algorithm,
+                    "best": min(every, key=every.__getitem__),
+                    "regret": _ratio(chosen.predicted, best),
+                    "simulated": len(chosen.portfolio),
+                    "schemes": len(every),
+                    **{name: _ratio(_best_of(every, name), best) for name in CONTESTANTS},
+                }
+            )
+            report((number + 1) / shapes, cluster.name)
+    return rows
+
+
+def _ratio(value: float, best: float) -> float:
+    return value / best if best > 0 else 1.0
+
+
+def _best_of(portfolio: dict[str, float], contestant: str) -> float:
+    """The fastest scheme of a kind; infinite without one."""
+    prefix = {"flat": "flat/", "single leader": "lanes/1/", "node-major": "node-major/"}[contestant]
+    return min((t for name, t in portfolio.items() if name.startswith(prefix)), default=np.inf)
+
+
+def _show_regret(out: Console, rows: list[dict[str, Any]], seed: int) -> dict[str, Any]:
+    out.print(f"{len(rows)} random clusters, seed {seed}; all times simulated")
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    for column in ("time / best of all schemes", "median", "p95", "worst"):
+        table.add_column(column, justify="left" if column.startswith("time") else "right")
+    summary = {}
+    for name, key in (("chosen", "regret"), *((c, c) for c in CONTESTANTS)):
+        values = [row[key] for row in rows if np.isfinite(row[key])]
+        numbers = [float(np.percentile(values, p)) for p in (50, 95, 100)] if values else []
+        summary[name] = dict(zip(("median", "p95", "worst"), numbers, strict=False))
+        table.add_row(name, *(f"{number:.3f}" for number in numbers))
+    out.print(table)
+    share = sum(row["simulated"] for row in rows) / sum(row["schemes"] for row in rows)
+    out.print(f"the search simulated {100 * share:.0f} % of the schemes")
+    return {
+        "schema": "corymb-cluster-regret/1",
+        "seed": seed,
+        "shapes": len(rows),
+        "summary": summary,
+        "rows": rows,
+    }
+
+
+def _scale(ranks_most: int) -> list[dict[str, Any]]:
+    rows = []
+    cases = [
+        ("allgather", 8, ("flat/bruck/shared", "lanes/1/doubling/shared",
+                          "slices/4/doubling/shared/early")),
+        ("allgather", 1024, ("flat/bruck/shared", "lanes/1/doubling/shared",
+                             "slices/4/doubling/shared/early")),
+        ("allreduce", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
+        ("allreduce", 65536, ("flat/doubling/shared", "lanes/1/doubling/shared",
+                              "lanes/4/doubling/shared")),
+        ("broadcast", 65536, ("flat/binomial/shared", "lanes/1/binomial/shared")),
+        ("barrier", 0, ("flat/dissemination/shared", "lanes/1/dissemination/shared")),
+    ]  # fmt: skip
+    for nodes, ranks, name in SCALES:
+        if nodes * ranks > ranks_most:
+            continue
+        cluster = clusters.cluster_of([(nodes, ranks)], name=name)
+        for op, size, schemes in cases:
+            for scheme in schemes:
+                rows.append(_one(cluster, op, size, scheme))
+                console.say(f"{name}: {op} {size} B by {scheme} done")
+    return rows
+
+
+def _one(cluster: corymb.Cluster, op: str, size: int, scheme: str) -> dict[str, Any]:
+    proven = len(cluster) <= PROVEN_RANKS
+    began = time.monotonic()
+    choice = corymb.make_cluster_plan(cluster, op, bytes=size, algorithm=scheme, proven=proven)
+    took = time.monotonic() - began
+    steps = choice.plan.step_count
+    return {
+        "cluster": cluster.name,
+        "ranks": len(cluster),
+        "op": op,
+        "bytes": size,
+        "scheme": scheme,
+        "predicted_us": choice.predicted / 1000,
+        "proven": proven,
+        "seconds": took,
+        "steps_per_rank": steps / len(cluster),
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def _show_scale(out: Console, rows: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("cluster")
+    table.add_column("operation")
+    table.add_column("scheme")
+    for column in ("simulated, us", "steps a rank", "plan + simulate, s"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(
+            row["cluster"], f"{row['op']} {row['bytes']} B", row["scheme"],
+            f"{row['predicted_us']:.1f}", f"{row['steps_per_rank']:.1f}", f"{row['seconds']:.1f}",
+        )  # fmt: skip
+    out.print(table)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `corymb plan`, `corymb sim` and `corymb cluster` do about several nodes."""
+
+from __future__ import annotations
+
+import functools
+import json as json_text
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import corymb
+from corymb.command import console, files, inputs
+
+DEFAULT_NETWORK = (2000.0, 400.0, 3.0, 12.0)
+SHOWN_SCHEMES = 12
+
+
+def cluster_of(
+    runs: list[tuple[int, int]],
+    network: tuple[float, float, float, float] = DEFAULT_NETWORK,
+    machine: str | None = None,
+    order: str = "block",
+    name: str = "",
+) -> corymb.Cluster:
+    """Runs of (nodes, ranks of each), all of one machine of the gallery or of one shape."""
+    most = max(ranks for _, ranks in runs)
+    packages = 2 if most > 1 else 1
+    shape = {"packages": packages, "cores": -(-most // packages)}
+    names = ("start_up_ns", "message_gap_ns", "stream_gbs", "node_gbs")
+    document = {
+        "schema": "corymb-cluster/1",
+        "name": name or " + ".join(f"{count} x {ranks}" for count, ranks in runs),
+        "machines": [{"gallery": machine} if machine is not None else {"shape": shape}],
+        "nodes": [{"machine": 0, "count": count, "ranks": ranks} for count, ranks in runs],
+        "order": order,
+        "network": dict(zip(names, network, strict=True)),
+    }
+    return corymb.Cluster.from_json(json_text.dumps(document))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options that ask for several nodes."""
+
+    file: str | None
+    nodes: int | None
+    per_node: int | None
+    network: str | None
+    machine: str | None
+
+    @property
+    def is_any(self) -> bool:
+        return not (self.file is self.nodes is self.per_node is self.network is None)
+
+    def cluster(self) -> corymb.Cluster:
+        if self.file is not None:
+            refuse_with({"--nodes": self.nodes, "--per-node": self.per_node,
+                         "--network": self.network, "--machine": self.machine})  # fmt: skip
+            return load(self.file)
+        if self.nodes is None or self.per_node is None:
+            raise inputs.usage("give --nodes and --per-node together, or --cluster FILE")
+        if self.nodes < 1 or self.per_node < 1:
+            raise inputs.usage("--nodes and --per-node must be at least 1")
+        costs = DEFAULT_NETWORK if self.network is None else _network(self.network)
+        try:
+            return cluster_of([(self.nodes, self.per_node)], costs, self.machine)
+        except corymb.Error as error:
+            raise inputs.usage(str(error)) from None
+
+
+def _network(text: str) -> tuple[float, float, float, float]:
+    words = text.split(",")
+    try:
+        start_up, gap, stream, node = (float(word) for word in words)
+    except ValueError:
+        raise inputs.usage(
+            f"--network '{text}' must be four numbers such as 2000,400,3,12: start-up ns, "
+            "message gap ns, 10^9 B/s of a message and of a node"
+        ) from None
+    return start_up, gap, stream, node
+
+
+def refuse_with(options: dict[str, Any]) -> None:
+    """Raises for options that mean nothing beside those for several nodes."""
+    for option, value in options.items():
+        if value is not None:
+            raise inputs.usage(f"{option} cannot be given here: the cluster says what ranks run on")
+
+
+def load(file: str) -> corymb.Cluster:
+    if not Path(file).exists():
+        raise corymb.Error(f"cannot read cluster {file}: no such file", "io")
+    return corymb.Cluster.load(file)
+
+
+def title_of(cluster: corymb.Cluster) -> str:
+    name = cluster.name or "cluster without a name"
+    return f"{name}: {len(cluster)} ranks on {cluster.nodes} nodes"
+
+
+def plan(
+    op: str, wanted: Wanted, algorithm: str, size: int, root: int | None, json: str | None
+) -> None:
+    """The command `corymb plan` for several nodes."""
+    inputs.require_sizes(size, 0, 0)
+    files.require_writable(json)
+    cluster = wanted.cluster()
+    inputs.require_root(root, len(cluster))
+    work = functools.partial(
+        corymb.make_cluster_plan, cluster, op, bytes=size, root=root or 0, algorithm=algorithm
+    )
+    choice = console.busy(f"planning {op} for {len(cluster)} ranks", work)
+    out = console.output(quiet=console.is_stdout(json))
+    payload = "" if op == "barrier" else f", {size} B"
+    out.print(f"[bold]{op}[/]{payload} on {title_of(cluster)}")
+    out.print(f"  scheme       [bold]{choice.plan.algorithm}[/], proven")
+    out.print(f"  predicted    {choice.predicted:.0f} ns (simulated, not measured)")
+    show_traffic(out, choice.plan, cluster, size)
+    show_portfolio(out, choice)
+    if json is not None:
+        files.write_text(json, choice.to_json(cluster) + "\n")
+
+
+def show_traffic(out: Console, plan: corymb.Plan, cluster: corymb.Cluster, size: int) -> None:
+    counts = corymb.node_traffic(plan, cluster, size)
+    out.print(
+        f"  network      {counts['messages']} messages in {counts['rounds']} rounds; "
+        f"at most {max(counts['bytes_in'])} B into a node,\n"
+        f"               {max(counts['rank_bytes_in'])} B into a rank"
+    )
+
+
+def show_portfolio(out: Console, choice: corymb.ClusterChoice) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("scheme")
+    table.add_column("predicted, ns", justify="right")
+    table.add_column("of the best", justify="right")
+    ranked = sorted(choice.portfolio.items(), key=lambda item: item[1])
+    for name, predicted in ranked[:SHOWN_SCHEMES]:
+        ratio = f"{predicted / ranked[0][1]:.2f} x" if ranked[0][1] > 0 else ""
+        style = "bold" if name == choice.plan.algorithm else None
+        table.add_row(name, f"{predicted:.0f}", ratio, style=style)
+    out.print(table)
+    if len(ranked) > SHOWN_SCHEMES:
+        out.print(f"and {len(ranked) - SHOWN_SCHEMES} slower ones")
+
+
+def of_plan_file(text: str, file: str | None, others: dict[str, Any]) -> corymb.Cluster | None:
+    """The cluster of --cluster, else the one that a plan file holds unless `others` are given."""
+    if file is not None:
+        refuse_with(others)
+        return load(file)
+    stored = json_text.loads(text).get("cluster")
+    if stored is None or any(value is not None for value in others.values()):
+        return None
+    return corymb.Cluster.from_json(json_text.dumps(stored))
+
+
+def sim(plan: corymb.Plan, cluster: corymb.Cluster, size: int, json: str | None) -> None:
+    """The command `corymb sim` for several nodes."""
+    work = functools.partial(corymb.simulate_cluster, plan, cluster, bytes=size)
+    timeline = console.busy("simulating", work)
+    finish = timeline.finish
+    slowest = int(np.argmax(finish))
+    out = console.output(quiet=console.is_stdout(json))
+    out.print(f"{plan.op}, {plan.algorithm or 'no name'}: proven", markup=False)
+    out.print(f"simulated on {title_of(cluster)}, {size} B:", markup=False)
+    out.print(f"  makespan  [bold]{timeline.makespan:.0f} ns[/], last is rank {slowest}")
+    show_traffic(out, plan, cluster, size)
+    if json is not None:
+        files.write_json(
+            json,
+            {
+                "schema": "corymb-sim/1",
+                "op": plan.op,
+                "algorithm": plan.algorithm,
+                "ranks": len(plan),
+                "root": plan.root,
+                "bytes": size,
+                "plan_sha256": plan.hash(),
+                "simulated_on": timeline.simulated_on,
+                "cluster": json_text.loads(cluster.to_json()),
+                "unit": "ns",
+                "makespan": timeline.makespan,
+                "finish": finish,
+                "network": corymb.node_traffic(plan, cluster, size),
+            },
+        )

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb/cluster.hpp, corymb/cluster_planner.hpp and the simulation of clusters for Python.
+#include "bindings.hpp"
+
+#include <corymb/cluster_planner.hpp>
+#include <corymb/simulate.hpp>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace corymb::python {
+
+namespace {
+
+std::vector<int> nodes_of(const Cluster& cluster) {
+    std::vector<int> nodes;
+    for (const NodePlace& place : cluster.places()) {
+        nodes.push_back(place.node);
+    }
+    return nodes;
+}
+
+ClusterRequest request_for(const std::string& op, std::uint64_t bytes, int root,
+                           const std::string& algorithm, bool exhaustive, bool proven) {
+    return {collective_from_string(op), bytes, root, algorithm, exhaustive, proven};
+}
+
+nb::dict traffic_of(const Plan& plan, const Cluster& cluster, std::uint64_t bytes) {
+    const NodeTraffic traffic = node_traffic(plan, nodes_of(cluster), bytes);
+    nb::dict counts;
+    counts["bytes_in"] = traffic.in;
+    counts["bytes_out"] = traffic.out;
+    counts["rank_bytes_in"] = traffic.rank_in;
+    counts["messages"] = traffic.messages;
+    counts["rounds"] = traffic.rounds;
+    return counts;
+}
+
+void bind_model(nb::module_& module) {
+    const nb::call_guard<nb::gil_scoped_release> unlocked;
+    nb::class_<Cluster>(module, "Cluster", "Nodes and the network between them; docs/cluster.md.")
+        .def_static("from_json", &cluster_from_json, nb::arg("text"), unlocked,
+                    "Raises corymb.Error that names the wrong field.")
+        .def_static("load", &load_cluster, nb::arg("file"), unlocked)
+        .def(
+            "to_json", [](const Cluster& self) { return to_json(self); }, unlocked)
+        .def_ro("name", &Cluster::name)
+        .def_prop_ro("nodes", &Cluster::node_count, "Number of nodes.")
+        .def("__len__", &Cluster::size, "Number of ranks.")
+        .def_prop_ro("node_of_rank", &nodes_of, "Node of each rank, counted from 0.");
+}
+
+} // namespace
+
+void bind_cluster(nb::module_& module) {
+    const nb::call_guard<nb::gil_scoped_release> unlocked;
+    bind_model(module);
+    nb::class_<ClusterChoice>(module, "ClusterChoice", "A plan for several nodes.")
+        .def_ro("plan", &ClusterChoice::plan)
+        .def_ro("predicted", &ClusterChoice::predicted, "Simulated time in ns.")
+        .def_prop_ro(
+            "portfolio",
+            [](const ClusterChoice& self) {
+                nb::dict portfolio;
+                for (const auto& [name, predicted] : self.portfolio) {
+                    portfolio[name.c_str()] = predicted;
+                }
+                return portfolio;
+            },
+            nb::sig("def portfolio(self) -> dict[str, float]"), "Scheme to prediction in ns.")
+        .def(
+            "to_json",
+            [](const ClusterChoice& self, const Cluster& cluster) {
+                return to_json(self, cluster);
+            },
+            nb::arg("cluster"), "What `corymb plan --cluster --json` writes.");
+    module.def(
+        "make_cluster_plan",
+        [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, int root,
+           const std::string& algorithm, bool exhaustive, bool proven) {
+            return make_cluster_plan(cluster,
+                                     request_for(op, bytes, root, algorithm, exhaustive, proven));
+        },
+        nb::arg("cluster"), nb::arg("op"), nb::kw_only(), nb::arg("bytes") = std::uint64_t{8},
+        nb::arg("root") = 0, nb::arg("algorithm") = "best", nb::arg("exhaustive") = false,
+        nb::arg("proven") = true, unlocked,
+        "Simulates schemes on the cluster and returns the fastest (or the named) plan.");
+    module.def(
+        "scheme_names",
+        [](const Cluster& cluster, const std::string& op, std::uint64_t bytes) {
+            return scheme_names(cluster, request_for(op, bytes, 0, "best", false, true));
+        },
+        nb::arg("cluster"), nb::arg("op"), nb::arg("bytes") = std::uint64_t{8},
+        "Names of the schemes for an operation on a cluster.");
+    module.def(
+        "simulate_cluster",
+        [](const Plan& plan, const Cluster& cluster, std::uint64_t bytes, bool activities) {
+            return simulate(plan, cluster, bytes, activities);
+        },
+        nb::arg("plan"), nb::arg("cluster"), nb::arg("bytes") = std::uint64_t{8},
+        nb::arg("activities") = false, unlocked,
+        "Replays a plan on the model of a cluster. Nothing runs on this machine.");
+    module.def("node_traffic", &traffic_of, nb::arg("plan"), nb::arg("cluster"),
+               nb::arg("bytes") = std::uint64_t{8},
+               nb::sig("def node_traffic(plan: Plan, cluster: Cluster, bytes: int = 8) -> "
+                       "dict[str, typing.Any]"),
+               "Counted from a proven plan's steps: bytes into and out of each node and into each "
+               "rank, messages between nodes, and how many of those follow from one another.");
+}
+
+} // namespace corymb::python

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several nodes: the commands, the file format, and the namespaces of bench/cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from conftest import ROOT, Command, stdout_json
+
+import corymb
+
+SMALL = ("--nodes", "4", "--per-node", "3")
+NODES = ROOT / "bench" / "cluster" / "nodes.py"
+
+
+def test_plan_and_sim_agree(corymb_call: Command, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    done = corymb_call("plan", "allgather", *SMALL, "--bytes", "512", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "simulated, not measured" in done.stdout
+    stored = json.loads(file.read_text())
+    result = stdout_json(corymb_call("sim", str(file), "--json", "-"))
+    assert result["makespan"] == stored["predicted"]
+    assert max(result["network"]["bytes_in"]) >= 3 * 3 * 512
+    assert sum(node["ranks"] * node["count"] for node in stored["cluster"]["nodes"]) == 12
+
+
+def test_cluster_file(corymb_call: Command, tmp_path: Path) -> None:
+    schema = json.loads((ROOT / "docs" / "schema" / "cluster-1.schema.json").read_text())
+    document = {
+        "schema": "corymb-cluster/1",
+        "machines": [{"shape": {"cores": 4}}],
+        "nodes": [{"ranks": 4}, {"ranks": 1, "count": 2}],
+        "order": "cyclic",
+        "network": {"start_up_ns": 1000, "message_gap_ns": 0, "stream_gbs": 1, "node_gbs": 1},
+    }
+    jsonschema.validate(document, schema)
+    cluster = corymb.Cluster.from_json(json.dumps(document))
+    assert cluster.node_of_rank == [0, 1, 2, 0, 0, 0]
+    jsonschema.validate(json.loads(cluster.to_json()), schema)
+    file = tmp_path / "cluster.json"
+    file.write_text(cluster.to_json())
+    done = corymb_call("plan", "allreduce", "--cluster", str(file), "--bytes", "64")
+    assert done.returncode == 0, done.stderr
+    assert "6 ranks on 3 nodes" in done.stdout
+
+
+def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
+    result = stdout_json(corymb_call("cluster", "regret", "--shapes", "3", "--json", "-"))
+    assert result["shapes"] == 3
+    for row in result["rows"]:
+        assert row["regret"] >= 1
+        assert min(row["flat"], row["single leader"]) >= 1
+
+
+def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
+    words = ("cluster", "regret", "--shapes", "2", "--seed", "5", "--json", "-")
+    assert stdout_json(corymb_call(*words)) == stdout_json(corymb_call(*words))
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("plan", "allgather", "--nodes", "2"), "together"),
+        (("plan", "allgather", "--nodes", "0", "--per-node", "1"), "at least 1"),
+        (("plan", "allgather", *SMALL, "--network", "1,2"), "four numbers"),
+        (("plan", "allgather", *SMALL, "--network", "1,2,9,3"), "network.node_gbs"),
+        (("plan", "allgather", *SMALL, "--ranks", "4"), "--ranks"),
+        (("plan", "allgather", *SMALL, "--algorithm", "lanes/x"), "no scheme"),
+        (("plan", "alltoall", *SMALL), "no plan for alltoall"),
+        (("plan", "reduce", *SMALL, "--root", "12"), "--root 12"),
+        (("cluster", "nothing"), "regret or scale"),
+    ],
+)
+def test_wrong_usage_is_one_line(corymb_call: Command, words: tuple[str, ...], part: str) -> None:
+    done = corymb_call(*words)
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def nodes_or_skip() -> None:
+    if os.geteuid() != 0 or any(shutil.which(p) is None for p in ("ip", "tc", "nsenter")):
+        pytest.skip("needs root, iproute2 and util-linux")
+    probe = subprocess.run(
+        ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "ip", "link", "add",
+         "b0", "type", "bridge"], capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    if probe.returncode != 0:
+        pytest.skip("this machine does not permit network namespaces")
+
+
+def test_nodes_share_nothing_and_leave_nothing() -> None:
+    nodes_or_skip()
+    script = (
+        'for host in $(echo "$CORYMB_CLUSTER_HOSTS" | tr , " "); do '
+        '"$CORYMB_CLUSTER_AGENT" -x "$host" "hostname; ls /dev/shm | wc -l; touch /dev/shm/own; '
+        'ls /proc | grep -c ^[0-9]"; done; exit 3'
+    )
+    done = subprocess.run(
+        [sys.executable, str(NODES), "--nodes", "2", "--", "sh", "-c", script],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    words = done.stdout.split()
+    assert [words[0], words[1], words[3], words[4]] == ["node0", "0", "node1", "0"]
+    assert all(int(count) < 10 for count in (words[2], words[5]))
+
+
+def test_a_signal_ends_all_nodes() -> None:
+    nodes_or_skip()
+    # The only process of the nodes that could outlive them says what it is by its argument.
+    mark = f"3{os.getpid():09d}"
+    command = [sys.executable, str(NODES), "--nodes", "2", "--",
+               "sh", "-c", f"echo up; exec sleep {mark}"]  # fmt: skip
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "up\n"
+        assert comes_true(lambda: is_running(mark))
+        running.terminate()
+        assert running.wait(timeout=60) == 128 + 15
+    finally:
+        running.kill()
+        running.wait(timeout=60)
+    assert comes_true(lambda: not is_running(mark))
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    limit = time.monotonic() + 60
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return condition()
+
+
+def is_running(word: str) -> bool:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if word in file.read_bytes().decode(errors="replace").split("\0"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.parametrize(
+    "words", [["--nodes", "0"], ["--nodes", "65"], ["--rate", "fast"], ["--nodes", "2"]]
+)
+def test_wrong_nodes_are_refused(words: list[str]) -> None:
+    command = ["true"] if words != ["--nodes", "2"] else []
+    done = subprocess.run(
+        [sys.executable, str(NODES), *words, "--", *command],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("nodes.py: ")
