@@ -292,7 +292,8 @@ TEST(BroadcastTest, ThreadsOfEveryPolicyReadWhileOthersComeAndGo) {
     for (const WaitPolicy wait : {WaitPolicy::ladder, WaitPolicy::park}) {
         BroadcastRing ring({.slots = 16, .wait = wait});
         BroadcastPublisher publisher = ring.publisher();
-        std::vector<std::jthread> threads;
+        std::atomic<bool> is_over = false;
+        std::vector<std::jthread> threads; // Joined before what they use goes.
         for (const BroadcastPolicy policy :
              {BroadcastPolicy::block, BroadcastPolicy::block, BroadcastPolicy::overrun}) {
             threads.emplace_back([reader = ring.reader(policy), policy]() mutable {
@@ -301,7 +302,6 @@ TEST(BroadcastTest, ThreadsOfEveryPolicyReadWhileOthersComeAndGo) {
                 EXPECT_TRUE(policy == BroadcastPolicy::overrun || life.missed == 0);
             });
         }
-        std::atomic<bool> is_over = false;
         threads.emplace_back([&ring, &is_over] {
             while (!is_over.load(std::memory_order_relaxed)) {
                 BroadcastReader guest = ring.reader();
