@@ -10,6 +10,7 @@
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
+#include <corymb/mailbox_model.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/multicast_model.hpp>
 #include <corymb/operators.hpp>

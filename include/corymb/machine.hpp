@@ -70,6 +70,31 @@ struct MemoryLevel {
     double read_gbs = 0, write_gbs = 0, copy_gbs = 0; ///< 10^9 bytes per second.
 };
 
+/// Of one access to memory that lies at a core: by itself, or by another core.
+struct AccessCost {
+    double write = 0; ///< w: time that the writer is busy.
+    double gap = 0;   ///< g: from the end of a write until its core's next write can leave.
+    double read = 0;  ///< r: time until a read has come back.
+};
+
+/// Words of a few bytes, and whole lines.
+struct AccessCosts {
+    AccessCost word, line;
+};
+
+/// Of a machine without coherent caches, whose cores write into memory that lies at others and poll
+/// their own: the w/g/r model of "In-Memory Communication Mechanisms for Many-Cores" (Rotta,
+/// Prescher, Traue, Nolte, 2012). In `unit`.
+struct AccessModel {
+    int line_bytes = 64;
+    /// One look of a polling loop at a line of its own memory, code included; 0: its read alone.
+    double look = 0;
+    AccessCosts own;                  ///< To memory that lies at the core itself.
+    std::vector<AccessCosts> classes; ///< By pair class; empty: the machine has coherent caches.
+
+    [[nodiscard]] bool present() const noexcept { return !classes.empty(); }
+};
+
 /// How far the numbers can be trusted.
 struct Quality {
     bool noisy = false; ///< More than 5 % of the batches were dropped.
@@ -119,6 +144,7 @@ public:
     /// meeting in a long sequence; count is 1.
     std::vector<Curve> exchange;
     std::vector<MemoryLevel> memory;
+    AccessModel access; ///< Of machines without coherent caches only.
     /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes
     /// set it for their own planning; it is no part of the model file.
     KernelCopy kernel_copy;

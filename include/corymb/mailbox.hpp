@@ -22,6 +22,8 @@
 
 namespace corymb {
 
+class Machine;
+
 namespace detail {
 struct MailboxShared; // what the members of a group share; src/message/
 struct MailboxState;  // what one of them holds
@@ -30,7 +32,8 @@ struct MailboxState;  // what one of them holds
 
 /// How messages travel and how a receiver learns of them.
 enum class MailboxProtocol : std::uint8_t {
-    automatic, ///< `ring` in small groups, `nvp` in larger ones.
+    automatic, ///< Which is fastest on `MailboxOptions::machine`; without a model `ring` in groups
+               ///< of up to 16, `nvp` in larger ones.
     ring,      ///< A ring for each pair that has sent; the receiver looks at each such ring.
     nvp,       ///< The same rings, and a bit for each sender that the receiver looks at instead.
     srbp,      ///< One ring for each receiver, which all senders share: one word to look at.
@@ -52,6 +55,8 @@ struct MailboxOptions {
     WaitPolicy wait = WaitPolicy::ladder;
     /// The memory can be shared with other processes (`MailboxGroup::make_descriptor`).
     bool between_processes = false;
+    /// For `automatic`: `choose_mailbox` is asked on this model, when the group is made.
+    const Machine* machine = nullptr;
 };
 
 /// One member's handle on its group: it sends to others and receives what is sent to it. Movable,
@@ -150,6 +155,8 @@ public:
     [[nodiscard]] int size() const noexcept;
     /// Never `automatic`.
     [[nodiscard]] MailboxProtocol protocol() const noexcept;
+    /// Why it was taken, for people: the predicted times and the model's name, or the rule.
+    [[nodiscard]] const std::string& reason() const noexcept;
     /// Bytes of shared memory. Grows with the pairs that have sent (ring, nvp) or with the members
     /// that have joined or were sent to (srbp).
     [[nodiscard]] std::size_t memory() const;

@@ -4,6 +4,7 @@
 
 #include <corymb/error.hpp>
 #include <corymb/mailbox.hpp>
+#include <corymb/mailbox_model.hpp>
 
 #include <array>
 #include <string>
@@ -37,25 +38,50 @@ void check_range(const char* what, std::size_t value, std::size_t least, std::si
     }
 }
 
-MailboxOptions checked(int size, MailboxOptions options) {
+bool fits_srbp(int size, const MailboxOptions& options) {
+    return options.capacity * static_cast<std::size_t>(size) <=
+           channel::SynchronisedShape::slots_most;
+}
+
+/// Which protocol, and why.
+MailboxChoice choice(int size, const MailboxOptions& options) {
+    if (options.protocol != MailboxProtocol::automatic) {
+        return {options.protocol, std::string(to_string(options.protocol)) + ": as asked for"};
+    }
+    if (options.machine != nullptr) {
+        // A process may die between its ticket and its message.
+        return choose_mailbox(*options.machine, size,
+                              !options.between_processes && fits_srbp(size, options));
+    }
+    const bool is_small = size <= ring_most_members;
+    return {is_small ? MailboxProtocol::ring : MailboxProtocol::nvp,
+            std::string(is_small ? "ring: up to " : "nvp: more than ") +
+                std::to_string(ring_most_members) + " members, and no model was given"};
+}
+
+struct Checked {
+    MailboxOptions options; ///< With a protocol that is not automatic.
+    std::string reason;
+};
+
+Checked checked(int size, MailboxOptions options) {
     if (size < 1 || static_cast<std::size_t>(size) > members_most) {
         refuse("a group of mailboxes has 1 to " + std::to_string(members_most) + " members, not " +
                std::to_string(size));
     }
-    if (options.protocol == MailboxProtocol::automatic) {
-        options.protocol = size <= ring_most_members ? MailboxProtocol::ring : MailboxProtocol::nvp;
-    }
     check_range("message_bytes", options.message_bytes, 0, channel::message_bytes_most);
     check_range("capacity", options.capacity, 1, capacity_most);
-    const std::size_t in_all = options.capacity * static_cast<std::size_t>(size);
-    if (options.protocol == MailboxProtocol::srbp &&
-        in_all > channel::SynchronisedShape::slots_most) {
+    if (options.protocol == MailboxProtocol::srbp && !fits_srbp(size, options)) {
+        const std::size_t in_all = options.capacity * static_cast<std::size_t>(size);
         refuse("srbp has one ring for the messages of all senders: capacity times size may be at "
                "most " +
                std::to_string(channel::SynchronisedShape::slots_most) + ", not " +
                std::to_string(in_all) + "; lower the capacity or take nvp");
     }
-    return options;
+    MailboxChoice chosen = choice(size, options);
+    options.protocol = chosen.protocol;
+    options.machine = nullptr; // What follows lies in memory that processes share.
+    return {std::move(options), std::move(chosen.reason)};
 }
 
 MailboxState& checked(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
@@ -215,16 +241,21 @@ bool Mailbox::wait(std::chrono::nanoseconds limit) {
     return state.wait(limit.count());
 }
 
-MailboxGroup::MailboxGroup(int size, const MailboxOptions& options)
-    : shared_(std::make_shared<detail::MailboxShared>(
-          size, checked(size, options),
-          options.between_processes ? SharedMemory::create() : nullptr)) {}
+MailboxGroup::MailboxGroup(int size, const MailboxOptions& options) {
+    Checked found = checked(size, options);
+    shared_ = std::make_shared<detail::MailboxShared>(
+        size, found.options, options.between_processes ? SharedMemory::create() : nullptr);
+    shared_->reason = std::move(found.reason);
+}
 
 MailboxGroup::MailboxGroup(std::shared_ptr<detail::MailboxShared> shared) noexcept
     : shared_(std::move(shared)) {}
 
 MailboxGroup MailboxGroup::attach(int descriptor) {
-    return MailboxGroup(std::make_shared<detail::MailboxShared>(SharedMemory::open(descriptor)));
+    auto shared = std::make_shared<detail::MailboxShared>(SharedMemory::open(descriptor));
+    shared->reason =
+        std::string(to_string(shared->options.protocol)) + ": chosen where the group was made";
+    return MailboxGroup(std::move(shared));
 }
 
 int MailboxGroup::make_descriptor() const {
@@ -245,6 +276,9 @@ int MailboxGroup::size() const noexcept {
 }
 MailboxProtocol MailboxGroup::protocol() const noexcept {
     return shared_->options.protocol;
+}
+const std::string& MailboxGroup::reason() const noexcept {
+    return shared_->reason;
 }
 std::size_t MailboxGroup::memory() const {
     return shared_->arena.bytes();

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace corymb::detail {
@@ -53,6 +54,7 @@ struct MailboxShared {
     const bool is_crowded; ///< More members than CPUs.
     message::Post post;
     const std::uint32_t fork_count_then = fork_count();
+    std::string reason; ///< Of the protocol, for people.
 
 private:
     PeerWatch watch_;

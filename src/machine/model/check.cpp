@@ -236,6 +236,30 @@ void check_memory(const std::vector<MemoryLevel>& memory) {
     }
 }
 
+void check_access(const AccessModel& access, std::size_t classes) {
+    if (!access.present()) {
+        return;
+    }
+    if (access.classes.size() != classes) {
+        fail("access.classes", fmt::format("must have {} entries, one a class, has {}", classes,
+                                           access.classes.size()));
+    }
+    check_range("access.line_bytes", access.line_bytes, 8, 4096);
+    check_not_negative("access.look", access.look);
+    const auto check_one = [](const std::string& field, const AccessCosts& costs) {
+        for (const auto& [name, cost] :
+             {std::pair{".word", costs.word}, std::pair{".line", costs.line}}) {
+            check_not_negative(field + name + ".write", cost.write);
+            check_not_negative(field + name + ".gap", cost.gap);
+            check_not_negative(field + name + ".read", cost.read);
+        }
+    };
+    check_one("access.own", access.own);
+    for (std::size_t i = 0; i < classes; ++i) {
+        check_one(fmt::format("access.classes[{}]", i), access.classes[i]);
+    }
+}
+
 void check_quality(const Quality& quality) {
     check_range("quality.dropped_batches", quality.dropped_batches, 0, 1);
     check_range("quality.steal", quality.steal, 0, 1);
@@ -283,6 +307,7 @@ void Machine::check() const {
     check_curves("shared_line", shared_line, classes.size());
     check_curves("exchange", exchange, classes.size());
     check_memory(memory);
+    check_access(access, classes.size());
     check_not_negative("step_overhead", step_overhead);
     check_quality(quality);
 }

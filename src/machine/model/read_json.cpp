@@ -158,6 +158,29 @@ std::vector<MemoryLevel> memory_levels(const JsonView& root) {
     return out;
 }
 
+AccessCost access_cost(const JsonView& view) {
+    view.allow_only({"write", "gap", "read"});
+    return {view.at("write").number(0), view.at("gap").number(0), view.at("read").number(0)};
+}
+
+AccessCosts access_costs(const JsonView& view) {
+    view.allow_only({"word", "line"});
+    return {access_cost(view.at("word")), access_cost(view.at("line"))};
+}
+
+AccessModel access(const JsonView& view) {
+    view.allow_only({"line_bytes", "look", "own", "classes"});
+    AccessModel out;
+    out.line_bytes = static_cast<int>(view.at("line_bytes").integer(1, int_max));
+    out.look = number_or(view, "look", 0, huge, 0);
+    out.own = access_costs(view.at("own"));
+    const JsonView classes = view.at("classes");
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        out.classes.push_back(access_costs(classes[i]));
+    }
+    return out;
+}
+
 Fingerprint fingerprint(const JsonView& view) {
     view.allow_only({"cpu", "topology_sha256", "cpuset", "kernel", "virtualization", "smt"});
     Fingerprint out;
@@ -210,11 +233,11 @@ Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",     "name",         "source",        "created",     "assumption",
-                     "unit",       "unit_ns",      "fingerprint",   "quality",     "topology",
-                     "classes",    "group",        "group_class",   "send",        "receive",
-                     "send_batch", "fan_out",      "receive_batch", "shared_line", "exchange",
-                     "memory",     "step_overhead"});
+    root.allow_only({"schema",     "name",    "source",        "created",     "assumption",
+                     "unit",       "unit_ns", "fingerprint",   "quality",     "topology",
+                     "classes",    "group",   "group_class",   "send",        "receive",
+                     "send_batch", "fan_out", "receive_batch", "shared_line", "exchange",
+                     "memory",     "access",  "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -239,6 +262,9 @@ Machine machine_from_json(std::string_view text) {
     machine.shared_line = curves(root, "shared_line");
     machine.exchange = curves(root, "exchange");
     machine.memory = memory_levels(root);
+    if (const auto view = root.find("access")) {
+        machine.access = access(*view);
+    }
     machine.step_overhead = number_or(root, "step_overhead", 0, huge, 0);
     machine.check();
     return machine;

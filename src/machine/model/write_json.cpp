@@ -121,6 +121,24 @@ ordered_json memory_levels(const std::vector<MemoryLevel>& memory) {
     return out;
 }
 
+ordered_json access_costs(const AccessCosts& of) {
+    const auto cost = [](const AccessCost& one) -> ordered_json {
+        return {{"write", one.write}, {"gap", one.gap}, {"read", one.read}};
+    };
+    return {{"word", cost(of.word)}, {"line", cost(of.line)}};
+}
+
+ordered_json access_json(const AccessModel& of) {
+    ordered_json classes = ordered_json::array();
+    for (const AccessCosts& costs : of.classes) {
+        classes.push_back(access_costs(costs));
+    }
+    return {{"line_bytes", of.line_bytes},
+            {"look", of.look},
+            {"own", access_costs(of.own)},
+            {"classes", std::move(classes)}};
+}
+
 ordered_json fingerprint_json(const Fingerprint& of) {
     return {{"cpu", of.cpu},       {"topology_sha256", of.topology_sha256}, {"cpuset", of.cpuset},
             {"kernel", of.kernel}, {"virtualization", of.virtualization},   {"smt", of.smt}};
@@ -162,6 +180,9 @@ std::string to_json(const Machine& machine) {
     out["shared_line"] = curves(machine.shared_line);
     out["exchange"] = curves(machine.exchange);
     out["memory"] = memory_levels(machine.memory);
+    if (machine.access.present()) { // Else the identity of other models would change.
+        out["access"] = access_json(machine.access);
+    }
     out["step_overhead"] = machine.step_overhead;
     return dump_json(out);
 }

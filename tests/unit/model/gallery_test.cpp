@@ -47,7 +47,7 @@ void expect_near(const std::vector<double>& values, const std::vector<double>& w
 
 TEST_F(Gallery, EveryMachineLoadsChecksAndComesBack) {
     const std::vector<std::string> names = gallery_names();
-    EXPECT_EQ(names.size(), 19u);
+    EXPECT_EQ(names.size(), 20u);
     EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
     for (const std::string& name : names) {
         const Machine machine = gallery_machine(name);
@@ -153,6 +153,27 @@ TEST_F(Gallery, MeshesAreFlat) {
         EXPECT_EQ(machine.classes.size(), 1u) << name;
         EXPECT_EQ(machine.group_count(), 1) << name;
     }
+}
+
+TEST_F(Gallery, SccIsAMeshOfTilesWithoutCoherence) {
+    const Machine machine = gallery_machine("scc-48c");
+    EXPECT_EQ(machine.size(), 48);
+    EXPECT_EQ(parts(machine, &Pu::die), 24u);
+    ASSERT_EQ(machine.access.classes.size(), 9u);
+    EXPECT_EQ(machine.class_of(0, 1), 0);
+    EXPECT_EQ(machine.class_of(0, 47), 8) << "from corner to corner of 6 x 4 tiles";
+    EXPECT_EQ(machine.access.line_bytes, 32);
+    EXPECT_EQ(machine.access.classes.front().word.read, 54);
+    EXPECT_EQ(machine.access.classes.back().line.gap, 108);
+    EXPECT_EQ(machine.access.own.line.read, 21);
+    EXPECT_FALSE(gallery_machine("m1-ultra-20c").access.present());
+
+    Machine wrong = machine;
+    wrong.access.classes.pop_back();
+    EXPECT_THROW(wrong.check(), Error);
+    wrong = machine;
+    wrong.access.own.word.gap = -1;
+    EXPECT_THROW(wrong.check(), Error);
 }
 
 TEST_F(Gallery, Power9FallsBackWhereMeasurementFailed) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/error.hpp>
+#include <corymb/mailbox_model.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace corymb {
+
+namespace {
+
+constexpr int simulated_most = 16; ///< More would cost time and tell little.
+constexpr int rounds = 32;
+constexpr double better = 0.95; ///< What a later protocol must be of the time of an earlier one.
+
+/// So many PUs, spread over all of them.
+std::vector<int> spread(int count, int size) {
+    std::vector<int> places;
+    for (std::int64_t i = 0; i < count; ++i) {
+        places.push_back(static_cast<int>(i * size / count));
+    }
+    return places;
+}
+
+std::string rounded(double value) {
+    return std::to_string(std::llround(value));
+}
+
+} // namespace
+
+MailboxChoice choose_mailbox(const Machine& machine, int size, bool with_srbp) {
+    if (size < 1) {
+        throw Error(Errc::invalid_argument,
+                    "a group has at least 1 member, not " + std::to_string(size));
+    }
+    const int simulated = std::min({size, simulated_most, machine.size()});
+    if (simulated < 2) {
+        return {MailboxProtocol::ring, "ring: there are no two members on CPUs of their own"};
+    }
+    const std::vector<int> places = spread(simulated, machine.size());
+    MailboxChoice choice;
+    double best = 0;
+    std::string times;
+    for (const auto protocol :
+         {MailboxProtocol::ring, MailboxProtocol::nvp, MailboxProtocol::srbp}) {
+        if (protocol == MailboxProtocol::srbp && (!with_srbp || size > machine.size())) {
+            continue;
+        }
+        MailboxScenario scenario;
+        scenario.protocol = protocol;
+        scenario.silent_members = size - simulated;
+        scenario.rounds = rounds;
+        const double time = simulate_round_trip(machine, places, scenario);
+        times +=
+            (times.empty() ? "" : ", ") + std::string(to_string(protocol)) + " " + rounded(time);
+        if (best == 0 || time < best * better) {
+            best = time;
+            choice.protocol = protocol;
+        }
+    }
+    choice.reason = std::string(to_string(choice.protocol)) + ": round trips of " + times +
+                    (machine.unit == TimeUnit::cycles ? " cycles" : " ns") + ", simulated on " +
+                    (machine.name.empty() ? "a model without a name" : machine.name);
+    return choice;
+}
+
+} // namespace corymb
