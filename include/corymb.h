@@ -7,6 +7,7 @@
 // when it fails.
 #pragma once
 
+#include <corymb/c/cluster.h>
 #include <corymb/c/collectives.h>
 #include <corymb/c/messages.h>
 #include <corymb/c/options.h>

@@ -34,6 +34,13 @@ enum class Operation : std::uint8_t {
     neighbor_alltoallw,
 };
 
+/// Whether it is taken over where ranks are on several nodes.
+[[nodiscard]] constexpr bool is_for_nodes(Operation operation) noexcept {
+    return operation == Operation::barrier || operation == Operation::bcast ||
+           operation == Operation::allgather || operation == Operation::reduce ||
+           operation == Operation::allreduce;
+}
+
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
 /// The same call of the MPI below; not owning.

@@ -34,8 +34,9 @@ int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/
 }
 
 void give_back(Group& group) noexcept {
-    if (group.team != nullptr) {
-        library().team_free(&group.team);
+    give_back_team(group);
+    if (group.carrier != nullptr) {
+        group.carrier->free_communicators();
     }
 }
 
@@ -142,6 +143,15 @@ bool is_usable() noexcept {
 
 } // namespace
 
+void give_back_team(Group& group) noexcept {
+    if (group.team != nullptr) {
+        library().team_free(&group.team);
+    }
+    if (group.cluster != nullptr) {
+        library().cluster_team_free(&group.cluster);
+    }
+}
+
 void hold(Group& group) noexcept {
     const std::lock_guard lock(registry().lock);
     ++group.requests;
@@ -193,7 +203,7 @@ void give_back_teams() noexcept {
         if (!group->is_orphan) {
             keep_for_summary(*group);
         }
-        give_back(*group);
+        give_back_team(*group); // MPI frees the communicators of carriers itself.
         group->state = Group::State::passed;
     }
 }
@@ -203,7 +213,7 @@ int team_count() noexcept {
     const std::lock_guard lock(all.lock);
     int count = 0;
     for (const Group* const group : all.groups) {
-        count += group->team != nullptr ? 1 : 0;
+        count += group->team != nullptr || group->cluster != nullptr ? 1 : 0;
     }
     return count;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "account.hpp"
+#include "carrier.hpp"
 #include "choice.hpp"
 #include "host.hpp"
 #include "reasons.hpp"
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <sched.h>
 #include <string>
@@ -29,6 +31,9 @@ struct Group {
     std::string why;               ///< The same in words, for no_team.
     int calls = 0;                 ///< Blocking collectives before it has a team.
     corymb_team* team = nullptr;
+    /// Instead of that, of a communicator on several nodes; its messages between them.
+    corymb_cluster_team* cluster = nullptr;
+    std::unique_ptr<MessageCarrier> carrier{};
     bool can_request = false;      ///< Nonblocking and persistent operations, too.
     std::atomic<bool> busy{false}; ///< The team is in use (InUse).
     std::atomic<int> active{0};    ///< Requests under way.
@@ -97,6 +102,9 @@ private:
 
 /// At MPI_Finalize: gives back all teams. What happens afterwards is the MPI's.
 void give_back_teams() noexcept;
+
+/// Whatever team it has. The communicators of a carrier stay.
+void give_back_team(Group& group) noexcept;
 
 /// Teams that this process has.
 [[nodiscard]] int team_count() noexcept;

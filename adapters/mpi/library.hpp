@@ -21,6 +21,11 @@ namespace corymb::mpi {
     X(team_free)                                                                                   \
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \
+    X(cluster_team_create)                                                                         \
+    X(cluster_team_free)                                                                           \
+    X(cluster_team_abandon)                                                                        \
+    X(cluster_carried)                                                                             \
+    X(cluster_run)                                                                                 \
     X(is_defined)                                                                                  \
     X(test)                                                                                        \
     X(wait)                                                                                        \

@@ -2,7 +2,7 @@
 // How the ranks of a communicator get a team, or agree that they have none. Nothing is guessed from
 // names: rank 0 makes a segment, everybody maps it, and a random number goes through it. Every step
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
-#include "group.hpp"
+#include "meeting.hpp"
 
 #include "hook.hpp"
 #include "library.hpp"
@@ -44,24 +44,6 @@ struct Words {
     std::uint64_t nonce = 0;
 };
 
-class Descriptor {
-public:
-    explicit Descriptor(int number = -1) noexcept : number_(number) {}
-    ~Descriptor() { reset(-1); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int number() const noexcept { return number_; }
-    void reset(int number) noexcept {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-        number_ = number;
-    }
-
-private:
-    int number_;
-};
-
 void object(Words& words, Objection objection) {
     words.objections |= static_cast<std::uint64_t>(objection);
 }
@@ -76,23 +58,6 @@ bool agree(MPI_Comm comm, Words& words) {
         object(words, Objection::not_attached);
     }
     return words.objections == 0;
-}
-
-/// Different on machines and in containers that cannot share memory: no proof that they can, but
-/// where it differs nobody needs to try.
-std::uint64_t machine_and_namespace() {
-    std::string boot;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-    struct stat pids{};
-    if (::stat("/proc/self/ns/pid", &pids) == 0) {
-        boot += std::to_string(pids.st_ino);
-    }
-    return std::hash<std::string>{}(boot);
-}
-
-std::uint64_t random_number() {
-    std::random_device source;
-    return std::uint64_t{source()} << 32 | source() | 1;
 }
 
 bool is_switched(const char* how) noexcept {
@@ -134,15 +99,12 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     } else if (team_count() >= teams_max) {
         object(words, Objection::too_many);
     } else if (group.rank == 0) {
-        int number = -1;
-        if (library().make_team_descriptor(group.size, &number) != CORYMB_OK) {
+        if (!make_memory(group.size, memory)) {
             object(words, Objection::no_memory);
             return;
         }
-        ::fcntl(number, F_SETFD, FD_CLOEXEC);
-        memory.reset(number);
         words.pid = static_cast<std::uint64_t>(::getpid());
-        words.descriptor = static_cast<std::uint64_t>(number);
+        words.descriptor = static_cast<std::uint64_t>(memory.number());
         words.nonce = random_number();
     }
 }
@@ -150,29 +112,6 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
 int visit(void* /*context*/) noexcept {
     visit_mpi();
     return 0;
-}
-
-corymb_status attach(Group& group, int descriptor) {
-    corymb_options options;
-    corymb_options_init(&options);
-    options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
-    options.interrupted = &visit;
-    options.interrupted_every_ns = visit_every_ns;
-    corymb_attach_options how;
-    corymb_attach_options_init(&how);
-    how.descriptor = descriptor;
-    how.size = group.size;
-    how.rank = group.rank;
-    how.ranks_here = 1;
-    how.team = &options;
-    return library().attach(&how, &group.team);
-}
-
-/// The number that rank 0 has drawn comes through the memory of the team.
-bool has_nonce(Group& group, std::uint64_t nonce) {
-    std::uint64_t seen = group.rank == 0 ? nonce : 0;
-    return library().broadcast(&seen, 1, CORYMB_UINT64, 0, group.team) == CORYMB_OK &&
-           seen == nonce;
 }
 
 /// Returns what all ranks object to; 0: they have a team.
@@ -183,17 +122,18 @@ std::uint64_t negotiate(Group& group) {
     if (!agree(group.comm, words)) {
         return words.objections;
     }
-    if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
-        return static_cast<std::uint64_t>(Objection::other_machine);
-    }
-    group.can_request = words.no_hook == 0;
-    if (words.always != 0 || !has_a_cpu_each(group, words)) {
+    if (words.always != 0) {
         group.choice.give_all_to_corymb();
     }
+    if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
+        return meet_on_nodes(group);
+    }
+    if (!has_a_cpu_each(group, words)) {
+        group.choice.give_all_to_corymb();
+    }
+    group.can_request = words.no_hook == 0;
     if (group.rank != 0) {
-        const std::string path =
-            "/proc/" + std::to_string(words.pid) + "/fd/" + std::to_string(words.descriptor);
-        memory.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+        open_memory(words.pid, words.descriptor, memory);
     }
     Words found;
     if (memory.number() < 0) {
@@ -203,9 +143,9 @@ std::uint64_t negotiate(Group& group) {
         return found.objections;
     }
     Words proved;
-    if (attach(group, memory.number()) != CORYMB_OK) {
+    if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
         object(proved, Objection::not_attached);
-    } else if (!has_nonce(group, words.nonce)) {
+    } else if (!has_nonce(group, group.rank, words.nonce)) {
         object(proved, Objection::other_memory);
     }
     agree(group.comm, proved);
@@ -213,6 +153,61 @@ std::uint64_t negotiate(Group& group) {
 }
 
 } // namespace
+
+std::uint64_t machine_and_namespace() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    struct stat pids{};
+    if (::stat("/proc/self/ns/pid", &pids) == 0) {
+        boot += std::to_string(pids.st_ino);
+    }
+    if (const char* const node = std::getenv("CORYMB_MPI_NODE"); node != nullptr) {
+        boot += std::string("/") + node;
+    }
+    return std::hash<std::string>{}(boot);
+}
+
+std::uint64_t random_number() {
+    std::random_device source;
+    return std::uint64_t{source()} << 32 | source() | 1;
+}
+
+bool make_memory(int size, Descriptor& memory) {
+    int number = -1;
+    if (library().make_team_descriptor(size, &number) != CORYMB_OK) {
+        return false;
+    }
+    ::fcntl(number, F_SETFD, FD_CLOEXEC);
+    memory.reset(number);
+    return true;
+}
+
+void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
+    memory.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+corymb_status attach(Group& group, int descriptor, int size, int rank) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
+    options.interrupted = &visit;
+    options.interrupted_every_ns = visit_every_ns;
+    corymb_attach_options how;
+    corymb_attach_options_init(&how);
+    how.descriptor = descriptor;
+    how.size = size;
+    how.rank = rank;
+    how.ranks_here = 1;
+    how.team = &options;
+    return library().attach(&how, &group.team);
+}
+
+bool has_nonce(Group& group, int rank, std::uint64_t nonce) {
+    std::uint64_t seen = rank == 0 ? nonce : 0;
+    return library().broadcast(&seen, 1, CORYMB_UINT64, 0, group.team) == CORYMB_OK &&
+           seen == nonce;
+}
 
 void meet(Group& group) noexcept {
     std::uint64_t objections = 0;
@@ -225,9 +220,7 @@ void meet(Group& group) noexcept {
         group.state = Group::State::team;
         return;
     }
-    if (group.team != nullptr) {
-        library().team_free(&group.team);
-    }
+    give_back_team(group);
     group.state = Group::State::passed;
     group.reason = Reason::no_team;
     for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::other_memory);

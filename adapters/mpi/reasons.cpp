@@ -10,6 +10,7 @@ const char* text_of(Reason reason) noexcept {
     case Reason::arguments: return "arguments that MPI refuses";
     case Reason::no_kernel: return "no kernel for this datatype and operator";
     case Reason::no_hook: return "requests of others cannot go on while this MPI waits";
+    case Reason::several_nodes: return "corymb does not do this on several nodes";
     case Reason::no_translation: return "this operation is the MPI's";
     case Reason::alone: return "the communicator has one rank";
     case Reason::between_groups: return "an intercommunicator";
@@ -28,8 +29,8 @@ const char* text_of(Objection objection) noexcept {
     case Objection::too_many: return "a rank has its limit of teams";
     case Objection::no_memory: return "the memory of a team could not be made";
     case Objection::not_initialised: return "a rank has not called MPI_Init";
-    case Objection::other_machine: return "several machines, or containers apart";
-    case Objection::not_shared: return "a rank cannot map the memory of rank 0";
+    case Objection::no_messages: return "no communicator for messages between nodes could be made";
+    case Objection::not_shared: return "a rank cannot map the memory of another on its node";
     case Objection::not_attached: return "a rank could not attach";
     case Objection::other_memory: return "the ranks do not see the same memory";
     }

@@ -43,6 +43,7 @@ int Turn::pass_on(Reason reason) {
     }
     if (!has_team() && reason != Reason::no_translation) {
         reason = group_->state == Group::State::early  ? Reason::early
+                 : group_->cluster != nullptr          ? Reason::several_nodes
                  : group_->state == Group::State::team ? Reason::no_hook
                                                        : group_->reason;
     }
@@ -94,7 +95,12 @@ corymb_status Turn::hand_to_program(Work&& work) {
 }
 
 void Turn::abandon() noexcept {
-    library().team_abandon(group_->team, "no memory for a copy of a buffer");
+    const char* const why = "no memory for a copy of a buffer";
+    if (group_->cluster != nullptr) {
+        library().cluster_team_abandon(group_->cluster, why);
+    } else {
+        library().team_abandon(group_->team, why);
+    }
 }
 
 int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {

@@ -27,7 +27,8 @@ public:
 
     [[nodiscard]] bool has_team() const noexcept {
         return group_ != nullptr && group_->state == Group::State::team &&
-               (call_.form == Form::blocking || group_->can_request);
+               (call_.form == Form::blocking || group_->can_request) &&
+               (group_->team != nullptr || is_for_nodes(call_.operation));
     }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
@@ -48,6 +49,9 @@ public:
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
+        if (group_->cluster != nullptr && !fits_messages(bytes)) [[unlikely]] {
+            return pass_on(Reason::several_nodes);
+        }
         const Verdict verdict = group_->choice.of(call_.operation, bytes);
         if (verdict == Verdict::corymb || !may_choose) [[likely]] {
             return finish(static_cast<corymb_status>(run()), bytes);
@@ -69,11 +73,18 @@ private:
     corymb_status perform(Work&& work) {
         work.prepare();
         const InUse use(*group_);
-        const corymb_status status = work.call(Form::blocking, group_->team, nullptr);
+        const corymb_status status = group_->cluster != nullptr
+                                         ? work.call(group_->cluster)
+                                         : work.call(Form::blocking, group_->team, nullptr);
         if (status == CORYMB_OK) [[likely]] {
             work.finish();
         }
         return status;
+    }
+    /// A message between nodes may carry the parts of all ranks.
+    [[nodiscard]] bool fits_messages(std::uint64_t bytes) const noexcept {
+        constexpr std::uint64_t longest = 0x7FFFFFFF;
+        return bytes <= longest / static_cast<std::uint64_t>(size());
     }
     corymb_status hand_to_program(Work&& work);
     void begin() noexcept;

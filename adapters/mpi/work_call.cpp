@@ -85,4 +85,8 @@ corymb_status Work::call(Form form, corymb_team* team, corymb_request** request)
 
 #undef CORYMB_MPI_FORMS
 
+corymb_status Work::call(corymb_cluster_team* team) const noexcept {
+    return library().cluster_run(op, input, output, count, type, with, root, team);
+}
+
 } // namespace corymb::mpi

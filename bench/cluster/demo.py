@@ -77,6 +77,7 @@ def measure(
         choice = corymb.make_cluster_plan(cluster, "allgather", bytes=size, algorithm=name)
         files.append(folder / f"plan-{size}-{number}.json")
         files[-1].write_text(choice.to_json(cluster))
+    nodes = ",".join(str(rank // options.per_node) for rank in range(len(cluster)))
     launch = (
         f'exec "{options.mpi.resolve()}/bin/mpiexec" -launcher ssh '
         '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
@@ -84,7 +85,7 @@ def measure(
     )
     words = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(options.nodes), "--rate",
              "200mbit", "--", "sh", "-c", launch, "launch", str(program), "allgather", str(size),
-             str(ROUNDS), *map(str, files)]  # fmt: skip
+             str(ROUNDS), nodes, *map(str, files)]  # fmt: skip
     tuned = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
              "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}  # fmt: skip
     running = subprocess.Popen(

@@ -2,13 +2,16 @@
 // MPI program: runs plans and the MPI's own operation in turns, compares every result with the
 // right one, and prints a line of JSON for each contestant.
 //
-//     plan_ranks OP BYTES ROUNDS PLAN.json...
+//     plan_ranks OP BYTES ROUNDS NODES PLAN.json...
 //
-// OP is allgather, allreduce, broadcast, reduce or barrier.
-#include "plan_runner.hpp"
+// OP is allgather, allreduce, broadcast, reduce or barrier. NODES says where the ranks are, such as
+// 0,0,1,1: ranks of a node share memory, messages between nodes go by MPI.
+#include "mpi_carrier.hpp"
 
+#include <corymb/cluster_team.hpp>
 #include <corymb/error.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/process.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,8 +19,9 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
+#include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -26,9 +30,8 @@ using namespace corymb;
 
 struct Contestant {
     std::string name;
-    std::unique_ptr<Plan> plan; // none: the MPI's own
-    std::unique_ptr<bench::PlanRunner> runner;
-    MPI_Comm comm = MPI_COMM_NULL;
+    std::unique_ptr<bench::MpiCarrier> carrier; // none: the MPI's own
+    std::unique_ptr<ClusterTeam> team;
     std::vector<double> times;
     bool right = true;
 };
@@ -37,6 +40,7 @@ struct Case {
     Collective op = Collective::allgather;
     std::size_t count = 1; // doubles of a part
     int rounds = 1;
+    std::vector<int> nodes;
     Rank rank = 0, size = 1;
 };
 
@@ -44,13 +48,61 @@ std::unique_ptr<Plan> read_plan(const char* file, const Case& task) {
     std::ifstream stream(file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     auto plan = std::make_unique<Plan>(plan_from_json(text));
-    check_plan(*plan);
     if (plan->op != task.op || plan->size() != task.size ||
         plan->bytes_max < task.count * sizeof(double)) {
         throw Error(Errc::invalid_plan, std::string(file) + ": a plan for another operation, "
                                                             "number of ranks or payload");
     }
     return plan;
+}
+
+std::vector<int> nodes_in(const std::string& text) {
+    std::vector<int> nodes;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        nodes.push_back(std::stoi(word));
+    }
+    return nodes;
+}
+
+/// This rank's team with the others of its node. `number` tells contestants apart, `job` jobs.
+Team node_team(const Case& task, int number, int job) {
+    const auto own = task.nodes.begin() + task.rank;
+    AttachOptions options;
+    options.name = "plan_ranks-" + std::to_string(job) + "-" + std::to_string(number) + "-" +
+                   std::to_string(*own);
+    options.size = static_cast<int>(std::count(task.nodes.begin(), task.nodes.end(), *own));
+    options.rank = static_cast<Rank>(std::count(task.nodes.begin(), own, *own));
+    return Team::attach(options);
+}
+
+/// A team of all ranks that runs this plan.
+Contestant contestant_of(const char* file, const Case& task, int number, int job) {
+    Contestant made;
+    const std::shared_ptr<Plan> plan = read_plan(file, task);
+    made.name = plan->algorithm;
+    made.carrier = std::make_unique<bench::MpiCarrier>(MPI_COMM_WORLD);
+    ClusterTeamOptions options;
+    options.node_of_rank = task.nodes;
+    options.rank = task.rank;
+    options.plans = [plan](const PlanNeed& need) {
+        Plan wanted = *plan; // The team proves it for the largest payload of the size class.
+        wanted.bytes_max = std::max(wanted.bytes_max, need.bytes);
+        return wanted;
+    };
+    made.team = std::make_unique<ClusterTeam>(node_team(task, number, job), *made.carrier, options);
+    return made;
+}
+
+void run_team(const Case& task, ClusterTeam& team, const std::vector<double>& input,
+              std::vector<double>& output) {
+    switch (task.op) {
+    case Collective::allgather: team.allgather(std::span(input), std::span(output)); break;
+    case Collective::allreduce: team.allreduce(std::span(input), std::span(output)); break;
+    case Collective::broadcast: team.broadcast(std::span(output)); break;
+    case Collective::reduce: team.reduce(std::span(input), std::span(output)); break;
+    default: team.barrier(); break;
+    }
 }
 
 void run_own(const Case& task, const double* input, double* output) {
@@ -110,8 +162,8 @@ void take_turn(const Case& task, Contestant& contestant, int round, bool counts)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = MPI_Wtime();
-    if (contestant.runner) {
-        contestant.runner->run(input.data(), output.data());
+    if (contestant.team) {
+        run_team(task, *contestant.team, input, output);
     } else {
         run_own(task, input.data(), output.data());
     }
@@ -125,31 +177,22 @@ void take_turn(const Case& task, Contestant& contestant, int round, bool counts)
     }
 }
 
-/// Bytes that the network brought to the node with the most, of one run; and how many nodes.
-std::pair<std::uint64_t, std::size_t> node_bytes(const Contestant& contestant, const Case& task,
-                                                 int runs) {
-    char name[MPI_MAX_PROCESSOR_NAME] = {};
-    int length = 0;
-    MPI_Get_processor_name(name, &length);
+/// Bytes that the network brought to the node with the most, of one run.
+std::uint64_t node_bytes(const Contestant& contestant, const Case& task, int runs) {
     const auto ranks = static_cast<std::size_t>(task.size);
-    std::vector<char> names(ranks * sizeof name);
-    MPI_Allgather(name, sizeof name, MPI_CHAR, names.data(), sizeof name, MPI_CHAR, MPI_COMM_WORLD);
-    const std::uint64_t own = contestant.runner ? contestant.runner->network_bytes() : 0;
+    const std::uint64_t own = contestant.team ? contestant.team->carried().bytes_in : 0;
     std::vector<std::uint64_t> bytes(ranks);
     MPI_Allgather(&own, 1, MPI_UINT64_T, bytes.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-    std::map<std::string, std::uint64_t> of_node;
+    std::vector<std::uint64_t> of_node(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        of_node[names.data() + rank * sizeof name] += bytes[rank];
+        of_node[static_cast<std::size_t>(task.nodes[rank])] += bytes[rank];
     }
-    std::uint64_t most = 0;
-    for (const auto& [node, sum] : of_node) {
-        most = std::max(most, sum / static_cast<std::uint64_t>(runs));
-    }
-    return {most, of_node.size()};
+    return *std::max_element(of_node.begin(), of_node.end()) / static_cast<std::uint64_t>(runs);
 }
 
 void print(const Contestant& contestant, const Case& task, int runs) {
-    const auto [bytes, nodes] = node_bytes(contestant, task, runs);
+    const std::uint64_t bytes = node_bytes(contestant, task, runs);
+    const int nodes = *std::max_element(task.nodes.begin(), task.nodes.end()) + 1;
     if (task.rank != 0) {
         return;
     }
@@ -162,7 +205,7 @@ void print(const Contestant& contestant, const Case& task, int runs) {
         ",\"right\":" + (contestant.right ? "true" : "false") +
         ",\"median_us\":" + std::to_string(times[times.size() / 2] * 1e6) +
         ",\"least_us\":" + std::to_string(times.front() * 1e6) +
-        ",\"node_bytes_in\":" + (contestant.runner ? std::to_string(bytes) : "null") + "}\n";
+        ",\"node_bytes_in\":" + (contestant.team ? std::to_string(bytes) : "null") + "}\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);
 }
@@ -170,15 +213,15 @@ void print(const Contestant& contestant, const Case& task, int runs) {
 int compete(Case task, int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &task.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &task.size);
+    if (static_cast<int>(task.nodes.size()) != task.size) {
+        throw Error(Errc::invalid_argument, "NODES names another number of ranks than there are");
+    }
+    int job = static_cast<int>(::getpid());
+    MPI_Bcast(&job, 1, MPI_INT, 0, MPI_COMM_WORLD);
     std::vector<Contestant> contestants(1);
     contestants[0].name = "MPI";
-    for (int i = 4; i < argc; ++i) {
-        Contestant next;
-        next.plan = read_plan(argv[i], task);
-        next.name = next.plan->algorithm;
-        MPI_Comm_dup(MPI_COMM_WORLD, &next.comm);
-        next.runner = std::make_unique<bench::PlanRunner>(*next.plan, task.count, next.comm);
-        contestants.push_back(std::move(next));
+    for (int i = 5; i < argc; ++i) {
+        contestants.push_back(contestant_of(argv[i], task, i, job));
     }
     constexpr int warm_up = 2;
     for (int round = 0; round < task.rounds + warm_up; ++round) {
@@ -190,9 +233,8 @@ int compete(Case task, int argc, char** argv) {
     for (Contestant& contestant : contestants) {
         print(contestant, task, task.rounds + warm_up);
         right = right && contestant.right;
-        if (contestant.comm != MPI_COMM_NULL) {
-            MPI_Comm_free(&contestant.comm);
-        }
+        contestant.team.reset();
+        contestant.carrier.reset();
     }
     return right ? 0 : 1;
 }
@@ -203,14 +245,15 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 1;
     try {
-        if (argc < 4) {
+        if (argc < 5) {
             throw corymb::Error(corymb::Errc::invalid_argument,
-                                "usage: plan_ranks OP BYTES ROUNDS PLAN.json...");
+                                "usage: plan_ranks OP BYTES ROUNDS NODES PLAN.json...");
         }
         Case task;
         task.op = corymb::collective_from_string(argv[1]);
         task.count = std::max<std::size_t>(std::strtoull(argv[2], nullptr, 10) / sizeof(double), 1);
         task.rounds = static_cast<int>(std::clamp(std::strtol(argv[3], nullptr, 10), 1L, 100000L));
+        task.nodes = nodes_in(argv[4]);
         status = compete(task, argc, argv);
     } catch (const std::exception& error) {
         const std::string line = std::string("plan_ranks: ") + error.what() + "\n";

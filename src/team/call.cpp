@@ -61,8 +61,7 @@ void check_overlap(const Wish& wish, const PartCounts& parts, std::size_t bytes,
 }
 
 /// Parts of equal lengths.
-Call equal_call(const Member& member, const Wish& wish) {
-    const int size = member.shared->fabric.size();
+Call equal_call(Rank rank, int size, const Wish& wish) {
     const std::size_t element = wish.reduction.element_bytes;
     const auto ranks = static_cast<std::size_t>(size);
     std::size_t bytes = 0;
@@ -74,10 +73,10 @@ Call equal_call(const Member& member, const Wish& wish) {
                " bytes for each of " + std::to_string(size) +
                " ranks do not fit into the address space");
     }
-    const PartCounts parts = parts_of(wish, member.rank, ranks);
+    const PartCounts parts = parts_of(wish, rank, ranks);
     check_pointer(wish.input, parts.in * bytes, "the input");
     check_pointer(wish.output, parts.out * bytes, "the output");
-    check_overlap(wish, parts, bytes, member.rank);
+    check_overlap(wish, parts, bytes, rank);
     Call call;
     call.key = {wish.op, wish.root, team::size_class(bytes),
                 is_reduction(wish.op) && !wish.reduction.commutative};
@@ -91,6 +90,22 @@ Call equal_call(const Member& member, const Wish& wish) {
     return call;
 }
 
+void check_wish(const Wish& wish, int size) {
+    check_rank(wish.root, size, "root");
+    if (is_reduction(wish.op) && wish.reduction.element_bytes > cell_bytes) {
+        refuse("an element of a reduction may have at most " + std::to_string(cell_bytes) +
+               " bytes");
+    }
+}
+
+void set_operator(Call& call, const Wish& wish) {
+    if (is_reduction(wish.op)) {
+        call.operands.element_bytes = wish.reduction.element_bytes;
+        call.operands.combine = wish.reduction.combine;
+        call.operands.context = wish.reduction.context;
+    }
+}
+
 } // namespace
 
 void check_rank(Rank rank, int size, const char* what) {
@@ -101,18 +116,20 @@ void check_rank(Rank rank, int size, const char* what) {
 }
 
 Call collective_call(const Member& member, const Wish& wish) {
-    check_rank(wish.root, member.shared->fabric.size(), "root");
-    const std::size_t element = wish.reduction.element_bytes;
-    if (is_reduction(wish.op) && element > cell_bytes) {
-        refuse("an element of a reduction may have at most " + std::to_string(cell_bytes) +
-               " bytes");
+    const int size = member.shared->fabric.size();
+    if (!wish.is_vector) {
+        return equal_parts_call(member.rank, size, wish);
     }
-    Call call = wish.is_vector ? vector_call(member, wish) : equal_call(member, wish);
-    if (is_reduction(wish.op)) {
-        call.operands.element_bytes = element;
-        call.operands.combine = wish.reduction.combine;
-        call.operands.context = wish.reduction.context;
-    }
+    check_wish(wish, size);
+    Call call = vector_call(member, wish);
+    set_operator(call, wish);
+    return call;
+}
+
+Call equal_parts_call(Rank rank, int size, const Wish& wish) {
+    check_wish(wish, size);
+    Call call = equal_call(rank, size, wish);
+    set_operator(call, wish);
     return call;
 }
 

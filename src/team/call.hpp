@@ -26,6 +26,8 @@ void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
 [[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
+/// The same of parts of equal lengths, for one of `size` ranks that need not be those of a team.
+[[nodiscard]] Call equal_parts_call(Rank rank, int size, const Wish& wish);
 /// The part of it for vector operations; without what concerns the operator.
 [[nodiscard]] Call vector_call(const Member& member, const Wish& wish);
 

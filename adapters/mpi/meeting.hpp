@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks need that look for shared memory: meeting.cpp for one node, node_meeting.cpp for
+// several.
+#pragma once
+
+#include "group.hpp"
+
+#include <corymb.h>
+
+#include <cstdint>
+#include <unistd.h>
+
+namespace corymb::mpi {
+
+class Descriptor {
+public:
+    explicit Descriptor(int number = -1) noexcept : number_(number) {}
+    ~Descriptor() { reset(-1); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    [[nodiscard]] int number() const noexcept { return number_; }
+    void reset(int number) noexcept {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+        number_ = number;
+    }
+
+private:
+    int number_;
+};
+
+/// Different on machines and in containers that cannot share memory: no proof that they can, but
+/// where it differs nobody needs to try.
+[[nodiscard]] std::uint64_t machine_and_namespace();
+/// Not 0.
+[[nodiscard]] std::uint64_t random_number();
+/// Makes the memory of a team; false: none can be had.
+[[nodiscard]] bool make_memory(int size, Descriptor& memory);
+/// Opens that of another process; without success it has no number.
+void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory);
+/// Becomes one of the ranks of the memory's team, which is then the group's.
+[[nodiscard]] corymb_status attach(Group& group, int descriptor, int size, int rank);
+/// The number that rank 0 of the group's team has drawn comes through its memory; `rank` is this
+/// process's in that team.
+[[nodiscard]] bool has_nonce(Group& group, int rank, std::uint64_t nonce);
+
+/// Collective, of a communicator whose ranks are on several nodes: node teams, and messages
+/// between them. Returns what ranks object to (Objection); 0: they have a team.
+[[nodiscard]] std::uint64_t meet_on_nodes(Group& group);
+
+} // namespace corymb::mpi

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ranks of a communicator on several nodes get a team. Ranks that may share memory try to:
+// the first of them makes a segment, the others map it, and a random number goes through it. Those
+// that have proved it are a node.
+#include "library.hpp"
+#include "meeting.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// What a rank tells all others.
+struct Card {
+    std::uint64_t machine = 0;
+    std::uint64_t pid = 0;
+    std::uint64_t descriptor = 0;
+    std::uint64_t nonce = 0;
+};
+
+/// Who is where.
+struct Nodes {
+    std::vector<int> node_of_rank;
+    std::vector<int> members; ///< Of the own node, increasing.
+    int place = 0;            ///< Of this rank among them.
+};
+
+std::uint64_t bit_of(Objection objection) noexcept {
+    return static_cast<std::uint64_t>(objection);
+}
+
+/// What any rank objects to.
+std::uint64_t all_objections(const Group& group, std::uint64_t own) noexcept {
+    const Host& mpi = host();
+    std::uint64_t all = 0;
+    return mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_bor, group.comm) == MPI_SUCCESS
+               ? all
+               : bit_of(Objection::not_attached);
+}
+
+bool exchange(const Group& group, const Card& own, std::vector<Card>& all) {
+    const Host& mpi = host();
+    constexpr int words = sizeof(Card) / sizeof(std::uint64_t);
+    all.resize(static_cast<std::size_t>(group.size));
+    return mpi.Allgather(&own, words, mpi.type_uint64, all.data(), words, mpi.type_uint64,
+                         group.comm) == MPI_SUCCESS;
+}
+
+Nodes nodes_of(const std::vector<Card>& cards, int rank) {
+    Nodes nodes;
+    std::vector<std::uint64_t> machines; // By node.
+    for (const Card& card : cards) {
+        auto found = std::ranges::find(machines, card.machine);
+        nodes.node_of_rank.push_back(static_cast<int>(found - machines.begin()));
+        if (found == machines.end()) {
+            machines.push_back(card.machine);
+        }
+    }
+    for (int other = 0; other < static_cast<int>(cards.size()); ++other) {
+        if (cards[static_cast<std::size_t>(other)].machine ==
+            cards[static_cast<std::size_t>(rank)].machine) {
+            nodes.place += other < rank ? 1 : 0;
+            nodes.members.push_back(other);
+        }
+    }
+    return nodes;
+}
+
+/// This rank's part of a proof; `cards` come from those who made memory.
+std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& cards,
+                    const Descriptor& memory) {
+    const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
+    const auto size = static_cast<int>(nodes.members.size());
+    if (attach(group, memory.number(), size, nodes.place) != CORYMB_OK) {
+        return bit_of(Objection::not_attached);
+    }
+    return has_nonce(group, nodes.place, first.nonce) ? 0 : bit_of(Objection::other_memory);
+}
+
+/// The node's team becomes part of one over all nodes.
+std::uint64_t join_nodes(Group& group, const Nodes& nodes) {
+    group.carrier = std::make_unique<MessageCarrier>(group.comm);
+    if (!group.carrier->is_whole()) {
+        return bit_of(Objection::no_messages);
+    }
+    corymb_cluster_options options;
+    corymb_cluster_options_init(&options);
+    options.node_of_rank = nodes.node_of_rank.data();
+    options.size = group.size;
+    options.rank = group.rank;
+    const corymb_carrier carrier = group.carrier->functions();
+    return library().cluster_team_create(&group.team, &carrier, &options, &group.cluster) ==
+                   CORYMB_OK
+               ? 0
+               : bit_of(Objection::not_attached);
+}
+
+} // namespace
+
+std::uint64_t meet_on_nodes(Group& group) {
+    Card own;
+    std::vector<Card> cards;
+    own.machine = machine_and_namespace();
+    if (!exchange(group, own, cards)) {
+        return bit_of(Objection::not_attached);
+    }
+    const Nodes nodes = nodes_of(cards, group.rank);
+    Descriptor memory;
+    std::uint64_t objections = 0;
+    if (nodes.place == 0) {
+        if (!make_memory(static_cast<int>(nodes.members.size()), memory)) {
+            objections = bit_of(Objection::no_memory);
+        }
+        own.pid = static_cast<std::uint64_t>(::getpid());
+        own.descriptor = static_cast<std::uint64_t>(memory.number());
+        own.nonce = random_number();
+    }
+    objections = all_objections(group, objections);
+    if (objections != 0 || !exchange(group, own, cards)) {
+        return objections | bit_of(Objection::no_memory);
+    }
+    if (nodes.place != 0) {
+        const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
+        open_memory(first.pid, first.descriptor, memory);
+        objections = memory.number() < 0 ? bit_of(Objection::not_shared) : 0;
+    }
+    objections = all_objections(group, objections);
+    if (objections == 0) {
+        objections = all_objections(group, prove(group, nodes, cards, memory));
+    }
+    if (objections == 0) {
+        objections = all_objections(group, join_nodes(group, nodes));
+    }
+    return objections;
+}
+
+} // namespace corymb::mpi

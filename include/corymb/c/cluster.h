@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams over several nodes: within a node ranks share memory, between nodes the caller carries
+// their messages. docs/cluster.md, "Running plans". Part of <corymb.h>.
+#pragma once
+
+#include <corymb/c/team.h>
+#include <corymb/c/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Brings messages to ranks on other nodes, in order between two ranks on one channel (0: data, 1:
+/// notifications). Functions return 0, or anything else, which fails the operation and breaks the
+/// team. Used by one thread at a time. Begin with corymb_carrier_init.
+typedef struct corymb_carrier {
+    size_t struct_size;
+    void* context;
+    /// Begins to send without waiting for the receiver; `mark`, 0 to 32,767, comes along.
+    int (*send)(void* context, const void* data, size_t bytes, int to, int channel, int mark,
+                uint64_t* ticket);
+    /// Begins to receive the next message of `from`; a longer one than `room` fails `test`.
+    int (*receive)(void* context, void* data, size_t room, int from, int channel, uint64_t* ticket);
+    /// Looks once, and lets the carrier go on. `*done` 1: the ticket is used up, and of a receive
+    /// `*bytes` and `*mark` say what came.
+    int (*test)(void* context, uint64_t ticket, int* done, size_t* bytes, int* mark);
+    /// After a failure: the memory of the ticket will be given up. Nothing for one used up.
+    void (*abandon)(void* context, uint64_t ticket);
+} corymb_carrier;
+
+static inline void corymb_carrier_init(corymb_carrier* carrier) CORYMB_NOEXCEPT {
+    memset(carrier, 0, sizeof *carrier);
+    carrier->struct_size = sizeof *carrier;
+}
+
+/// Begin with corymb_cluster_options_init.
+typedef struct corymb_cluster_options {
+    size_t struct_size;
+    const int* node_of_rank; ///< The node of each rank, from 0; every node has one.
+    int size;                ///< Ranks.
+    int rank;                ///< This rank, in the whole team.
+    /// For the choice of plans, as in corymb-cluster/1, the same on all ranks: nanoseconds and
+    /// 10^9 bytes a second. All 0: a network of no name.
+    double start_up_ns, message_gap_ns, stream_gbs, node_gbs;
+} corymb_cluster_options;
+
+static inline void corymb_cluster_options_init(corymb_cluster_options* options) CORYMB_NOEXCEPT {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/// One rank's handle.
+typedef struct corymb_cluster_team corymb_cluster_team;
+
+/// `*local` is the team of this node's ranks, in increasing order; it is taken over and set to
+/// NULL, also by a failure. The carrier is copied; its context outlives the team.
+CORYMB_EXPORT corymb_status corymb_cluster_team_create(corymb_team** local,
+                                                       const corymb_carrier* carrier,
+                                                       const corymb_cluster_options* options,
+                                                       corymb_cluster_team** team) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_cluster_team_free(corymb_cluster_team** team) CORYMB_NOEXCEPT;
+/// One operation, arguments as of its own function; what it does not have is ignored. Barrier,
+/// broadcast (`output`), reduce, allreduce, allgather; CORYMB_UNSUPPORTED for others. Operators of
+/// the library only.
+CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void* input,
+                                               void* output, size_t count, corymb_type type,
+                                               corymb_op with, int root,
+                                               corymb_cluster_team* team) CORYMB_NOEXCEPT;
+/// Bytes and messages that this rank has had from other nodes, and how often it waited for some.
+CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* team,
+                                                   uint64_t* bytes_in, uint64_t* messages_in,
+                                                   uint64_t* rounds) CORYMB_NOEXCEPT;
+/// Breaks the team on this rank's node because it cannot go on.
+CORYMB_EXPORT corymb_status corymb_cluster_team_abandon(corymb_cluster_team* team,
+                                                        const char* why) CORYMB_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams whose ranks are on several nodes: within a node they share memory, between nodes somebody
+// else carries their messages. docs/cluster.md, "Running plans".
+#pragma once
+
+#include <corymb/cluster.hpp>
+#include <corymb/export.hpp>
+#include <corymb/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace corymb {
+
+/// Brings messages to ranks on other nodes, such as the point-to-point part of an MPI. Messages
+/// between two ranks on one channel arrive in the order in which they were sent. Used by one rank,
+/// by one thread at a time. Functions may throw Error, which breaks the team.
+class CORYMB_EXPORT Carrier {
+public:
+    /// Messages with data and notifications do not overtake each other within their channel only.
+    enum class Channel : std::uint8_t { data, notifications };
+    using Ticket = std::uint64_t;
+    /// What a receive has brought.
+    struct Arrival {
+        std::size_t bytes = 0;
+        int mark = 0;
+    };
+
+    Carrier() = default;
+    Carrier(const Carrier&) = delete;
+    Carrier& operator=(const Carrier&) = delete;
+    virtual ~Carrier();
+
+    /// Begins to send; never waits for the receiver. `data` must stay until `test` says so. `mark`,
+    /// from 0 to 32,767, comes along.
+    virtual Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel,
+                        int mark) = 0;
+    /// Begins to receive the next message of `from`. A longer one than `room` is an error of
+    /// `test`.
+    virtual Ticket receive(void* data, std::size_t room, Rank from, Channel channel) = 0;
+    /// Looks once, and lets the carrier go on. True: it is done, the ticket is used up, and
+    /// `arrival` of a receive is filled in.
+    virtual bool test(Ticket ticket, Arrival& arrival) = 0;
+    /// After a failure: the memory of the ticket will be given up. Nothing for a ticket that is
+    /// used up, as one is whose `test` has thrown.
+    virtual void abandon(Ticket ticket) noexcept = 0;
+};
+
+struct ClusterTeamOptions {
+    /// The node of each rank, counted from 0; every node has a rank.
+    std::vector<int> node_of_rank;
+    Rank rank = 0; ///< This rank, in the whole team.
+    /// For the default choice of plans; the same on all ranks.
+    Network network{20'000, 2'000, 1, 1};
+    /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
+    /// `network`.
+    PlanSource plans;
+};
+
+/// What a rank has exchanged with other nodes, in all operations so far; plans that ranks hand to
+/// each other are not counted.
+struct Carried {
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t messages_in = 0; ///< Notifications, too.
+    std::uint64_t messages_out = 0;
+    std::uint64_t rounds = 0; ///< How often it has waited for messages after sending or working.
+
+    bool operator==(const Carried&) const = default;
+};
+
+/// One rank's handle on a team over several nodes. As of Team: all ranks call the same operations
+/// in the same order, by one thread at a time; a failed operation breaks the team for this node,
+/// other nodes notice when they miss its messages.
+class CORYMB_EXPORT ClusterTeam {
+public:
+    /// `local` is the team of the ranks on this node, in increasing order; no other use may be made
+    /// of it. `carrier` outlives the team. Throws Errc::invalid_argument where these do not fit.
+    ClusterTeam(Team&& local, Carrier& carrier, const ClusterTeamOptions& options);
+    ClusterTeam(ClusterTeam&& other) noexcept;
+    ClusterTeam& operator=(ClusterTeam&& other) noexcept;
+    ClusterTeam(const ClusterTeam&) = delete;
+    ClusterTeam& operator=(const ClusterTeam&) = delete;
+    ~ClusterTeam();
+
+    [[nodiscard]] Rank rank() const noexcept;
+    [[nodiscard]] int size() const noexcept;
+
+    // Operations, arguments and errors as of Team. Errc::unsupported where there is no plan for
+    // several nodes: docs/cluster.md says which operations have one.
+
+    void barrier();
+    template <class T>
+    void broadcast(std::span<T> data, Rank root = 0) {
+        run(detail::broadcast_wish(data, root));
+    }
+    template <class T, class Op = std::plus<>>
+    void reduce(std::span<const T> input, std::span<T> output, Op op = {}, Rank root = 0) {
+        if (rank() == root) {
+            check_equal(input.size(), output.size());
+        }
+        run({Collective::reduce, root, input.data(), output.data(), input.size(),
+             reduction_of<T>(op)});
+    }
+    template <class T, class Op = std::plus<>>
+    void allreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
+        check_equal(input.size(), output.size());
+        run({Collective::allreduce, 0, input.data(), output.data(), input.size(),
+             reduction_of<T>(op)});
+    }
+    template <class T>
+    void allgather(std::span<const T> input, std::span<T> output) {
+        check_equal(input.size() * static_cast<std::size_t>(size()), output.size());
+        detail::Wish wish{Collective::allgather, 0, input.data(), output.data(), input.size(), {}};
+        wish.reduction.element_bytes = sizeof(T);
+        wish.reduction.identity = detail::move_identity<T>();
+        run(wish);
+    }
+
+    /// For bindings: any of the operations above, without types.
+    void run(const detail::Wish& wish);
+
+    [[nodiscard]] const Carried& carried() const noexcept;
+    /// The plan that an operation runs with. Collective where it is not known yet.
+    [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
+    /// Breaks the team on behalf of this rank, on its node.
+    void abandon(const std::string& why);
+
+private:
+    static void check_equal(std::size_t wanted, std::size_t has);
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace corymb

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams over several nodes.
+#include "c/handles.hpp"
+#include "c/operators.hpp"
+#include "c/types.hpp"
+
+#include <corymb/cluster_team.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace corymb;
+
+namespace {
+
+/// The caller's functions as the library knows a carrier.
+class GivenCarrier final : public Carrier {
+public:
+    explicit GivenCarrier(const corymb_carrier& given) noexcept : given_(given) {}
+
+    Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
+        Ticket ticket = 0;
+        check(
+            given_.send(given_.context, data, bytes, to, static_cast<int>(channel), mark, &ticket),
+            "send");
+        return ticket;
+    }
+    Ticket receive(void* data, std::size_t room, Rank from, Channel channel) override {
+        Ticket ticket = 0;
+        check(given_.receive(given_.context, data, room, from, static_cast<int>(channel), &ticket),
+              "receive");
+        return ticket;
+    }
+    bool test(Ticket ticket, Arrival& arrival) override {
+        int done = 0;
+        check(given_.test(given_.context, ticket, &done, &arrival.bytes, &arrival.mark), "test");
+        return done != 0;
+    }
+    void abandon(Ticket ticket) noexcept override { given_.abandon(given_.context, ticket); }
+
+private:
+    static void check(int result, const char* what) {
+        if (result != 0) {
+            throw Error(Errc::team_broken, std::string("the carrier of messages between nodes "
+                                                       "failed to ") +
+                                               what + ", with " + std::to_string(result));
+        }
+    }
+    corymb_carrier given_;
+};
+
+template <class Struct>
+void require_size(const Struct& given, const char* init) {
+    if (given.struct_size != sizeof given) {
+        c::refuse("struct_size is " + std::to_string(given.struct_size) +
+                  ", which this version does not have; call " + init + " before you set fields");
+    }
+}
+
+ClusterTeamOptions options_of(const corymb_cluster_options& given) {
+    require_size(given, "corymb_cluster_options_init");
+    c::require(given.node_of_rank, "corymb_cluster_options: node_of_rank");
+    ClusterTeamOptions options;
+    options.node_of_rank.assign(given.node_of_rank,
+                                given.node_of_rank + (given.size > 0 ? given.size : 0));
+    options.rank = given.rank;
+    const Network network{given.start_up_ns, given.message_gap_ns, given.stream_gbs,
+                          given.node_gbs};
+    if (!(network == Network{})) {
+        options.network = network;
+    }
+    return options;
+}
+
+Collective op_of(corymb_collective op) {
+    const int number = op;
+    if (number < 0 || number >= static_cast<int>(collective_count)) {
+        c::refuse("there is no operation " + std::to_string(number));
+    }
+    return static_cast<Collective>(number);
+}
+
+detail::Wish wish_of(Collective op, corymb_type type, corymb_op with) {
+    detail::Wish wish;
+    wish.op = op;
+    if (op == Collective::barrier) {
+        return wish;
+    }
+    const auto element = c::standard(type);
+    if (!is_reduction(op)) {
+        wish.reduction.element_bytes = c::size_of(type);
+        wish.reduction.identity = element ? detail::move_identity(*element) : 0;
+        return wish;
+    }
+    if (!element || c::own_operator(with)) {
+        throw Error(Errc::unsupported, "types and operators of your own have no plan for several "
+                                       "nodes; use those of the library");
+    }
+    wish.reduction = reduction_of(*element, static_cast<Operator>(with));
+    return wish;
+}
+
+/// Where the input lies that is in the place of the output.
+const void* place_of(const detail::Wish& wish, Rank rank) {
+    const auto part = wish.op == Collective::allgather ? static_cast<std::size_t>(rank) : 0;
+    if (wish.output == nullptr) {
+        c::refuse(std::string(to_string(wish.op)) + ": CORYMB_IN_PLACE needs an output");
+    }
+    return static_cast<const std::byte*>(wish.output) +
+           part * wish.count * wish.reduction.element_bytes;
+}
+
+} // namespace
+
+struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620005;
+    static constexpr const char* name = "the team over several nodes";
+    std::unique_ptr<GivenCarrier> carrier;
+    std::optional<ClusterTeam> team;
+};
+
+corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carrier* carrier,
+                                         const corymb_cluster_options* options,
+                                         corymb_cluster_team** team) noexcept {
+    return c::guarded([&] {
+        c::require(team, "corymb_cluster_team_create: team");
+        *team = nullptr;
+        c::require(local, "corymb_cluster_team_create: local");
+        corymb_team& taken = c::live(*local);
+        *local = nullptr;
+        Team own = std::move(taken.team);
+        c::free_handle(taken);
+        c::require(carrier, "corymb_cluster_team_create: carrier");
+        c::require(options, "corymb_cluster_team_create: options");
+        require_size(*carrier, "corymb_carrier_init");
+        if (carrier->send == nullptr || carrier->receive == nullptr || carrier->test == nullptr ||
+            carrier->abandon == nullptr) {
+            c::refuse("a carrier needs all of its functions");
+        }
+        auto messages = std::make_unique<GivenCarrier>(*carrier);
+        ClusterTeam made(std::move(own), *messages, options_of(*options));
+        corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
+        handle.carrier = std::move(messages);
+        handle.team.emplace(std::move(made));
+        *team = &handle;
+    });
+}
+
+corymb_status corymb_cluster_team_free(corymb_cluster_team** team) noexcept {
+    return c::guarded([&] {
+        c::require(team, "corymb_cluster_team_free: team");
+        if (*team == nullptr) {
+            return;
+        }
+        corymb_cluster_team& handle = c::live(*team);
+        *team = nullptr;
+        handle.team.reset();
+        handle.carrier.reset();
+        c::AllSlots<corymb_cluster_team>::give_back(handle);
+    });
+}
+
+corymb_status corymb_cluster_run(corymb_collective op, const void* input, void* output,
+                                 size_t count, corymb_type type, corymb_op with, int root,
+                                 corymb_cluster_team* team) noexcept {
+    return c::guarded([&] {
+        ClusterTeam& own = *c::live(team).team;
+        const Collective known = op_of(op);
+        detail::Wish wish = wish_of(known, type, with);
+        if (known != Collective::barrier) {
+            wish.output = output;
+            wish.count = count;
+            wish.root = is_rooted(known) ? root : 0;
+            wish.input = known == Collective::broadcast ? nullptr : input;
+            if (input == CORYMB_IN_PLACE) {
+                wish.input = place_of(wish, own.rank());
+            }
+        }
+        own.run(wish);
+    });
+}
+
+corymb_status corymb_cluster_carried(const corymb_cluster_team* team, uint64_t* bytes_in,
+                                     uint64_t* messages_in, uint64_t* rounds) noexcept {
+    return c::guarded([&] {
+        c::require(bytes_in, "corymb_cluster_carried: bytes_in");
+        c::require(messages_in, "corymb_cluster_carried: messages_in");
+        c::require(rounds, "corymb_cluster_carried: rounds");
+        const Carried& carried = c::live(team).team->carried();
+        *bytes_in = carried.bytes_in;
+        *messages_in = carried.messages_in;
+        *rounds = carried.rounds;
+    });
+}
+
+corymb_status corymb_cluster_team_abandon(corymb_cluster_team* team, const char* why) noexcept {
+    return c::guarded(
+        [&] { c::live(team).team->abandon(why != nullptr ? why : "it gave no reason"); });
+}

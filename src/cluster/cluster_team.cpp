@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/cluster_team.hpp>
+
+#include "cluster/cluster_member.hpp"
+#include "team/call.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace corymb {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw Error(Errc::invalid_argument, text);
+}
+
+void check(const Team& local, const ClusterTeamOptions& options) {
+    const std::vector<int>& nodes = options.node_of_rank;
+    const auto size = static_cast<Rank>(nodes.size());
+    if (options.rank < 0 || options.rank >= size) {
+        refuse("rank " + std::to_string(options.rank) +
+               " is out of range; ClusterTeamOptions::node_of_rank has " + std::to_string(size) +
+               " ranks");
+    }
+    std::vector<int> seen = nodes;
+    std::ranges::sort(seen);
+    seen.erase(std::ranges::unique(seen).begin(), seen.end());
+    if (seen.front() != 0 || seen.back() != static_cast<int>(seen.size()) - 1) {
+        refuse("ClusterTeamOptions::node_of_rank must number the nodes from 0, each with a rank");
+    }
+    const auto own = nodes.begin() + options.rank;
+    if (local.size() != std::ranges::count(nodes, *own) ||
+        local.rank() != std::count(nodes.begin(), own, *own)) {
+        refuse("the local team must be that of the ranks on node " + std::to_string(*own) +
+               ", in increasing order");
+    }
+}
+
+} // namespace
+
+Carrier::~Carrier() = default;
+
+struct ClusterTeam::State {
+    cluster::ClusterMember member;
+};
+
+ClusterTeam::ClusterTeam(Team&& local, Carrier& carrier, const ClusterTeamOptions& options) {
+    check(local, options);
+    state_.reset(new State{{std::move(local), carrier, options}});
+}
+
+ClusterTeam::ClusterTeam(ClusterTeam&& other) noexcept = default;
+ClusterTeam& ClusterTeam::operator=(ClusterTeam&& other) noexcept = default;
+ClusterTeam::~ClusterTeam() = default;
+
+Rank ClusterTeam::rank() const noexcept {
+    return state_->member.rank();
+}
+int ClusterTeam::size() const noexcept {
+    return state_->member.size();
+}
+const Carried& ClusterTeam::carried() const noexcept {
+    return state_->member.carried();
+}
+
+void ClusterTeam::barrier() {
+    run({});
+}
+
+void ClusterTeam::run(const detail::Wish& wish) {
+    if (wish.is_vector) {
+        throw Error(Errc::unsupported, "vector operations have no plan for several nodes");
+    }
+    state_->member.run(wish);
+}
+
+const Plan& ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {
+    detail::check_rank(root, size(), "root");
+    const bool barrier = op == Collective::barrier;
+    return state_->member.plan(
+        {op, is_rooted(op) ? root : 0, barrier ? 0 : team::size_class(bytes)});
+}
+
+void ClusterTeam::abandon(const std::string& why) {
+    try {
+        state_->member.fail(
+            {Errc::team_broken, "rank " + std::to_string(rank()) + " gave up: " + why, {rank()}});
+    } catch (const Error&) { // What all others are told.
+    }
+}
+
+void ClusterTeam::check_equal(std::size_t wanted, std::size_t has) {
+    if (wanted != has) {
+        refuse("the output has " + std::to_string(has) + " elements; it must have " +
+               std::to_string(wanted));
+    }
+}
+
+} // namespace corymb

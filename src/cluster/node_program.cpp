@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/node_program.hpp"
+
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace corymb::cluster {
+
+namespace {
+
+bool has_peer(const Step& step) {
+    return step.kind != StepKind::copy && step.kind != StepKind::publish;
+}
+
+bool overlap(const Blocks& one, const Blocks& other) {
+    if (one.count == 0 || other.count == 0) {
+        return false;
+    }
+    // Input and output may be the same memory.
+    const bool both_user = one.buffer != Buffer::scratch && other.buffer != Buffer::scratch;
+    if (one.buffer != other.buffer) {
+        return both_user;
+    }
+    return one.first < other.first + other.count && other.first < one.first + one.count;
+}
+
+/// Whether `later` may be posted before `earlier` is done.
+bool are_independent(const Step& earlier, const Step& later) {
+    return later.kind != StepKind::recv ||
+           (!overlap(later.to, earlier.to) && !overlap(later.to, earlier.from));
+}
+
+void check_far(const Step& step, const Plan& plan) {
+    const bool notifies = step.kind == StepKind::signal || step.kind == StepKind::wait;
+    const bool carries =
+        step.kind == StepKind::send || step.kind == StepKind::recv || step.kind == StepKind::fold;
+    if (!(notifies && step.via == Mechanism::none) &&
+        !(carries && step.via == Mechanism::network)) {
+        throw Error(Errc::unsupported, plan.algorithm + ": a " + std::string(to_string(step.kind)) +
+                                           " via " + std::string(to_string(step.via)) +
+                                           " cannot reach another node; plan for the nodes that "
+                                           "the ranks are on");
+    }
+}
+
+} // namespace
+
+Home::Home(std::vector<int> nodes, Rank rank) : node_of_rank(std::move(nodes)) {
+    const int own = node_of_rank[static_cast<std::size_t>(rank)];
+    for (const int node : node_of_rank) {
+        if (node == own) {
+            local_rank.push_back(static_cast<Rank>(members.size()));
+            members.push_back(static_cast<Rank>(local_rank.size() - 1));
+        } else {
+            local_rank.push_back(-1);
+        }
+    }
+}
+
+Plan plan_of_node(const Plan& plan, const Home& home) {
+    Plan local;
+    local.op = plan.op;
+    local.block_count = plan.block_count;
+    local.scratch_blocks = plan.scratch_blocks;
+    local.bytes_max = plan.bytes_max;
+    local.algorithm = plan.algorithm;
+    for (const Rank member : home.members) {
+        auto& steps = local.steps.emplace_back();
+        for (Step step : plan.steps[static_cast<std::size_t>(member)]) {
+            if (has_peer(step)) {
+                if (home.is_far(step.peer)) {
+                    continue;
+                }
+                step.peer = home.local_rank[static_cast<std::size_t>(step.peer)];
+            }
+            steps.push_back(step);
+        }
+    }
+    return local;
+}
+
+std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank) {
+    std::vector<FarStep> far;
+    std::vector<const Step*> group; // Of receives that are posted at once.
+    std::size_t local = 0;
+    for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
+        if (!has_peer(step) || !home.is_far(step.peer)) {
+            ++local;
+            group.clear();
+            continue;
+        }
+        check_far(step, plan);
+        FarStep made{.kind = step.kind,
+                     .incoming_first = step.incoming_first,
+                     .peer = step.peer,
+                     .to = team::places_of(step.to, std::max(1u, plan.block_count)),
+                     .from = team::places_of(step.from, std::max(1u, plan.block_count)),
+                     .after = local};
+        if (!is_receive(step.kind)) {
+            group.clear();
+        } else {
+            const bool joins = std::ranges::all_of(
+                group, [&](const Step* earlier) { return are_independent(*earlier, step); });
+            if (group.empty() || !joins) {
+                group.clear();
+                made.begins_group = true;
+            }
+            group.push_back(&step);
+        }
+        far.push_back(made);
+    }
+    return far;
+}
+
+} // namespace corymb::cluster

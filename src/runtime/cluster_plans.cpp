@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default plans of a team over several nodes: chosen by simulation on its network.
+#include "cluster/cluster_member.hpp"
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/cluster.hpp>
+#include <corymb/cluster_planner.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace corymb::cluster {
+
+namespace {
+
+/// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
+/// like theirs.
+Cluster cluster_of(const nodes::Layout& layout, const Network& network) {
+    Cluster cluster;
+    cluster.name = "this job";
+    cluster.source = "made up within a node; network as given";
+    std::size_t most = 1;
+    for (const auto& node : layout.nodes) {
+        most = std::max(most, node.size());
+        cluster.runs.push_back({0, 1, static_cast<int>(node.size())});
+    }
+    NodeShape shape;
+    shape.cores = static_cast<int>(most);
+    cluster.kinds.push_back(NodeKind::of_shape(shape));
+    cluster.order = layout.is_block() ? RankOrder::block : RankOrder::cyclic;
+    cluster.network = network;
+    return cluster;
+}
+
+/// The best of what was simulated that there is for ranks which are placed in another way.
+Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::Layout& layout) {
+    std::vector<std::pair<double, std::string>> ranked;
+    for (const auto& [name, time] : choice.portfolio) {
+        ranked.emplace_back(time, name);
+    }
+    std::ranges::sort(ranked);
+    for (const auto& [time, name] : ranked) {
+        const auto scheme = nodes::scheme_named(name);
+        if (!scheme || !nodes::applies(need.op, layout, *scheme, need.bytes)) {
+            continue;
+        }
+        Plan plan = nodes::plan_for(need.op, layout, *scheme, need.bytes, need.root);
+        try {
+            check_plan(plan);
+            return plan;
+        } catch (const Error& error) {
+            if (error.code() != Errc::invalid_plan) {
+                throw;
+            }
+        }
+    }
+    throw Error(Errc::unsupported, "no scheme does this placement of ranks");
+}
+
+} // namespace
+
+PlanSource default_plans(const ClusterTeamOptions& options) {
+    return [nodes = options.node_of_rank, network = options.network](const PlanNeed& need) {
+        if (need.ordered) {
+            throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
+                                           "which this operator needs");
+        }
+        const nodes::Layout layout(nodes);
+        ClusterRequest request;
+        request.op = need.op;
+        request.bytes = need.bytes;
+        request.root = is_rooted(need.op) ? need.root : 0;
+        const Cluster cluster = cluster_of(layout, network);
+        ClusterChoice choice = make_cluster_plan(cluster, request);
+        const std::vector<NodePlace> places = cluster.places();
+        const bool is_ours =
+            std::ranges::equal(places, nodes, std::ranges::equal_to{}, &NodePlace::node);
+        return is_ours ? std::move(choice.plan) : best_for(choice, need, layout);
+    };
+}
+
+} // namespace corymb::cluster

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI programs whose ranks are on several nodes, and plans for nodes that run over MPI."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ADAPTERS, MPIS, Finished, Mpi
+
+import corymb
+from corymb.command import clusters
+
+Program = Callable[[Mpi, str], Path]
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_S = 150
+
+# Each rank says on which node it is, and loads the adapter: "0011" is two nodes of two ranks.
+ON_NODES = """
+rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
+CORYMB_MPI_NODE=$(printf %s "$1" | cut -c$((rank + 1)))
+export CORYMB_MPI_NODE LD_PRELOAD="$2"
+shift 2
+exec "$@"
+"""
+
+
+def on_nodes(mpi: Mpi, nodes: str, *words: object, **variables: str) -> Finished:
+    """Runs a program with ranks that are told not to share memory with those of other nodes."""
+    adapter = ADAPTERS / f"libcorymb-mpi-{mpi.name}.so"
+    launch = [str(mpi.compiler.parent / "mpirun"), *mpi.options, "-n", str(len(nodes))]
+    return subprocess.run(
+        [*launch, "sh", "-c", ON_NODES, "rank", nodes, str(adapter), *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env=mpi.environment
+        | {"CORYMB_MPI": "always", "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": "60"}
+        | variables,
+    )
+
+
+def taken(run: Finished) -> set[str]:
+    """The operations that corymb did, as rank 0 says at the end."""
+    return {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
+
+
+FIVE = {"MPI_Barrier", "MPI_Bcast", "MPI_Allgather", "MPI_Reduce", "MPI_Allreduce"}
+
+
+@pytest.mark.parametrize("nodes", ["0011", "0100", "0122"])
+def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> None:
+    """By their MPI_ and PMPI_ names they fill all buffers alike; five of them are corymb's."""
+    run = on_nodes(mpi, nodes, program(mpi, "random_collectives"), 160, 5, "single")
+    assert "160 steps, 0 differences\n" in run.stdout, run.stderr
+    assert run.returncode == 0
+    assert taken(run) >= FIVE
+    assert "corymb does not do this on several nodes" in run.stderr
+
+
+@functools.cache
+def no_namespaces() -> str:
+    """Why nodes cannot be made of namespaces here; empty: they can."""
+    if os.geteuid() != 0:
+        return "making network namespaces needs root"
+    for name in ("ip", "tc", "unshare", "nsenter", "setpriv"):
+        if shutil.which(name) is None:
+            return f"there is no {name}"
+    nodes = [sys.executable, str(ROOT / "bench/cluster/nodes.py"), "--nodes", "1", "--", "true"]
+    tried = subprocess.run(nodes, capture_output=True, text=True, timeout=60, check=False)
+    return "" if tried.returncode == 0 else f"nodes cannot be made here: {tried.stderr.strip()}"
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1, 3)])
+def test_random_collectives_in_namespaces(program: Program, shape: tuple[int, ...]) -> None:
+    """The same on nodes that share neither memory nor processes nor a network."""
+    if reason := no_namespaces():
+        pytest.skip(reason)
+    mpi = MPIS["mpich"]
+    adapter = ADAPTERS / "libcorymb-mpi-mpich.so"
+    words = f'"{program(mpi, "random_collectives")}" 60 7 single'
+    hosts = ",".join(f"10.99.0.{node + 1}:{ranks}" for node, ranks in enumerate(shape))
+    launch = (
+        f'exec "{mpi.compiler.parent}/mpiexec" -launcher ssh '
+        '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
+        f"-hosts {hosts} -n {sum(shape)} env LD_PRELOAD={adapter} {words}"
+    )
+    variables = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi", "CORYMB_MPI": "always",
+                 "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "CORYMB_MPI_EXPLAIN": "1",
+                 "CORYMB_DEADLINE": "60"}  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "bench/cluster/nodes.py"), "--nodes", str(len(shape)),
+         "--rate", "800mbit", "--", "sh", "-c", launch],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+        env=os.environ | variables, check=False,
+    )  # fmt: skip
+    assert "60 steps, 0 differences\n" in run.stdout, run.stderr
+    assert len(taken(run) & FIVE) >= 3, run.stderr
+
+
+def test_plans_run_on_two_nodes(tmp_path: Path) -> None:
+    """bench/cluster/plan_ranks compiles and runs plans for 2 x 2 ranks, counted to the byte."""
+    sys.path.insert(0, str(ROOT / "bench/cluster"))
+    try:
+        import demo
+    finally:
+        sys.path.pop(0)
+    mpi = MPIS["mpich"]
+    runner = demo.build(mpi.compiler.parent.parent, tmp_path)
+    size = 64
+    cluster = clusters.cluster_of([(2, 2)])
+    files = []
+    for name in ("lanes/2/doubling/shared", "node-major/2/doubling/messages"):
+        choice = corymb.make_cluster_plan(cluster, "allgather", bytes=size, algorithm=name)
+        files.append(tmp_path / f"plan-{len(files)}.json")
+        files[-1].write_text(choice.to_json(cluster))
+    run = subprocess.run(
+        [str(mpi.compiler.parent / "mpirun"), "-n", "4", str(runner), "allgather", str(size), "3",
+         "0,0,1,1", *map(str, files)], capture_output=True, text=True, timeout=LIMIT_S, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    rows = {row["name"]: row for row in map(json.loads, run.stdout.splitlines())}
+    assert all(row["right"] for row in rows.values())
+    assert len(rows) == 3
+    assert rows["lanes/2/doubling/shared"]["node_bytes_in"] == 2 * size
+    assert rows["node-major/2/doubling/messages"]["node_bytes_in"] == 2 * 2 * size

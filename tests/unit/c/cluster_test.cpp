@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams over several nodes from C: what is refused, and one node, which needs no messages.
+// tests/mpi/test_cluster.py runs several.
+#include "in_teams.hpp"
+
+namespace {
+
+using namespace c_test;
+
+int no_send(void* /*context*/, const void* /*data*/, size_t /*bytes*/, int /*to*/, int /*channel*/,
+            int /*mark*/, uint64_t* /*ticket*/) {
+    return 7;
+}
+int no_receive(void* /*context*/, void* /*data*/, size_t /*room*/, int /*from*/, int /*channel*/,
+               uint64_t* /*ticket*/) {
+    return 7;
+}
+int no_test(void* /*context*/, uint64_t /*ticket*/, int* /*done*/, size_t* /*bytes*/,
+            int* /*mark*/) {
+    return 7;
+}
+void no_abandon(void* /*context*/, uint64_t /*ticket*/) {}
+
+corymb_carrier broken_carrier() {
+    corymb_carrier carrier;
+    corymb_carrier_init(&carrier);
+    carrier.send = &no_send;
+    carrier.receive = &no_receive;
+    carrier.test = &no_test;
+    carrier.abandon = &no_abandon;
+    return carrier;
+}
+
+/// One of `size` ranks that join one after the other: each is the only one in its process's team.
+struct Ranks {
+    explicit Ranks(int size) { expect_ok(corymb_thread_team_create(size, nullptr, &all)); }
+    ~Ranks() { expect_ok(corymb_thread_team_free(&all)); }
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+    [[nodiscard]] corymb_team* join(int rank) const {
+        corymb_team* team = nullptr;
+        expect_ok(corymb_thread_team_join(all, rank, &team));
+        return team;
+    }
+    corymb_thread_team* all = nullptr;
+};
+
+corymb_cluster_options options_of(const std::vector<int>& nodes, int rank) {
+    corymb_cluster_options options;
+    corymb_cluster_options_init(&options);
+    options.node_of_rank = nodes.data();
+    options.size = static_cast<int>(nodes.size());
+    options.rank = rank;
+    return options;
+}
+
+TEST(ClusterOfC, OneNodeNeedsNoMessages) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    corymb_cluster_team* team = nullptr;
+    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    EXPECT_EQ(local, nullptr);
+    int value = 5;
+    int sum = 0;
+    expect_ok(
+        corymb_cluster_run(CORYMB_ALLREDUCE, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team));
+    EXPECT_EQ(sum, 5);
+    expect_ok(corymb_cluster_run(CORYMB_ALLGATHER, CORYMB_IN_PLACE, &sum, 1, CORYMB_INT32,
+                                 CORYMB_NO_OP, 0, team));
+    EXPECT_EQ(sum, 5);
+    uint64_t bytes = 1;
+    uint64_t messages = 1;
+    uint64_t rounds = 1;
+    expect_ok(corymb_cluster_carried(team, &bytes, &messages, &rounds));
+    EXPECT_EQ(bytes + messages + rounds, 0U);
+    expect_refused(
+        corymb_cluster_run(CORYMB_SCAN, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team),
+        CORYMB_UNSUPPORTED, "no plan");
+    expect_invalid(
+        corymb_cluster_run(CORYMB_BROADCAST, nullptr, &sum, 1, CORYMB_INT32, CORYMB_NO_OP, 1, team),
+        "root 1");
+    corymb_cluster_team* gone = team;
+    expect_ok(corymb_cluster_team_free(&team));
+    EXPECT_EQ(team, nullptr);
+    expect_invalid(
+        corymb_cluster_run(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE, CORYMB_NO_OP, 0, gone),
+        "was freed");
+}
+
+TEST(ClusterOfC, ACarrierThatFailsBreaksTheTeam) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0, 1};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    corymb_cluster_team* team = nullptr;
+    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    for (int call = 0; call < 2; ++call) {
+        expect_refused(corymb_cluster_run(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE,
+                                          CORYMB_NO_OP, 0, team),
+                       CORYMB_TEAM_BROKEN, "failed to send, with 7");
+    }
+    expect_ok(corymb_cluster_team_free(&team));
+}
+
+TEST(ClusterOfC, RefusesWhatDoesNotFit) {
+    corymb_cluster_team* team = nullptr;
+    corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0, 0};
+    corymb_cluster_options options = options_of(nodes, 0);
+    corymb_team* local = nullptr;
+    expect_invalid(corymb_cluster_team_create(&local, &carrier, &options, &team), "is NULL");
+    const auto refused = [&](const char* words) {
+        const Ranks ranks(1);
+        local = ranks.join(0);
+        expect_invalid(corymb_cluster_team_create(&local, &carrier, &options, &team), words);
+        EXPECT_EQ(local, nullptr);
+        EXPECT_EQ(team, nullptr);
+    };
+    refused("the local team must be that of the ranks on node 0");
+    options.size = 0;
+    refused("has 0 ranks");
+    options.struct_size = 3;
+    refused("corymb_cluster_options_init");
+    carrier.test = nullptr;
+    refused("all of its functions");
+    carrier.struct_size = 0;
+    refused("corymb_carrier_init");
+}
+
+} // namespace

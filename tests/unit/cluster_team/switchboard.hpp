@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A carrier between threads that play ranks on several nodes, and the threads.
+#pragma once
+
+#include <corymb/cluster_team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace cluster_test {
+
+using corymb::Rank;
+
+/// What is on its way between all ranks.
+class Switchboard {
+public:
+    using Channel = corymb::Carrier::Channel;
+    struct Message {
+        std::vector<std::byte> data;
+        int mark;
+    };
+    void put(Rank from, Rank to, Channel channel, Message message) {
+        const std::lock_guard lock(mutex_);
+        queues_[{from, to, channel}].push_back(std::move(message));
+    }
+    bool take(Rank from, Rank to, Channel channel, Message& message) {
+        const std::lock_guard lock(mutex_);
+        auto& queue = queues_[{from, to, channel}];
+        if (queue.empty()) {
+            return false;
+        }
+        message = std::move(queue.front());
+        queue.pop_front();
+        return true;
+    }
+    [[nodiscard]] bool is_empty() {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, queue] : queues_) {
+            if (!queue.empty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::tuple<Rank, Rank, Channel>, std::deque<Message>> queues_;
+};
+
+class Line final : public corymb::Carrier {
+public:
+    Line(Switchboard& board, Rank own) : board_(&board), own_(own) {}
+
+    Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
+        Switchboard::Message message{std::vector<std::byte>(bytes), mark};
+        if (bytes != 0) {
+            std::memcpy(message.data.data(), data, bytes);
+        }
+        board_->put(own_, to, channel, std::move(message));
+        return 0;
+    }
+    Ticket receive(void* data, std::size_t room, Rank from, Channel channel) override {
+        pending_[++last_] = {data, room, from, channel};
+        return last_;
+    }
+    bool test(Ticket ticket, Arrival& arrival) override {
+        if (ticket == 0) {
+            return true;
+        }
+        const auto [data, room, from, channel] = pending_.at(ticket);
+        Switchboard::Message message;
+        if (!board_->take(from, own_, channel, message)) {
+            return false;
+        }
+        pending_.erase(ticket);
+        EXPECT_LE(message.data.size(), room);
+        if (!message.data.empty()) {
+            std::memcpy(data, message.data.data(), std::min(room, message.data.size()));
+        }
+        arrival = {message.data.size(), message.mark};
+        return true;
+    }
+    void abandon(Ticket ticket) noexcept override { pending_.erase(ticket); }
+
+private:
+    struct Pending {
+        void* data;
+        std::size_t room;
+        Rank from;
+        Channel channel;
+    };
+    Switchboard* board_;
+    Rank own_;
+    Ticket last_ = 0;
+    std::map<Ticket, Pending> pending_;
+};
+
+/// Runs `life` as every rank of a team on these nodes; what a rank throws fails the test, unless it
+/// is kept in `thrown`, by rank.
+inline void on_nodes(const std::vector<int>& node_of_rank,
+                     const std::function<void(corymb::ClusterTeam&)>& life,
+                     const corymb::ClusterTeamOptions& given = {},
+                     std::vector<std::string>* thrown = nullptr) {
+    Switchboard board;
+    std::map<int, int> sizes;
+    for (const int node : node_of_rank) {
+        ++sizes[node];
+    }
+    std::map<int, std::unique_ptr<corymb::ThreadTeam>> nodes;
+    corymb::TeamOptions options;
+    options.deadline = std::chrono::seconds(thrown != nullptr ? 2 : 60);
+    for (const auto& [node, size] : sizes) {
+        nodes[node] = std::make_unique<corymb::ThreadTeam>(size, options);
+    }
+    const auto size = static_cast<Rank>(node_of_rank.size());
+    std::vector<std::string> errors(node_of_rank.size());
+    const auto be = [&](Rank rank) {
+        const int node = node_of_rank[static_cast<std::size_t>(rank)];
+        const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
+        try {
+            Line line(board, rank);
+            corymb::ClusterTeamOptions own = given;
+            own.node_of_rank = node_of_rank;
+            own.rank = rank;
+            corymb::ClusterTeam team(nodes[node]->join(static_cast<Rank>(place)), line, own);
+            life(team);
+        } catch (const std::exception& error) {
+            errors[static_cast<std::size_t>(rank)] = error.what();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (Rank rank = 0; rank < size; ++rank) {
+            threads.emplace_back(be, rank);
+        }
+    }
+    if (thrown != nullptr) {
+        *thrown = errors;
+        return;
+    }
+    for (const std::string& error : errors) {
+        EXPECT_EQ(error, "");
+    }
+    EXPECT_TRUE(board.is_empty());
+}
+
+} // namespace cluster_test

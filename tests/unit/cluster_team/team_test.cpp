@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for several nodes run as they are proven: the engine within a node, messages in between.
+// Threads play the ranks.
+#include "cluster_team/switchboard.hpp"
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace {
+
+using namespace corymb;
+using cluster_test::on_nodes;
+
+using Nodes = std::vector<int>;
+
+/// Whole numbers, so that sums are exact in any order.
+double value(Rank rank, std::size_t place, int round) {
+    return static_cast<double>(
+        (static_cast<std::size_t>(rank) * 31 + place * 7 + static_cast<std::size_t>(round) * 3) %
+        1001);
+}
+
+std::vector<double> input_of(Rank rank, std::size_t count, int round) {
+    std::vector<double> input(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        input[i] = value(rank, i, round);
+    }
+    return input;
+}
+
+std::vector<double> sum_of(int size, std::size_t count, int round) {
+    std::vector<double> sum(count);
+    for (Rank rank = 0; rank < size; ++rank) {
+        for (std::size_t i = 0; i < count; ++i) {
+            sum[i] += value(rank, i, round);
+        }
+    }
+    return sum;
+}
+
+/// One operation of `count` numbers a rank; whether this rank has what it should.
+bool is_right(ClusterTeam& team, Collective op, std::size_t count, int round, Rank root) {
+    const auto input = input_of(team.rank(), count, round);
+    std::vector<double> output(count, -1);
+    switch (op) {
+    case Collective::barrier: team.barrier(); return true;
+    case Collective::broadcast:
+        output = team.rank() == root ? input : output;
+        team.broadcast(std::span(output), root);
+        return output == input_of(root, count, round);
+    case Collective::reduce:
+        team.reduce(std::span(input), std::span(output), std::plus<>(), root);
+        return team.rank() != root || output == sum_of(team.size(), count, round);
+    case Collective::allreduce:
+        team.allreduce(std::span(input), std::span(output));
+        return output == sum_of(team.size(), count, round);
+    default: break;
+    }
+    output.resize(count * static_cast<std::size_t>(team.size()));
+    team.allgather(std::span(input), std::span(output));
+    std::vector<double> all;
+    for (Rank rank = 0; rank < team.size(); ++rank) {
+        const auto part = input_of(rank, count, round);
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return output == all;
+}
+
+constexpr Collective operations[] = {Collective::allgather, Collective::allreduce,
+                                     Collective::broadcast, Collective::reduce,
+                                     Collective::barrier};
+
+std::vector<nodes::Scheme> schemes_for(Collective op, const nodes::Layout& layout,
+                                       std::uint64_t bytes) {
+    using namespace nodes;
+    std::vector<Scheme> schemes;
+    for (const Roles roles :
+         {Roles::flat, Roles::lanes, Roles::node_major, Roles::slices, Roles::objects}) {
+        for (const Exchange exchange : {Exchange::doubling, Exchange::ring, Exchange::bruck,
+                                        Exchange::binomial, Exchange::dissemination}) {
+            for (const Inside inside : {Inside::messages, Inside::shared}) {
+                for (const bool early : {false, true}) {
+                    for (int leaders = 1; leaders <= (roles == Roles::flat ? 1 : 2); ++leaders) {
+                        const Scheme scheme{roles, leaders, exchange, inside, early};
+                        if (applies(op, layout, scheme, bytes)) {
+                            schemes.push_back(scheme);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return schemes;
+}
+
+class OnNodes : public testing::TestWithParam<Nodes> {};
+
+/// Results, and that each rank got from the network what is counted from the steps of its plan.
+TEST_P(OnNodes, EverySchemeIsRightAndCountsToTheByte) {
+    const Nodes& where = GetParam();
+    const nodes::Layout layout(where);
+    for (const Collective op : operations) {
+        // Whole elements in every block.
+        for (const std::size_t count : {std::size_t{1}, std::size_t{120}, std::size_t{2520}}) {
+            const std::uint64_t bytes = count * sizeof(double);
+            const auto all = schemes_for(op, layout, bytes);
+            // A third of them with each size: another one on other shapes.
+            for (std::size_t i = (count / 100 + where.size()) % 3; i < all.size(); i += 3) {
+                const nodes::Scheme& scheme = all[i];
+                const Rank root = layout.size() - 1;
+                ClusterTeamOptions options;
+                options.plans = [&](const PlanNeed& need) {
+                    return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
+                };
+                std::vector<Carried> carried(where.size());
+                std::vector<char> right(where.size(), 1);
+                on_nodes(
+                    where,
+                    [&](ClusterTeam& team) {
+                        const auto own = static_cast<std::size_t>(team.rank());
+                        for (int round = 0; round < 2; ++round) {
+                            if (!is_right(team, op, count, round, root)) {
+                                right[own] = 0;
+                            }
+                        }
+                        carried[own] = team.carried();
+                    },
+                    options);
+                EXPECT_EQ(std::ranges::count(right, 0), 0) << to_string(op) << name_of(scheme);
+                const Plan plan = nodes::plan_for(op, layout, scheme, bytes, root);
+                const NodeTraffic counted = node_traffic(plan, where, bytes);
+                std::uint64_t messages = 0;
+                for (std::size_t rank = 0; rank < where.size(); ++rank) {
+                    EXPECT_EQ(carried[rank].bytes_in, 2 * counted.rank_in[rank])
+                        << to_string(op) << " " << name_of(scheme) << " rank " << rank;
+                    messages += carried[rank].messages_out;
+                }
+                EXPECT_EQ(messages, 2 * counted.messages) << to_string(op) << name_of(scheme);
+                ASSERT_FALSE(HasFailure()) << to_string(op) << " " << name_of(scheme);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, OnNodes,
+                         testing::Values(Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1, 1}, Nodes{0, 1, 1, 1},
+                                         Nodes{0, 1, 2}));
+
+/// N nodes, c ranks each, k leaders of g = c / k ranks, parts of m bytes.
+TEST(ClusterTeam, ExecutesTheClosedForms) {
+    struct Form {
+        const char* scheme;
+        std::uint64_t node_in, rounds;
+    };
+    const std::uint64_t m = 24;
+    const std::uint64_t N = 4;
+    const std::uint64_t c = 2;
+    const Nodes where{0, 0, 1, 1, 2, 2, 3, 3};
+    const nodes::Layout layout(where);
+    for (const Form& form : {Form{"lanes/1/doubling/shared", (N - 1) * c * m, 2},
+                             Form{"lanes/2/doubling/shared", (N - 1) * c * m, 2},
+                             Form{"lanes/2/bruck/messages", (N - 1) * c * m, 2},
+                             Form{"lanes/2/ring/shared/early", (N - 1) * c * m, N - 1},
+                             Form{"slices/2/doubling/shared/early", (N - 1) * c * m, 2},
+                             Form{"node-major/2/doubling/shared", 2 * (N - 1) * c * m, 2},
+                             Form{"flat/doubling/shared", c * (N - 1) * c * m, 2}}) {
+        ClusterTeamOptions options;
+        options.plans = [&](const PlanNeed& need) {
+            return nodes::plan_for(need.op, layout, *nodes::scheme_named(form.scheme), need.bytes,
+                                   need.root);
+        };
+        std::vector<Carried> carried(where.size());
+        on_nodes(
+            where,
+            [&](ClusterTeam& team) {
+                EXPECT_TRUE(is_right(team, Collective::allgather, m / sizeof(double), 0, 0));
+                carried[static_cast<std::size_t>(team.rank())] = team.carried();
+            },
+            options);
+        std::uint64_t rounds = 0;
+        for (std::size_t node = 0; node < N; ++node) {
+            EXPECT_EQ(carried[2 * node].bytes_in + carried[2 * node + 1].bytes_in, form.node_in)
+                << form.scheme;
+            rounds = std::max({rounds, carried[2 * node].rounds, carried[2 * node + 1].rounds});
+        }
+        EXPECT_EQ(rounds, form.rounds) << form.scheme;
+    }
+}
+
+TEST(ClusterTeam, ChoosesForAnyPlacement) {
+    for (const Nodes& where : {Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1}, Nodes{1, 0, 0, 1, 0}}) {
+        on_nodes(where, [&](ClusterTeam& team) {
+            for (int round = 0; round < 3; ++round) {
+                for (const Collective op : operations) {
+                    EXPECT_TRUE(is_right(team, op, 1, round, 1)) << to_string(op);
+                    EXPECT_TRUE(is_right(team, op, 4099, round, 0)) << to_string(op);
+                    EXPECT_TRUE(is_right(team, op, 0, round, 0)) << to_string(op);
+                }
+            }
+        });
+    }
+}
+
+TEST(ClusterTeam, SaysWhatItCannotDo) {
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 1}, [](ClusterTeam& team) { team.run({.op = Collective::scan, .count = 0}); }, {},
+        &thrown);
+    EXPECT_EQ(thrown[0], ""); // Nothing to do.
+    const int one = 1;
+    int all = 0;
+    on_nodes(
+        {0, 1},
+        [&](ClusterTeam& team) {
+            int own = 0;
+            detail::Wish wish{Collective::scan, 0, &one, &own, 1, reduction_of<int>(std::plus<>())};
+            team.run(wish);
+        },
+        {}, &thrown);
+    for (const std::string& text : thrown) {
+        EXPECT_NE(text.find("scan of 2 ranks on several nodes has no plan"), std::string::npos)
+            << text;
+    }
+    EXPECT_EQ(all, 0);
+}
+
+TEST(ClusterTeam, RefusesWhatDoesNotFit) {
+    ThreadTeam node(2);
+    cluster_test::Switchboard board;
+    cluster_test::Line line(board, 0);
+    ClusterTeamOptions options;
+    options.node_of_rank = {0, 1, 0};
+    options.rank = 3;
+    EXPECT_THROW(ClusterTeam(node.join(0), line, options), Error);
+    options.rank = 0;
+    EXPECT_THROW(ClusterTeam(node.join(1), line, options), Error); // It is the second one.
+    options.node_of_rank = {0, 2, 0};
+    ThreadTeam other(2);
+    EXPECT_THROW(ClusterTeam(other.join(0), line, options), Error);
+}
+
+TEST(ClusterTeam, NoticesCallsThatDiffer) {
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 1},
+        [](ClusterTeam& team) {
+            std::vector<int> data(team.rank() == 0 ? 4 : 8);
+            team.broadcast(std::span(data), 0);
+        },
+        {}, &thrown);
+    EXPECT_NE(thrown[1].find("call different operations"), std::string::npos) << thrown[1];
+}
+
+TEST(ClusterTeam, NamesWhoDoesNotCome) {
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 0, 1},
+        [](ClusterTeam& team) {
+            if (team.rank() != 2) {
+                team.barrier();
+            }
+        },
+        {}, &thrown);
+    EXPECT_NE((thrown[0] + thrown[1]).find("another node"), std::string::npos)
+        << thrown[0] << "; " << thrown[1];
+}
+
+} // namespace
