@@ -7,8 +7,10 @@
 // when it fails.
 #pragma once
 
+#include <corymb/c/broadcast.h>
 #include <corymb/c/cluster.h>
 #include <corymb/c/collectives.h>
+#include <corymb/c/mailboxes.h>
 #include <corymb/c/messages.h>
 #include <corymb/c/options.h>
 #include <corymb/c/parts.h>

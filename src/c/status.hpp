@@ -29,6 +29,14 @@ void require(T* pointer, const char* what) {
     }
 }
 
+/// Throws for what the handler of a message has returned.
+inline void check_handler(corymb_status status) {
+    if (status != CORYMB_OK) {
+        throw Error(errc_of(status),
+                    std::string("the handler of a message returned ") + corymb_status_name(status));
+    }
+}
+
 /// Keeps text and ranks for corymb_last_error; returns `status`.
 corymb_status note_failure(corymb_status status, const char* text,
                            const std::vector<int>& ranks = {}) noexcept;

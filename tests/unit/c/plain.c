@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// Of plain_messages.c.
+void check_messages(void);
+
 enum { size = 2, count = 3 };
 
 static void check(int holds, const char* what, int line) {
@@ -264,6 +267,7 @@ int main(void) {
     OK(corymb_team_free(&team));
     OK(corymb_thread_team_free(&group));
     processes();
+    check_messages();
     CHECK(strcmp(corymb_status_name(CORYMB_TIMEOUT), "timeout") == 0);
     CHECK(corymb_type_size(corymb_type_of_bytes(24)) == 24);
     printf("corymb %s from C, %d usable CPUs\n", corymb_version(), corymb_usable_cpus());

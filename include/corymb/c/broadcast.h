@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broadcast rings: one publishes, many read. Part of <corymb.h>; docs/messages.md says what is
+// promised.
+#pragma once
+
+#include <corymb/c/options.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A ring, thread-safe; and its ends, each used by one thread at a time.
+typedef struct corymb_broadcast_ring corymb_broadcast_ring;
+typedef struct corymb_broadcast_publisher corymb_broadcast_publisher;
+typedef struct corymb_broadcast_reader corymb_broadcast_reader;
+
+/// What becomes of a reader that is a whole ring behind.
+typedef enum corymb_broadcast_policy {
+    CORYMB_BROADCAST_BLOCK = 0,   ///< The publisher waits for it.
+    CORYMB_BROADCAST_DROP = 1,    ///< The publisher goes on without it, and it is told.
+    CORYMB_BROADCAST_OVERRUN = 2, ///< It misses messages and is told how many.
+    CORYMB_BROADCAST_POLICY_MAX = 0x7FFFFFFF
+} corymb_broadcast_policy;
+
+/// Begin with corymb_broadcast_options_init, which sets the defaults.
+typedef struct corymb_broadcast_options {
+    size_t struct_size;
+    size_t message_bytes;    ///< Longest message; 56 by default.
+    size_t slots;            ///< Messages that the ring holds; 256 by default.
+    int readers;             ///< At the same time; 64 by default.
+    int between_processes;   ///< Not 0: the memory can be shared with other processes.
+    int64_t deadline_ns;     ///< Longest wait of corymb_broadcast_publish; 0: one minute.
+    corymb_wait_policy wait; ///< Of publisher and readers.
+} corymb_broadcast_options;
+
+static inline void
+corymb_broadcast_options_init(corymb_broadcast_options* options) CORYMB_NOEXCEPT {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+    options->message_bytes = 56;
+    options->slots = 256;
+    options->readers = 64;
+}
+
+typedef struct corymb_broadcast_message {
+    const void* data; ///< The reader's own copy, until the handler returns.
+    size_t bytes;
+    uint64_t number; ///< From 1, in the order of publishing.
+    uint64_t missed; ///< Messages before it that this reader was too late for.
+} corymb_broadcast_message;
+
+/// How far a reader is.
+typedef struct corymb_broadcast_reader_info {
+    int reader;
+    uint32_t pid;
+    corymb_broadcast_policy policy;
+    int is_dropped;
+    int has_ended; ///< Its process has.
+    uint64_t last; ///< Number of the last message that it has told to have read.
+    uint64_t lag;  ///< Messages published since.
+} corymb_broadcast_reader_info;
+
+/// It may not use the reader. What is not CORYMB_OK ends the probe with that status; the message
+/// counts as read.
+typedef corymb_status (*corymb_broadcast_handler)(const corymb_broadcast_message* message,
+                                                  void* context);
+
+/// `options` NULL: defaults.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_create(
+    const corymb_broadcast_options* options, corymb_broadcast_ring** ring) CORYMB_NOEXCEPT;
+/// The ring behind a descriptor, inherited or sent, which stays the caller's.
+CORYMB_EXPORT corymb_status
+corymb_broadcast_ring_attach(int descriptor, corymb_broadcast_ring** ring) CORYMB_NOEXCEPT;
+/// A descriptor that child processes inherit and the caller closes.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
+                                                                  int* descriptor) CORYMB_NOEXCEPT;
+/// This thread publishes; once in the life of the ring.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_publisher(
+    corymb_broadcast_ring* ring, corymb_broadcast_publisher** publisher) CORYMB_NOEXCEPT;
+/// This thread reads from now on.
+CORYMB_EXPORT corymb_status
+corymb_broadcast_ring_reader(corymb_broadcast_ring* ring, corymb_broadcast_policy policy,
+                             corymb_broadcast_reader** reader) CORYMB_NOEXCEPT;
+/// All readers: how many in `*count`, up to `room` of them in `infos`.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,
+                                                          corymb_broadcast_reader_info* infos,
+                                                          size_t room,
+                                                          size_t* count) CORYMB_NOEXCEPT;
+/// Bytes of shared memory.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
+                                                         size_t* bytes) CORYMB_NOEXCEPT;
+/// Its ends go on. Sets *ring to NULL; so do all functions of this kind.
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_free(corymb_broadcast_ring** ring)
+    CORYMB_NOEXCEPT;
+
+/// Waits for readers that block, at most `limit_ns` (0: the ring's deadline); then CORYMB_TIMEOUT,
+/// whose text and ranks name them, and nothing was published.
+CORYMB_EXPORT corymb_status corymb_broadcast_publish(corymb_broadcast_publisher* publisher,
+                                                     const void* data, size_t bytes,
+                                                     int64_t limit_ns) CORYMB_NOEXCEPT;
+/// Without waiting: `*published` is 0 when a reader that blocks is a whole ring behind.
+CORYMB_EXPORT corymb_status corymb_broadcast_try_publish(corymb_broadcast_publisher* publisher,
+                                                         const void* data, size_t bytes,
+                                                         int* published) CORYMB_NOEXCEPT;
+/// How many messages were published; 0 when there is no such publisher.
+CORYMB_EXPORT uint64_t corymb_broadcast_published(const corymb_broadcast_publisher* publisher)
+    CORYMB_NOEXCEPT;
+/// Goes on without a reader, whatever its policy.
+CORYMB_EXPORT corymb_status corymb_broadcast_drop(corymb_broadcast_publisher* publisher,
+                                                  int reader) CORYMB_NOEXCEPT;
+/// Readers that were dropped or have ended since the last call: how many in `*count`, up to `room`
+/// of them in `infos`; the others are lost.
+CORYMB_EXPORT corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publisher* publisher,
+                                                          corymb_broadcast_reader_info* infos,
+                                                          size_t room,
+                                                          size_t* count) CORYMB_NOEXCEPT;
+/// Closes the ring: readers still get what is there.
+CORYMB_EXPORT corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publisher)
+    CORYMB_NOEXCEPT;
+
+/// Unique among the readers of the moment; -1 when there is no such reader.
+CORYMB_EXPORT int
+corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) CORYMB_NOEXCEPT;
+/// Calls `handler` for the messages that are there, at most `most` (SIZE_MAX: all); how many in
+/// `*count`, which may be NULL. CORYMB_TIMEOUT when the publisher has dropped this reader.
+CORYMB_EXPORT corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
+                                                   corymb_broadcast_handler handler, void* context,
+                                                   size_t most, size_t* count) CORYMB_NOEXCEPT;
+/// Returns when a message is there, `*ready` 1; `*ready` 0: `limit_ns` has passed, or the ring was
+/// closed. CORYMB_TEAM_BROKEN when the publisher's process has ended without closing it.
+CORYMB_EXPORT corymb_status corymb_broadcast_wait(corymb_broadcast_reader* reader, int64_t limit_ns,
+                                                  int* ready) CORYMB_NOEXCEPT;
+/// `*at_end` 1: the publisher has closed the ring and everything is read.
+CORYMB_EXPORT corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* reader,
+                                                    int* at_end) CORYMB_NOEXCEPT;
+/// Number of the last message that was read or missed; 0 when there is no such reader.
+CORYMB_EXPORT uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) CORYMB_NOEXCEPT;
+/// Leaves.
+CORYMB_EXPORT corymb_status corymb_broadcast_reader_free(corymb_broadcast_reader** reader)
+    CORYMB_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
