@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 need clang++-19
-build_preset asan-ubsan
+build_preset asan-ubsan unit_tests concurrent_tests
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 run_ctest asan-ubsan --label-regex '^(unit|concurrent)$'

@@ -26,6 +26,6 @@ step configure-mpi "configuring the MPI adapters" \
     cmake --preset dev -DCORYMB_MPICC="$compilers"
 step build-mpi "building the MPI adapters" cmake --build build/dev \
     --target corymb-mpi-mpich corymb-mpi-openmpi corymb-mpi-standard
-"$root/tools/install_python.sh"
+"$root/tools/install_python.sh" --as-dev
 export CORYMB_MPI_LIBRARIES="$libraries" CORYMB_MPI_ADAPTERS="$build/dev/adapters/mpi"
 run_pytest tests/mpi
