@@ -192,6 +192,9 @@ void bind_forms(nb::class_<Machine>& machine) {
         .def_static("from_json", &machine_from_json, nb::arg("text"), unlocked)
         .def(
             "to_json", [](const Machine& self) { return to_json(self); }, unlocked)
+        .def_prop_ro(
+            "has_access_model", [](const Machine& self) { return self.access.present(); },
+            "The machine has no coherent caches; docs/messages.md.")
         .def("sha256", &machine_sha256, unlocked, "Identifies the model in plans.")
         .def("check", &Machine::check, unlocked, "Verifies every invariant.")
         .def_static("gallery", &gallery_machine, nb::arg("name"), unlocked,

@@ -15,6 +15,9 @@ NB_MODULE(_core, module) {
     corymb::python::bind_plan(module);
     corymb::python::bind_planner(module);
     corymb::python::bind_multicast(module);
+    corymb::python::bind_mailbox_model(module);
+    corymb::python::bind_mailbox(module);
+    corymb::python::bind_broadcast_ring(module);
     corymb::python::bind_cluster(module);
     corymb::python::bind_run(module);
     corymb::python::bind_team(module);

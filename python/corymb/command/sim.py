@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json as json_text
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,21 +14,28 @@ from rich.console import Console
 
 import corymb
 from corymb import messages
-from corymb.command import clusters, console, files, inputs, sim_multicast
+from corymb.command import clusters, console, files, inputs, sim_messages, sim_multicast
 from corymb.command.bench import numbers
 from corymb.command.options import ClusterFile, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
 NAME = "sim"
+STUDIES = ("multicast", "messages")
+Peers = Annotated[
+    int | None,
+    typer.Option("--peers", metavar="N", min=1, help="Of messages: members beside rank 0."),
+]
 EXAMPLES = (
     "Examples: corymb sim plan.json --machine epyc-9654-2s-192c | "
     "corymb sim plan.json --model my.json --ranks 0-7 --json times.json | "
-    "corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html"
+    "corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html | "
+    "corymb sim messages --machine scc-48c"
 )
 
 
 def command(
     plan_file: Annotated[
-        str, typer.Argument(metavar="PLAN.json", help="From corymb plan --json; or multicast.")
+        str,
+        typer.Argument(metavar="PLAN.json", help="Of corymb plan --json; or multicast, messages."),
     ],
     machine: MachineName = None,
     model: ModelFile = None,
@@ -43,20 +51,17 @@ def command(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Of multicast: write the curves.")
     ] = None,
+    peers: Peers = None,
     cluster: ClusterFile = None,
     json: JsonFile = None,
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
-    if plan_file == "multicast":
-        sizes = numbers(members, "--members", 1, 2**20)
-        if bytes_ >= 0:
-            raise inputs.usage("--bytes does not go with multicast")
-        sim_multicast.command(
-            inputs.choose_machine(machine, model, no_measure), ranks, sizes, html, json
-        )
+    if plan_file in STUDIES:
+        choose = functools.partial(inputs.choose_machine, machine, model, no_measure)
+        _study(plan_file, choose, ranks, bytes_, members, html, peers, json)
         return
-    if members is not None or html is not None:
-        raise inputs.usage("--members and --html go with multicast only")
+    if members is not None or html is not None or peers is not None:
+        raise inputs.usage("--members, --html and --peers go with multicast or messages only")
     files.require_writable(json)
     text = files.read_text(plan_file, "plan")
     plan = corymb.Plan.from_json(text)
@@ -95,6 +100,26 @@ def command(
                 "waiting": waiting,
             },
         )
+
+
+def _study(
+    name: str,
+    choose: Callable[[], inputs.Chosen],
+    ranks: str | None,
+    size: int,
+    members: str | None,
+    html: str | None,
+    peers: int | None,
+    json: str | None,
+) -> None:
+    if name == "messages":
+        if members is not None or html is not None:
+            raise inputs.usage("--members and --html do not go with messages")
+        sim_messages.command(choose(), ranks, peers, size if size >= 0 else 8, json)
+        return
+    if size >= 0 or peers is not None:
+        raise inputs.usage("--bytes and --peers do not go with multicast")
+    sim_multicast.command(choose(), ranks, numbers(members, "--members", 1, 2**20), html, json)
 
 
 def _show(out: Console, plan: corymb.Plan, timeline: corymb.Timeline, on: str, unit: str) -> None:

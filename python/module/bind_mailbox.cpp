@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb/mailbox.hpp for Python.
+#include "bindings.hpp"
+#include "buffer.hpp"
+#include "long_wait.hpp"
+
+#include <corymb/machine.hpp>
+#include <corymb/mailbox.hpp>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace corymb::python {
+
+namespace {
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+/// A mailbox, and whether a thread waits with it, without the interpreter lock.
+struct PythonMailbox {
+    Mailbox box;
+    bool is_waiting = false;
+
+    Mailbox& use() {
+        if (is_waiting) {
+            throw Error(Errc::invalid_argument, "another thread waits with this mailbox; one "
+                                                "thread at a time uses it");
+        }
+        return box;
+    }
+};
+
+MailboxGroup make_group(int size, const std::string& protocol, std::size_t message_bytes,
+                        std::size_t capacity, const std::string& wait, bool between_processes,
+                        const std::optional<Machine>& machine) {
+    MailboxOptions options;
+    options.protocol = mailbox_protocol(protocol);
+    options.message_bytes = message_bytes;
+    options.capacity = capacity;
+    options.wait = wait_policy(wait);
+    options.between_processes = between_processes;
+    options.machine = machine ? &*machine : nullptr;
+    return MailboxGroup(size, options);
+}
+
+bool send(PythonMailbox& self, Rank to, nb::handle message) {
+    const Buffer buffer(message, false, "message");
+    return self.use().send(to, buffer.data(), buffer.bytes());
+}
+
+std::size_t send_batch(PythonMailbox& self, Rank to, const nb::sequence& messages) {
+    std::vector<Buffer> buffers;
+    std::vector<std::span<const std::byte>> spans;
+    for (const nb::handle message : messages) {
+        buffers.emplace_back(message, false, "message");
+        spans.emplace_back(buffers.back().data(), buffers.back().bytes());
+    }
+    return self.use().send_batch(to, spans);
+}
+
+nb::bytes bytes_of(std::span<const std::byte> message) {
+    return nb::bytes(static_cast<const void*>(message.data()), message.size());
+}
+
+std::size_t probe(PythonMailbox& self, const nb::callable& callback,
+                  std::optional<std::size_t> most) {
+    return self.use().probe(
+        [&](Rank from, std::span<const std::byte> message) { callback(from, bytes_of(message)); },
+        most.value_or(all));
+}
+
+nb::list receive(PythonMailbox& self, std::optional<std::size_t> most) {
+    nb::list found;
+    self.use().probe(
+        [&](Rank from, std::span<const std::byte> message) {
+            found.append(nb::make_tuple(from, bytes_of(message)));
+        },
+        most.value_or(all));
+    return found;
+}
+
+bool wait(PythonMailbox& self, const std::optional<double>& seconds) {
+    Mailbox& box = self.use();
+    const LongWait::Mark mark(self.is_waiting);
+    return LongWait(seconds).until(
+        [&box](std::chrono::nanoseconds limit) { return box.wait(limit); });
+}
+
+void bind_group(nb::module_& module) {
+    const MailboxOptions defaults;
+    nb::class_<MailboxGroup>(
+        module, "MailboxGroup",
+        "The mailboxes of `size` threads, of one process or of several: make it once, then each "
+        "thread joins with its rank. docs/messages.md says what is promised.")
+        .def(
+            "__init__",
+            [](MailboxGroup* self, int size, const std::string& protocol, std::size_t message_bytes,
+               std::size_t capacity, const std::string& policy, bool between_processes,
+               const std::optional<Machine>& machine) {
+                new (self) MailboxGroup(make_group(size, protocol, message_bytes, capacity, policy,
+                                                   between_processes, machine));
+            },
+            nb::arg("size"), nb::kw_only(), nb::arg("protocol") = "automatic",
+            nb::arg("message_bytes") = defaults.message_bytes,
+            nb::arg("capacity") = defaults.capacity, nb::arg("wait") = "ladder",
+            nb::arg("between_processes") = false, nb::arg("machine") = nb::none())
+        .def_static("attach", &MailboxGroup::attach, nb::arg("descriptor"),
+                    "The group behind an inherited descriptor, which stays the caller's.")
+        .def("make_descriptor", &MailboxGroup::make_descriptor,
+             "A descriptor for child processes, of a group between processes; close it.")
+        .def(
+            "join", [](MailboxGroup& self, Rank rank) { return PythonMailbox{self.join(rank)}; },
+            nb::arg("rank"), "This thread becomes `rank`, once in the group's life.")
+        .def_prop_ro("size", &MailboxGroup::size, "Number of members.")
+        .def_prop_ro(
+            "protocol",
+            [](const MailboxGroup& self) { return std::string(to_string(self.protocol())); },
+            "'ring', 'nvp' or 'srbp'.")
+        .def_prop_ro(
+            "reason", [](const MailboxGroup& self) { return self.reason(); },
+            "Why this protocol was taken, for people.")
+        .def_prop_ro("memory", &MailboxGroup::memory, "Bytes of shared memory.");
+}
+
+} // namespace
+
+void bind_mailbox(nb::module_& module) {
+    nb::class_<PythonMailbox>(module, "Mailbox",
+                              "One member's handle, of MailboxGroup.join. One thread at a time "
+                              "uses it; as a context manager it closes itself.")
+        .def_prop_ro(
+            "rank", [](const PythonMailbox& self) { return self.box.rank(); },
+            "This member's number; -1 when closed.")
+        .def_prop_ro(
+            "size", [](const PythonMailbox& self) { return self.box.size(); },
+            "Number of members; 0 when closed.")
+        .def("send", &send, nb::arg("to"), nb::arg("message"),
+             "Copies a buffer to member `to`, without waiting. False: no room until `to` probes.")
+        .def("send_batch", &send_batch, nb::arg("to"), nb::arg("messages"),
+             "As many of the buffers as there is room for; how many.")
+        .def("probe", &probe, nb::arg("callback"), nb::arg("most") = nb::none(),
+             "Calls callback(source, message) for the messages that are there; how many. What it "
+             "raises comes out; its message counts as received.")
+        .def("receive", &receive, nb::arg("most") = nb::none(),
+             nb::sig("def receive(self, most: int | None = None) -> list[tuple[int, bytes]]"),
+             "The messages that are there, with their senders.")
+        .def("wait", &wait, nb::arg("seconds") = nb::none(),
+             "Returns when a message is there; False after `seconds` without one. Releases the "
+             "interpreter lock; Ctrl-C ends it.")
+        .def(
+            "close", [](PythonMailbox& self) { self.use() = Mailbox(); },
+            "What is unread is lost, and whoever sends to it from now on is told.")
+        .def(
+            "__enter__", [](nb::handle self) { return nb::borrow(self); },
+            nb::sig("def __enter__(self) -> Mailbox"))
+        .def(
+            "__exit__", [](PythonMailbox& self, const nb::args&) { self.use() = Mailbox(); },
+            nb::sig("def __exit__(self, *error: object) -> None"));
+    bind_group(module);
+}
+
+} // namespace corymb::python

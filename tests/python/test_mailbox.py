@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mailboxes and broadcast rings in Python, among threads and processes, and their simulation."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import multiprocessing
+import os
+import threading
+import time
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+
+import corymb
+import corymb.mailboxes
+
+SOON = 20.0  # Longer than anything here takes; a limit, not a measure.
+
+
+def test_the_examples() -> None:
+    result = doctest.testmod(corymb.mailboxes)
+    assert result.attempted > 5
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("protocol", ["ring", "nvp", "srbp"])
+def test_messages_of_every_kind_of_buffer(protocol: str) -> None:
+    group = corymb.MailboxGroup(2, protocol=protocol, message_bytes=64, capacity=4)
+    assert (group.size, group.protocol, group.reason) == (2, protocol, f"{protocol}: as asked for")
+    with group.join(0) as one, group.join(1) as other:
+        assert other.receive() == []
+        assert one.send(1, b"abc")
+        assert one.send(1, array("i", [1]))
+        assert one.send(1, np.zeros(0))
+        assert one.send_batch(1, [b"x", b"y", b"z"]) == 1
+        assert not one.send(1, b"no room")
+        assert other.wait(0)
+        assert other.receive(most=1) == [(0, b"abc")]
+        seen: list[tuple[int, bytes]] = []
+        assert other.probe(lambda source, message: seen.append((source, message))) == 3
+        assert seen == [(0, array("i", [1]).tobytes()), (0, b""), (0, b"x")]
+        assert one.send(0, b"to myself")
+        assert one.receive() == [(0, b"to myself")]
+        assert group.memory > 0
+
+
+def test_what_is_wrong_is_said() -> None:
+    group = corymb.MailboxGroup(2)
+    one = group.join(0)
+    for wrong in (
+        lambda: corymb.MailboxGroup(0),
+        lambda: group.join(0),
+        lambda: group.join(2),
+        lambda: one.send(2, b""),
+        lambda: one.send(1, b"x" * 57),
+        lambda: one.wait(-1.0),
+        lambda: group.make_descriptor(),
+    ):
+        with pytest.raises(corymb.Error) as caught:
+            wrong()
+        assert caught.value.code == "invalid_argument"
+    with pytest.raises(corymb.Error, match="no mailbox protocol 'rong'"):
+        corymb.MailboxGroup(2, protocol="rong")
+    with pytest.raises(TypeError):
+        one.send(1, "text")
+    other = group.join(1)
+    assert one.send(1, b"1")
+    assert one.send(1, b"2")
+
+    def fails(source: int, message: bytes) -> None:
+        raise KeyError(message)
+
+    with pytest.raises(KeyError, match="1"):
+        other.probe(fails)
+    assert other.receive() == [(0, b"2")]  # The first one counts as received.
+    other.close()
+    assert other.rank == -1
+    with pytest.raises(corymb.Error, match="rank 1 has closed its mailbox") as caught:
+        one.send(1, b"")
+    assert list(caught.value.ranks) == [1]
+    with pytest.raises(corymb.Error, match="empty"):
+        other.receive()
+
+
+def test_waiting_lets_other_threads_run_and_is_exclusive() -> None:
+    group = corymb.MailboxGroup(2)
+    one, other = group.join(0), group.join(1)
+    begun, found = threading.Event(), []
+
+    def wait() -> None:
+        begun.set()
+        found.append(other.wait(SOON))
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    assert begun.wait(SOON)
+    end, text = time.monotonic() + SOON, ""
+    while not text and time.monotonic() < end:  # Until the thread is in the call.
+        try:
+            other.receive()
+        except corymb.Error as error:
+            text = str(error)
+    assert "another thread waits" in text
+    assert one.send(1, b"go")
+    waiter.join(SOON)
+    assert found == [True]
+    assert other.receive() == [(0, b"go")]
+
+
+def echo(descriptor: int) -> None:
+    with corymb.MailboxGroup.attach(descriptor).join(1) as box:
+        while True:
+            assert box.wait(SOON)
+            for source, message in box.receive():
+                if message == b"stop":
+                    return
+                assert box.send(source, message * 2)
+
+
+def test_mailboxes_of_two_processes_and_one_that_is_killed() -> None:
+    group = corymb.MailboxGroup(3, between_processes=True)
+    descriptor = group.make_descriptor()
+    box = group.join(0)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=echo, args=(descriptor,))
+    child.start()
+    try:
+        assert box.send(1, b"ab")
+        assert box.wait(SOON)
+        assert box.receive() == [(1, b"abab")]
+        child.kill()
+        child.join(SOON)
+        with pytest.raises(corymb.Error, match=f"pid {child.pid}") as caught:
+            box.wait(SOON)
+        assert caught.value.code == "team_broken"
+    finally:
+        child.kill()
+        child.join(SOON)
+        os.close(descriptor)
+
+
+def read_to_the_end(reader: corymb.BroadcastReader) -> None:
+    """What is there may still be read by who was dropped; then it is told."""
+    for _ in range(10):
+        reader.receive()
+
+
+def test_broadcast_ring() -> None:
+    ring = corymb.BroadcastRing(slots=4)
+    publisher, blocks = ring.publisher(), ring.reader()
+    overrun = ring.reader("overrun")
+    assert (blocks.policy, overrun.policy) == ("block", "overrun")
+    for value in range(4):
+        publisher.publish(array("i", [value]))
+    assert not publisher.try_publish(b"")
+    with pytest.raises(corymb.Error, match="has read 0 messages") as caught:
+        publisher.publish(b"late", seconds=0.01)
+    assert caught.value.code == "timeout"
+    assert ring.readers()[0].lag == 4
+    publisher.drop(blocks.number)
+    publisher.publish(b"on", seconds=SOON)
+    assert [info.reader for info in publisher.take_dropped()] == [blocks.number]
+    numbers = [(number, missed) for number, _, missed in overrun.receive()]
+    assert numbers[0][1] > 0
+    assert numbers[-1][0] == publisher.published == overrun.last == 5
+    with pytest.raises(corymb.Error) as caught:
+        read_to_the_end(blocks)
+    assert caught.value.code == "timeout"
+    publisher.close()
+    assert not overrun.wait(SOON)
+    assert overrun.at_end
+    with pytest.raises(corymb.Error, match="closed"):
+        publisher.publish(b"")
+    with pytest.raises(corymb.Error, match="no policy"):
+        ring.reader("never")
+    with pytest.raises(corymb.Error, match="publisher"):
+        ring.publisher()
+
+
+def test_the_choice_by_the_model() -> None:
+    scc = corymb.Machine.gallery("scc-48c")
+    assert scc.has_access_model
+    choice = corymb.choose_mailbox(scc, 48)
+    group = corymb.MailboxGroup(48, machine=scc)
+    assert group.protocol == choice.protocol == "srbp"
+    assert group.reason == choice.reason
+    assert "simulated on scc-48c" in choice.reason
+    assert corymb.choose_mailbox(scc, 48, with_srbp=False).protocol == "nvp"
+    with pytest.raises(corymb.Error, match="tickets"):
+        corymb.simulate_mailbox(scc, "srbp", tickets="free")
+
+
+def test_sim_messages(corymb_call: Command, tmp_path: Path) -> None:
+    out = tmp_path / "messages.json"
+    result = corymb_call("sim", "messages", "--machine", "scc-48c", "--json", str(out))
+    assert result.returncode == 0
+    assert "DISAGREES" in result.stdout
+    written = json.loads(out.read_text())
+    assert written["schema"] == "corymb-sim-messages/1"
+    assert written["simulated_on"] == "scc-48c"
+    assert len(written["rows"]) == 10
+    claims = {claim["claim"]: claim["agrees"] for claim in written["claims"]}
+    assert claims["round trips below 2,000 cycles"] == "yes"
+    assert claims["SRBP slower than NVP in collectives"] == "partly"
+    assert len(claims) == 6
+    few = corymb_call("sim", "messages", "--machine", "m1-ultra-20c", "--peers", "3")
+    assert "4 ranks" in few.stdout
+    assert "claimed" not in few.stdout
+    for wrong in (["--members", "3"], ["--peers", "48"], ["--peers", "0"]):
+        assert corymb_call("sim", "messages", "--machine", "scc-48c", *wrong).returncode == 2
