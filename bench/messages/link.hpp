@@ -68,6 +68,8 @@ struct Contestant {
 };
 
 [[nodiscard]] std::vector<Contestant<Link>> links();
+/// Those whose headers were found (queues.cpp).
+void add_packaged_queues(std::vector<Contestant<Link>>& all);
 [[nodiscard]] std::vector<Contestant<Inbox>> inboxes();
 [[nodiscard]] std::vector<Contestant<Audience>> audiences();
 

@@ -18,6 +18,7 @@ from conftest import Command
 
 import corymb
 import corymb.mailboxes
+from corymb.command import bench_messages
 
 SOON = 20.0  # Longer than anything here takes; a limit, not a measure.
 
@@ -193,6 +194,24 @@ def test_the_choice_by_the_model() -> None:
     assert corymb.choose_mailbox(scc, 48, with_srbp=False).protocol == "nvp"
     with pytest.raises(corymb.Error, match="tickets"):
         corymb.simulate_mailbox(scc, "srbp", tickets="free")
+
+
+def test_round_trips_are_foreseen_where_there_is_a_model() -> None:
+    def row(op: str, contestant: str, size: int) -> dict[str, object]:
+        return {"op": op, "contestant": contestant, "size": size, "median_ns": 1000.0}
+
+    rows = [
+        row("round_trip", "mailbox ring", 8),
+        row("round_trip", "mailbox srbp", 256),
+        row("round_trip", "mailbox ring, processes", 8),
+        row("round_trip", "boost spsc_queue", 8),
+        row("stream", "mailbox ring", 8),
+    ]
+    machine = corymb.Machine.gallery("m1-ultra-20c")
+    short, long = bench_messages.predictions(rows, machine)
+    assert (short["protocol"], short["bytes"], short["measured_ns"]) == ("ring", 8, 1000.0)
+    assert 0 < short["predicted_ns"] < long["predicted_ns"]
+    assert bench_messages.predictions(rows, corymb.Machine.gallery("scc-48c")) == []
 
 
 def test_sim_messages(corymb_call: Command, tmp_path: Path) -> None:

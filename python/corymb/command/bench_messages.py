@@ -43,9 +43,11 @@ def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
     with console.progress_bar("measuring side by side") as report:
         rows = bench_program.run("corymb-bench-messages", arguments, report)
     found = verdict(rows)
+    foreseen = predictions(rows)
     out = console.output(quiet=console.is_stdout(json))
     show(out, rows)
     show_verdict(out, found)
+    show_predictions(out, foreseen)
     if json is not None:
         files.write_json(
             json,
@@ -54,6 +56,7 @@ def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
                 "version": corymb.__version__,
                 "rows": rows,
                 "verdict": found,
+                "predictions": foreseen,
             },
         )
 
@@ -73,6 +76,44 @@ def verdict(rows: Sequence[Row]) -> dict[str, list[str]]:
             f"{row['contestant']} {row['median_ns']:,.1f} ns"
         )
     return found
+
+
+def predictions(rows: Sequence[Row], machine: corymb.Machine | None = None) -> list[Row]:
+    """Round trips of mailboxes among threads as the model of this machine foresees them, between
+    its first two CPUs; nobody is pinned. Empty where no model is cached."""
+    model = machine if machine is not None else corymb.cached_machine()[0]
+    if model is None or len(model) < 2 or model.unit != "ns":
+        return []
+    found = []
+    for row in rows:
+        kind, _, protocol = row["contestant"].partition(" ")
+        if row["op"] == "round_trip" and kind == "mailbox" and "," not in protocol:
+            times = corymb.simulate_mailbox(
+                model, protocol, placement=[0, 1], message_bytes=row["size"]
+            )
+            found.append(
+                {
+                    "protocol": protocol,
+                    "bytes": row["size"],
+                    "predicted_ns": times.round_trip,
+                    "measured_ns": row["median_ns"],
+                    "simulated_on": inputs.title_of(model),
+                }
+            )
+    return found
+
+
+def show_predictions(out: Console, found: Sequence[Row]) -> None:
+    if not found:
+        out.print("no model of this machine to foresee round trips with; corymb map makes one")
+        return
+    out.print(f"round trips, simulated on {found[0]['simulated_on']} and measured, ns:")
+    for one in found:
+        out.print(
+            f"  mailbox {one['protocol']}, {one['bytes']} B: predicted "
+            f"{one['predicted_ns']:,.0f}, measured {one['measured_ns']:,.0f}",
+            markup=False,
+        )
 
 
 def show(out: Console, rows: Sequence[Row]) -> None:

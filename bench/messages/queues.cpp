@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues whose headers a distribution packages: of moodycamel, for one producer and consumer and
+// for many, and atomic_queue, for one of each.
+#include "link.hpp"
+
+#include <array>
+
+#ifdef CORYMB_BENCH_READERWRITERQUEUE
+#include <readerwriterqueue/readerwriterqueue.h>
+#endif
+#ifdef CORYMB_BENCH_CONCURRENTQUEUE
+#include <concurrentqueue/concurrentqueue.h>
+#endif
+#ifdef CORYMB_BENCH_ATOMIC_QUEUE
+#include <atomic_queue/atomic_queue.h>
+#endif
+
+namespace corymb::bench {
+namespace {
+
+template <std::size_t Words>
+using Item = std::array<std::uint64_t, Words>;
+
+/// A queue in each direction. `Queue` is made without arguments and has try_push and try_pop.
+template <class Queue, std::size_t Words>
+class QueuePair final : public Link {
+public:
+    bool put(int end, std::uint64_t value) override {
+        Item<Words> item{};
+        item[0] = value;
+        return queue_.at(static_cast<std::size_t>(end)).try_push(item);
+    }
+    std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
+        auto& queue = queue_.at(static_cast<std::size_t>(1 - end));
+        std::uint64_t count = 0;
+        Item<Words> item{};
+        while (count < most && queue.try_pop(item)) {
+            last = item[0];
+            ++count;
+        }
+        return count;
+    }
+
+private:
+    std::array<Queue, 2> queue_;
+};
+
+#if defined(CORYMB_BENCH_READERWRITERQUEUE) || defined(CORYMB_BENCH_CONCURRENTQUEUE)
+/// Those of moodycamel, which never push into memory that they do not have yet.
+template <class Queue>
+class Moodycamel {
+public:
+    bool try_push(const auto& item) { return queue_.try_enqueue(item); }
+    bool try_pop(auto& item) { return queue_.try_dequeue(item); }
+
+private:
+    Queue queue_{capacity};
+};
+#endif
+
+/// Of the size that is asked for; sizes are 8 and 256 bytes.
+template <template <std::size_t> class Queue>
+std::unique_ptr<Link> pair_of(int bytes) {
+    if (bytes == 8) {
+        return std::make_unique<QueuePair<Queue<1>, 1>>();
+    }
+    return std::make_unique<QueuePair<Queue<32>, 32>>();
+}
+
+#ifdef CORYMB_BENCH_READERWRITERQUEUE
+template <std::size_t Words>
+using ReaderWriterQueue = Moodycamel<moodycamel::ReaderWriterQueue<Item<Words>>>;
+#endif
+#ifdef CORYMB_BENCH_CONCURRENTQUEUE
+template <std::size_t Words>
+using ConcurrentQueue = Moodycamel<moodycamel::ConcurrentQueue<Item<Words>>>;
+#endif
+#ifdef CORYMB_BENCH_ATOMIC_QUEUE
+template <std::size_t Words>
+using AtomicQueue = atomic_queue::AtomicQueue2<Item<Words>, capacity, true, true, false, true>;
+#endif
+
+} // namespace
+
+void add_packaged_queues(std::vector<Contestant<Link>>& all) {
+#ifdef CORYMB_BENCH_READERWRITERQUEUE
+    all.push_back({"moodycamel ReaderWriterQueue", Family::peer, pair_of<ReaderWriterQueue>});
+#endif
+#ifdef CORYMB_BENCH_CONCURRENTQUEUE
+    all.push_back({"moodycamel ConcurrentQueue", Family::peer, pair_of<ConcurrentQueue>});
+#endif
+#ifdef CORYMB_BENCH_ATOMIC_QUEUE
+    all.push_back({"atomic_queue, one producer", Family::peer, pair_of<AtomicQueue>});
+#endif
+    static_cast<void>(all); // Where none was found.
+}
+
+} // namespace corymb::bench
