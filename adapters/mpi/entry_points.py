@@ -90,7 +90,6 @@ OWN = [
     "Group_free",
     "Group_translate_ranks",
     "Initialized",
-    "Iprobe",
     "Irecv",
     "Isend",
     "Pack",
@@ -114,6 +113,7 @@ OWN = [
     "Waitall",
     "Waitany",
     "Waitsome",
+    "Win_test",
 ]
 # From MPI 4.1 on.
 OWN_4_1 = ["Request_get_status_all", "Request_get_status_any", "Request_get_status_some"]

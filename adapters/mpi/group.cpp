@@ -95,6 +95,7 @@ bool is_within_world(MPI_Comm comm, int size) {
 void pass(Group& group, Reason reason) {
     group.state = Group::State::passed;
     group.reason = reason;
+    group.is_watched = is_explaining();
 }
 
 /// Whether several threads may be in MPI at once.
@@ -110,7 +111,6 @@ Group* make_group(MPI_Comm comm) {
     int is_between_groups = 0;
     group->comm = comm;
     group->has_many_threads = has_many_threads();
-    group->is_watched = group->has_many_threads || is_explaining();
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
     }

@@ -30,6 +30,9 @@ struct Group {
     Reason reason = Reason::early; ///< Of a communicator that is passed.
     std::string why;               ///< The same in words, for no_team.
     int calls = 0;                 ///< Blocking collectives before it has a team.
+    /// Nonblocking collectives before it has one; afterwards, those that are still left to the MPI,
+    /// since another rank has called them before.
+    std::uint64_t early_requests = 0;
     corymb_team* team = nullptr;
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
@@ -39,11 +42,11 @@ struct Group {
     std::atomic<int> active{0};    ///< Requests under way.
     int requests = 0;              ///< That refer to it, under the registry's lock.
     bool is_orphan = false;        ///< Its communicator has been freed before its requests.
-    /// Several threads may be in MPI at once, or calls are counted: each needs more care.
-    bool is_watched = false;
-    bool has_many_threads = false;
-    Choice choice;   ///< Of a communicator with a team.
-    Account account; ///< Of this rank's calls.
+    /// Calls are counted, for the summary or until it is settled who does them.
+    bool is_watched = true;
+    bool has_many_threads = false; ///< Several threads may be in MPI at once.
+    Choice choice;                 ///< Of a communicator with a team.
+    Account account;               ///< Of this rank's calls.
 };
 
 /// The communicator that a thread has used last.

@@ -3,6 +3,7 @@
 
 #include "host.hpp"
 #include "requests.hpp"
+#include "visit.hpp"
 
 #include <atomic>
 
@@ -106,9 +107,8 @@ void keep_hook() noexcept {
 
 void remove_hook() noexcept {
     must_end.store(true, std::memory_order_relaxed);
-    int flag = 0;
     for (int i = 0; i < 10 && is_installed.load(std::memory_order_seq_cst); ++i) {
-        host().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, host().comm_self, &flag, MPI_STATUS_IGNORE);
+        visit_mpi_at_once();
     }
 }
 

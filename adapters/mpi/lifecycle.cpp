@@ -5,6 +5,7 @@
 #include "hook.hpp"
 #include "host.hpp"
 #include "requests.hpp"
+#include "visit.hpp"
 
 extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
     using namespace corymb::mpi;
@@ -18,6 +19,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
         remove_hook();
         give_back_teams();
         give_back_handles();
+        end_visits();
         if (is_explaining() && rank == 0) {
             print_summary(rank, size);
         }

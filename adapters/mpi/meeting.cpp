@@ -114,6 +114,20 @@ int visit(void* /*context*/) noexcept {
     return 0;
 }
 
+/// Blocking and nonblocking calls are to come in the same order everywhere, but MPI libraries do
+/// not mind, and programs have them cross. So how many nonblocking ones came before is agreed upon:
+/// a rank that has made fewer leaves the next ones to the MPI. True: that has worked.
+bool agree_on_early_requests(Group& group) {
+    const Host& mpi = host();
+    const std::uint64_t mine = group.early_requests;
+    std::uint64_t most = 0;
+    if (mpi.Allreduce(&mine, &most, 1, mpi.type_uint64, mpi.op_max, group.comm) != MPI_SUCCESS) {
+        return false;
+    }
+    group.early_requests = most - mine;
+    return true;
+}
+
 /// Returns what all ranks object to; 0: they have a team.
 std::uint64_t negotiate(Group& group) {
     Words words;
@@ -148,7 +162,9 @@ std::uint64_t negotiate(Group& group) {
     } else if (!has_nonce(group, group.rank, words.nonce)) {
         object(proved, Objection::other_memory);
     }
-    agree(group.comm, proved);
+    if (agree(group.comm, proved) && !agree_on_early_requests(group)) {
+        object(proved, Objection::not_attached);
+    }
     return proved.objections;
 }
 
@@ -223,6 +239,7 @@ void meet(Group& group) noexcept {
     give_back_team(group);
     group.state = Group::State::passed;
     group.reason = Reason::no_team;
+    group.early_requests = 0;
     for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::other_memory);
          bit <<= 1) {
         if ((objections & bit) != 0) {

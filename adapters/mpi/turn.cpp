@@ -28,13 +28,21 @@ void Turn::begin() noexcept {
     if (is_explaining()) {
         begin_ns_ = now_ns();
     }
-    // Nonblocking calls must return whatever others do; making a persistent request need not, and
-    // it promises many calls.
-    if (group_->state == Group::State::early &&
-        (call_.form == Form::persistent ||
-         (call_.form == Form::blocking && group_->calls++ == early_calls))) {
-        meet(*group_);
+    if (group_->state == Group::State::early) {
+        // Nonblocking calls must return whatever others do; making a persistent request need not,
+        // and it promises many calls.
+        if (call_.form == Form::nonblocking) {
+            ++group_->early_requests;
+        } else if (call_.form == Form::persistent || group_->calls++ == early_calls) {
+            meet(*group_);
+        }
+        return;
     }
+    if (call_.form == Form::nonblocking && group_->early_requests > 0) {
+        --group_->early_requests;
+        is_left_to_mpi_ = true;
+    }
+    group_->is_watched = group_->early_requests > 0 || is_explaining();
 }
 
 int Turn::pass_on(Reason reason) {
@@ -42,7 +50,8 @@ int Turn::pass_on(Reason reason) {
         return call_.below();
     }
     if (!has_team() && reason != Reason::no_translation) {
-        reason = group_->state == Group::State::early  ? Reason::early
+        const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
+        reason = is_early                              ? Reason::early
                  : group_->cluster != nullptr          ? Reason::several_nodes
                  : group_->state == Group::State::team ? Reason::no_hook
                                                        : group_->reason;

@@ -16,8 +16,7 @@ public:
     /// The first calls on a communicator decide whether it has a team, whatever their arguments
     /// are: ranks may differ in these.
     Turn(const Call& call, MPI_Comm comm) noexcept : call_(call), group_(group_of(comm)) {
-        if (group_ != nullptr && (group_->is_watched || group_->state == Group::State::early))
-            [[unlikely]] {
+        if (group_ != nullptr && group_->is_watched) [[unlikely]] {
             begin();
         }
     }
@@ -27,7 +26,7 @@ public:
 
     [[nodiscard]] bool has_team() const noexcept {
         return group_ != nullptr && group_->state == Group::State::team &&
-               (call_.form == Form::blocking || group_->can_request) &&
+               (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_)) &&
                (group_->team != nullptr || is_for_nodes(call_.operation));
     }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
@@ -96,6 +95,7 @@ private:
     const Call& call_;
     Group* group_;
     std::int64_t begin_ns_ = 0;
+    bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
 };
 
 } // namespace corymb::mpi

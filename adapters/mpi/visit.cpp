@@ -4,6 +4,7 @@
 #include "host.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace corymb::mpi {
@@ -14,25 +15,53 @@ namespace {
 /// could then keep each other waiting: visits take at most this part of a rank's time.
 constexpr std::int64_t visit_share = 16;
 constexpr std::int64_t visits_apart_ns_max = 5'000'000;
+/// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
+/// a rank that comes seldom looks several times.
+constexpr std::int64_t seldom_ns = 200'000;
+constexpr int looks_in_a_row = 64;
+constexpr std::int64_t look_most_ns = 50'000;
 
 std::int64_t now_ns() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-/// A communicator of this process alone, on which nobody ever sends.
-MPI_Comm quiet_comm() noexcept {
-    static const MPI_Comm own = [] {
-        MPI_Comm made = host().comm_self;
-        host().Comm_split(host().comm_self, 0, 0, &made); // A dup would copy attributes.
+/// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
+/// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.
+struct Idle {
+    MPI_Comm comm{}; ///< Of this process alone, on which nobody ever sends.
+    MPI_Request request{};
+    bool exists = false;
+};
+
+std::atomic<bool> has_idle{false};
+
+Idle& idle() noexcept {
+    static Idle one = [] {
+        const Host& mpi = host();
+        Idle made;
+        // A dup would copy attributes.
+        made.exists =
+            mpi.Comm_split(mpi.comm_self, 0, 0, &made.comm) == MPI_SUCCESS &&
+            mpi.Irecv(nullptr, 0, mpi.type_byte, 0, 0, made.comm, &made.request) == MPI_SUCCESS;
+        has_idle.store(made.exists, std::memory_order_release);
         return made;
     }();
-    return own;
+    return one;
+}
+
+/// Several threads may ask about it at once.
+void look_after_mpi() noexcept {
+    int flag = 0;
+    if (const Idle& one = idle(); one.exists) {
+        host().Request_get_status(one.request, &flag, MPI_STATUS_IGNORE);
+    }
 }
 
 } // namespace
 
 void visit_mpi() noexcept {
     thread_local std::int64_t not_before_ns = 0;
+    thread_local std::int64_t last_end_ns = 0;
     if (is_within_mpi) {
         return;
     }
@@ -40,10 +69,28 @@ void visit_mpi() noexcept {
     if (begin < not_before_ns) {
         return;
     }
-    int flag = 0;
-    host().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, quiet_comm(), &flag, MPI_STATUS_IGNORE);
-    const std::int64_t end = now_ns();
+    const int looks = begin - last_end_ns < seldom_ns ? 1 : looks_in_a_row;
+    std::int64_t end = begin;
+    for (int i = 0; i < looks && end - begin < look_most_ns; ++i) {
+        look_after_mpi();
+        end = now_ns();
+    }
+    last_end_ns = end;
     not_before_ns = end + std::min((end - begin) * visit_share, visits_apart_ns_max);
+}
+
+void visit_mpi_at_once() noexcept {
+    look_after_mpi();
+}
+
+void end_visits() noexcept {
+    if (has_idle.exchange(false, std::memory_order_acquire)) {
+        Idle& one = idle();
+        one.exists = false;
+        host().Cancel(&one.request);
+        host().Wait(&one.request, MPI_STATUS_IGNORE);
+        host().Comm_free(&one.comm);
+    }
 }
 
 } // namespace corymb::mpi

@@ -14,5 +14,9 @@ inline thread_local constinit bool is_within_mpi = false;
 
 /// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
 void visit_mpi() noexcept;
+/// Lets it go on in any case, once.
+void visit_mpi_at_once() noexcept;
+/// At MPI_Finalize: no visits after this.
+void end_visits() noexcept;
 
 } // namespace corymb::mpi

@@ -57,6 +57,12 @@ def test_a_waiting_rank_keeps_mpi_going(mpi: Mpi, program: Program, mpirun: Mpir
     assert run.stdout == "10 rounds, 0 wrong\n", run.stderr
 
 
+def test_what_goes_on_beside_collectives(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """One-sided operations on waiting ranks, and nonblocking calls that cross blocking ones."""
+    run = mpirun(mpi, 2, program(mpi, "beside"))
+    assert run.stdout == "0 wrong\n", run.stderr
+
+
 def test_communicators_come_and_go(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     run = mpirun(mpi, 3, "--explain", program(mpi, "many_comms"), 4)
     assert run.stdout == "4 rounds, 0 wrong\n", run.stderr
