@@ -34,7 +34,7 @@ WORLDS = {
     "channel/copy_gate.hpp": ["copy_gate"],
     "team/central_barrier.hpp": ["central_barrier"],
     "team/engine.hpp": ["engine", "lanes"],
-    "multicast/core.hpp": ["multicast"],
+    "multicast/core.hpp": ["multicast", "multicast_death"],
 }
 
 WEAKER = {
@@ -92,9 +92,21 @@ SEEDED = [
      "own.left.fetch_sub(bias - told + 1,"),
     ("multicast/core.hpp", "const std::uint32_t extra = bias - told - 1;",
      "const std::uint32_t extra = bias - told;"),
-    ("multicast/core.hpp", "own.forwarded.exchange(task.number, std::memory_order_relaxed)", "0"),
+    ("multicast/core.hpp", "own.forwarder.replace(0, claim_of(p), std::memory_order_relaxed)",
+     "true"),
     ("multicast/core.hpp", "arrive(slot, task.parent);", ""),
-    ("multicast/core.hpp", "is_named(slot, p) && !is_done(slot, p, phase / 2)", "false"),
+    ("multicast/core.hpp", "while (is_named(slot, p) && !is_done(slot, p, phase / 2))",
+     "while (false)"),
+    ("multicast/core.hpp", "word.fetch_sub(bit_of(p), std::memory_order_acq_rel);", ""),
+    ("multicast/core.hpp", "to.posted.load(std::memory_order_relaxed) != task.number", "true"),
+    ("multicast/core.hpp", "if (own.posted.load(std::memory_order_acquire) <=",
+     "if (own.posted.load(std::memory_order_acquire) <"),
+    ("multicast/core.hpp", "arrive(slot, at);",
+     "own.done.store(task.number, std::memory_order_release); arrive(slot, at);"),
+    ("multicast/core.hpp", "of.forwarder.replace(forwarder, claim_of(self),",
+     "of.forwarder.replace(0, claim_of(self),"),
+    ("multicast/core.hpp", "own.lost.store(phase / 2, std::memory_order_relaxed);", ""),
+    ("multicast/core.hpp", "to.forwarder.store(0, std::memory_order_relaxed);", ""),
 ]  # fmt: skip
 
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")

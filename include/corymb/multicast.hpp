@@ -58,6 +58,8 @@ struct MulticastOptions {
     /// Longest wait of everything that is not given a limit of its own; 0: 5 minutes.
     std::chrono::nanoseconds deadline{0};
     WaitPolicy wait_policy = WaitPolicy::ladder;
+    /// The memory can be shared with other processes (`MulticastGroup::make_descriptor`).
+    bool between_processes = false;
 };
 
 /// A member that has not acknowledged.
@@ -66,10 +68,12 @@ struct MulticastLate {
         told,    ///< Has not polled since it was told.
         running, ///< Has polled and is not through.
         untold,  ///< Waits for another late member to forward the call.
+        ended,   ///< Its process has ended, and nobody waits for it any more.
     };
     Rank rank = -1;
     State state = State::told;
     std::chrono::nanoseconds by{0}; ///< Since the call began.
+    int pid = 0;                    ///< Of its process; 0 among threads.
 };
 
 /// A call that is under way, as somebody else sees it.
@@ -92,12 +96,15 @@ public:
     MulticastToken& operator=(MulticastToken&& other) noexcept;
     ~MulticastToken();
 
-    /// Whether every member of the snapshot has run it. Polls; never waits.
+    /// Whether every member of the snapshot has run it, or has ended. Polls; never waits.
     [[nodiscard]] bool test();
     /// Waits for that, and serves other initiators' calls meanwhile. Then what the members did
     /// is visible here. Throws Errc::timeout after `limit` (0: the group's deadline) naming the
-    /// late members and how late they are; the call goes on, and wait may be called again. Rethrows
-    /// the first exception that the call threw on a member, which counts as run.
+    /// late members and how late they are; the call goes on, and wait may be called again. Throws
+    /// Errc::team_broken, whose `ranks()` are the members whose processes have ended without having
+    /// acknowledged, when all others have; the group goes on. Rethrows the first exception that the
+    /// call threw on a member, which counts as run; of a member in another process an Error with
+    /// the same code if it was one, else std::runtime_error with its text.
     void wait(std::chrono::nanoseconds limit = std::chrono::nanoseconds{0});
     /// Members that have not run it yet, in the order of ranks. O(size).
     [[nodiscard]] std::vector<MulticastLate> late() const;
@@ -106,7 +113,7 @@ public:
 
 private:
     friend struct detail::MulticastMember;
-    bool finish_if_complete();
+    void finish(const std::vector<Rank>& lost);
     void abandon() noexcept;
     std::shared_ptr<detail::MulticastMember> member_;
     std::uint32_t slot_ = 0;
@@ -152,16 +159,22 @@ public:
 
     /// Runs `fn()` on every member, here before `call` returns if this rank is one; copies of `fn`
     /// are not made, so it runs at the same time on several threads. Throws Errc::timeout when all
-    /// slots stay in use for the group's deadline.
+    /// slots stay in use for the group's deadline, Errc::invalid_argument in a group between
+    /// processes: a function is of one process; name a handler and `send`.
     [[nodiscard]] MulticastToken call(std::function<void()> fn);
-    /// Gives each member's handler the bytes. Throws Errc::invalid_argument for more than
-    /// `multicast_message_bytes`; a member without a handler throws it at the initiator's wait.
-    [[nodiscard]] MulticastToken send(std::span<const std::byte> message);
+    /// This member runs `handler` for the messages that are sent to handlers of this number; 0 is
+    /// the one of `attach`. Replaces the one before.
+    void on(std::uint32_t number, Handler handler);
+    /// Gives each member's handler of this number the bytes. Throws Errc::invalid_argument for more
+    /// than `multicast_message_bytes`; a member without the handler throws it at the initiator's
+    /// wait. Errc::timeout as `call`.
+    [[nodiscard]] MulticastToken send(std::span<const std::byte> message,
+                                      std::uint32_t handler = 0);
     template <class T>
         requires(!std::convertible_to<const T&, std::span<const std::byte>>)
-    [[nodiscard]] MulticastToken send(const T& message) {
+    [[nodiscard]] MulticastToken send(const T& message, std::uint32_t handler = 0) {
         static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= multicast_message_bytes);
-        return send(std::as_bytes(std::span(&message, 1)));
+        return send(std::as_bytes(std::span(&message, 1)), handler);
     }
 
     /// While this lives the rank is no member and calls do not wait for it: it promises not to use
@@ -187,12 +200,22 @@ private:
 /// What the ranks of one group share. May go before its Multicasts: they keep what they need.
 class CORYMB_EXPORT MulticastGroup {
 public:
-    /// For threads of this process. Memory: 64 bytes a rank and call in flight, 512 a rank. Throws
-    /// Errc::invalid_argument for options that do not fit.
+    /// Memory: 64 bytes a rank and call in flight, 512 a rank. Throws Errc::invalid_argument for
+    /// options that do not fit; with `between_processes` also Errc::unsupported and io (no such
+    /// memory).
     explicit MulticastGroup(int size, const MulticastOptions& options = {});
+    /// The group behind a descriptor of `make_descriptor`, which this process has inherited or was
+    /// sent, and which stays the caller's. Throws Error: invalid_argument (of something else),
+    /// unsupported (another user's, or this process lacks a system call that the others have).
+    [[nodiscard]] static MulticastGroup open(int descriptor);
+    /// A descriptor of the group's memory, inherited by child processes, which the caller closes.
+    /// Throws Errc::invalid_argument for a group that is not `between_processes`.
+    [[nodiscard]] int make_descriptor() const;
 
     /// The calling thread's place, not a member yet. `handler` gets the messages of `send`. Throws
-    /// Errc::invalid_argument for a rank out of range or taken.
+    /// Errc::invalid_argument for a rank out of range or taken; a rank whose process has ended is
+    /// free again. Throws Errc::timeout after the group's deadline, when an initiator has stopped
+    /// in the middle of a call.
     [[nodiscard]] Multicast attach(Rank rank, Multicast::Handler handler = {});
     [[nodiscard]] int size() const noexcept;
     /// Which topology calls take, and for `best` why, for people.
@@ -204,6 +227,7 @@ public:
     [[nodiscard]] int members() const noexcept;
 
 private:
+    explicit MulticastGroup(std::shared_ptr<detail::MulticastShared> shared) noexcept;
     std::shared_ptr<detail::MulticastShared> shared_;
 };
 

@@ -3,21 +3,43 @@
 
 #include "base/small_file.hpp"
 
+#include <cstdlib>
+
 namespace corymb {
 
-std::string process_state(std::uint32_t pid) {
+namespace {
+
+/// What follows the process's name, which may hold anything; empty when it is gone.
+std::string fields_behind_name(std::uint32_t pid) {
     const auto text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
     const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
-    if (name_end == std::string::npos || name_end + 2 >= text->size()) {
-        return ", gone";
-    }
-    switch ((*text)[name_end + 2]) {
+    return name_end == std::string::npos || name_end + 2 >= text->size()
+               ? std::string()
+               : text->substr(name_end + 2);
+}
+
+} // namespace
+
+std::string process_state(std::uint32_t pid) {
+    const std::string fields = fields_behind_name(pid);
+    switch (fields.empty() ? '-' : fields.front()) {
+    case '-': return ", gone";
     case 'T':
     case 't': return ", stopped";
     case 'Z':
     case 'X': return ", ended";
     default: return {};
     }
+}
+
+std::uint64_t process_start(std::uint32_t pid) {
+    constexpr int start_field = 19; // From the state on, which is field 0.
+    const std::string fields = fields_behind_name(pid);
+    std::size_t at = 0;
+    for (int field = 0; field < start_field && at != std::string::npos; ++field) {
+        at = fields.find(' ', at == 0 ? 0 : at + 1);
+    }
+    return at >= fields.size() ? 0 : std::strtoull(fields.c_str() + at, nullptr, 10);
 }
 
 } // namespace corymb

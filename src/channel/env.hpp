@@ -3,8 +3,8 @@
 // the explorer in verify/ passes its own and so runs the very headers that ship.
 //
 // An Env has
-//   Atomic<T>     load, store, exchange, fetch_add, fetch_sub, fetch_or: the order is always named,
-//                 there are no operators;
+//   Atomic<T>     load, store, exchange, fetch_add, fetch_sub, fetch_or, replace: the order is
+//                 always named, there are no operators;
 //   Bytes<N>      plain memory of a shared slot: put copies in, view gives it for reading; the
 //                 explorer checks that every access is ordered against those of other threads;
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
@@ -49,6 +49,11 @@ struct StandardEnv {
         }
         T fetch_or(T value, std::memory_order order) noexcept {
             return value_.fetch_or(value, order);
+        }
+        /// Stores `value` if there is `expected`; else nothing, without an order.
+        bool replace(T expected, T value, std::memory_order order) noexcept {
+            return value_.compare_exchange_strong(expected, value, order,
+                                                  std::memory_order_relaxed);
         }
         /// The word that the kernel sleeps on; T must have four bytes.
         const std::atomic<T>& futex_word() const noexcept { return value_; }

@@ -25,6 +25,8 @@ class Block {
 
 public:
     using Number = std::uint64_t;
+    /// Who does something that somebody else must not do, too: a position and its holder's life.
+    using Claim = std::uint64_t;
     using Word = Atomic<std::uint64_t>;
     using Spot = channel::ParkingSpot<Env>;
 
@@ -38,19 +40,21 @@ public:
     struct Inbox {
         explicit Inbox(Reach reach) noexcept : spot(reach) {}
         alignas(line_pair_bytes) Word mail;
+        Atomic<std::uint32_t> life; ///< Odd: held. Each holder has another.
         Spot spot;
     };
     struct alignas(line_pair_bytes) Head {
         Word phase;
-        Atomic<std::uint32_t> busy;
+        Atomic<Claim> busy;
         typename Env::template Bytes<payload_bytes> payload;
         alignas(line_pair_bytes) Atomic<std::uint32_t> left;
     };
     struct alignas(cache_line_bytes) Node {
         Atomic<std::uint32_t> left;
         Atomic<Number> posted;
-        Atomic<Number> forwarded;
+        Atomic<Claim> forwarder;
         Atomic<Number> done;
+        Atomic<Number> lost;
         typename Env::template Bytes<sizeof(Task)> task;
 
         [[nodiscard]] Task read() const noexcept {

@@ -2,15 +2,19 @@
 // Purpose: tells the members of a group something and learns when all of them have done it, while
 // others join and leave.
 //
-// Roles: every position has one owner, a thread that may be a member; any owner may be an
-// initiator. A call has a slot of its own, so calls do not wait for each other.
+// Roles: every position has at most one owner, a thread that may be a member; any owner may be an
+// initiator. A call has a slot of its own, so calls do not wait for each other. An owner of another
+// process may end at any moment (is killed); one of those who notice declares it (`bury`).
 //
 // Layout: one block, by offsets (block.hpp); n positions, S slots, W = n / 64 words.
 //   per            bytes  field      written by            read by
 //   group          8 W    mask       owners (own bit)      initiators
 //   position       8      mail       posters, owner        owner     bit s: slot s has a task
+//   position       4      life       who holds, releases,  everybody     odd: held. One writer at
+//                                    buries                              a time; every holder has
+//                                                                        another life
 //   position       4      spot       parking_spot.hpp
-//   slot           4      busy       initiators            initiators
+//   slot           8      busy       initiators            initiators    0, or whose it is
 //   slot           8      phase      initiator             leavers   2 g - 1: collecting for call
 //                                                                    number g; 2 g: its snapshot
 //                                                                    stands
@@ -20,27 +24,41 @@
 //   slot, position 4      left       forwarder, members    the same     of its part of the tree
 //   slot, position 24     task       poster                owner, who takes over: range, parent
 //   slot, position 8      posted     poster                who takes over, reporters
-//   slot, position 8      forwarded  owner, who takes over the same
-//   slot, position 8      done       owner                 owner, reporters
+//   slot, position 8      forwarder  owner, who takes over the same      0, or who does it
+//   slot, position 8      done       owner, heir           owner, initiator
+//   slot, position 8      lost       heir                  initiator     the call that its owner
+//                                                                        was buried in
 //
 // Protocol:
-//   initiator  1. busy = 1 (P5); 2. phase = collecting; 3. read each word of the mask with a
+//   initiator  1. busy = own (P5); 2. phase = collecting; 3. read each word of the mask with a
 //              read-modify-write (A1) into the snapshot; 4. phase = stands (P2); 5. forward the
 //              whole range, run its own part; 6. wait until `left` is 0 (P4); 7. busy = 0 (P5).
 //   forward    the members of a range are cut into parts; the first member of each part gets it as
-//              its task: write the task, posted = g (P3), add the slot's bit to its mail (P1),
+//              its task: write the task, posted = g (P3), set the slot's bit in its mail (P1),
 //              wake it. Positions that are no members get nothing: whoever forwards does their
 //              share. Counters start with a bias, so that answers may come before the forwarder
 //              has counted whom it told.
-//   member     take the whole mail (P1); for each task: forward it unless somebody else has, run,
-//              then subtract one from its counter (A2); who brings it to 0 goes on at the parent
-//              and at last at the slot (P4). That subtraction is its last access to the slot.
-//   take over  for each member with a task that nobody has forwarded: forward it in its name.
-//              Only the initiator, and members that still owe their answer, may do so: until then
-//              the slot is not used again.
+//   member     take the whole mail (P1), which is a hint: a bit whose task is done is passed over.
+//              For each task: forward it unless somebody else has, run, then subtract one from its
+//              counter (A2); who brings it to 0 goes on at the parent and at last at the slot (P4).
+//              At last done = g (P6), after which it does not touch the slot.
+//   take over  for each member with a task that nobody has forwarded: forward it in its name. Where
+//              the forwarder was buried, replace it and forward again: who was told is not told
+//              another time but for the hint. Only the holder of the slot, and members that still
+//              owe their answer, may do so: until then the slot is not used again.
 //   join       add the bit to the mask (A1).
 //   leave      1. subtract the bit (A1); 2. for each slot wait until it is not collecting (P2);
 //              3. if the snapshot has the bit and this call is not done: take mail until it is.
+//   bury       the end of an owner is known: take its bit out of the mask, as a leave (A1), then
+//              make its life even (P7). Nothing that it has begun is waited for any more. The
+//              counters that it would have brought to 0 stay above it: such a call is complete
+//              when each member named has done it or was buried.
+//   hold       the heir of a position makes the life odd, goes through the slots as a leaver does
+//              and answers in the name of the one before: lost = g if that was named and had not
+//              done it, done = g.
+//   adopt      replaces in `busy` an initiator that was buried, or has given the slot up (P5). A
+//              snapshot that was not finished is emptied, nobody was told; else the whole range is
+//              forwarded again.
 //
 // Order:
 //   A1: read-modify-writes of one word of the mask have one order. Snapshot before join: acquire of
@@ -58,13 +76,20 @@
 //       on with its own subtraction at the parent.
 //   P4: release subtractions from the slot's `left` -> acquire load in is_complete: what all
 //       members did, and their last use of the slot.
-//   P5: release store of `busy` in finish -> acquire exchange in claim: the slot's last user.
-//   `forwarded` only decides who forwards; both know the task. `done` is read by its writer, for
-//   others it is advice.
+//   P5: release store of `busy` in finish and give_up -> acquire replacement in claim and adopt:
+//       the slot's last user.
+//   P6: release store of `done` -> acquire load in is_through: what the member did, and its last
+//       use of the slot, for the call whose counters will not reach 0.
+//   P7: release store of `life` -> acquire loads of those who ask whether an owner was buried: all
+//       that it did. The kernel tells of the end of a process after the last of its stores; that
+//       comes before `bury`.
+//   `forwarder` only decides who forwards; all know the task. `posted` says to a member whether a
+//   hint is new: acquire (P3), for a hint of an earlier call may find the post of a later one.
 //
 // Progress: join, poll, begin and take_over are wait-free but for callbacks; a call ends when each
-// member named has polled. Leave waits for initiators that collect and for the tasks that it owes;
-// whoever waits may take over, then nobody who merely does not poll is in the way.
+// member named has polled or was buried. Leave and hold wait for initiators that collect, leave for
+// the tasks that it owes; whoever waits may take over, then nobody who merely does not poll is in
+// the way; and bury and adopt, then nobody who has ended is.
 //
 // Checked by: verify/worlds/multicast_world.cpp; tests/unit/multicast.
 #pragma once
@@ -83,7 +108,7 @@
 namespace corymb::multicast {
 
 /// Who has not answered, and how far it is.
-enum class Progress : std::uint8_t { untold, told, running, done };
+enum class Progress : std::uint8_t { untold, told, running, done, lost };
 
 template <class Env>
 class Core {
@@ -95,6 +120,7 @@ class Core {
     using Word = typename Fields::Word;
 
 public:
+    using Claim = typename Fields::Claim;
     using Number = typename Fields::Number;
     using Spot = typename Fields::Spot;
 
@@ -102,14 +128,65 @@ public:
     static std::size_t bytes(const Shape& shape) { return Fields::bytes(shape); }
 
     /// On a new block, which outlives it.
-    Core(std::byte* block, Shape shape, Reach reach)
-        : shape_(std::move(shape)), fields_(block, shape_) {
+    Core(std::byte* block, Shape shape, Reach reach) : Core(block, std::move(shape)) {
         fields_.make(shape_, reach);
     }
+    /// On the block of another Core of this shape, perhaps in another process.
+    Core(std::byte* block, Shape shape) : shape_(std::move(shape)), fields_(block, shape_) {}
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     [[nodiscard]] Spot& spot(Position p) noexcept { return inbox(p).spot; }
     [[nodiscard]] const Word& mail(Position p) const noexcept { return inbox(p).mail; }
+    /// The number of the call that a slot is, or was last, in use for.
+    [[nodiscard]] Number number(std::uint32_t slot) const noexcept {
+        return head(slot).phase.load(std::memory_order_relaxed) / 2;
+    }
+    // For waiters.
+    [[nodiscard]] const Word& posted(std::uint32_t slot, Position p) const noexcept {
+        return node(slot, p).posted;
+    }
+    [[nodiscard]] const Word& done(std::uint32_t slot, Position p) const noexcept {
+        return node(slot, p).done;
+    }
+
+    /// Of nobody: `p` has an owner from now on, who must `inherit` before it joins. Calls of this,
+    /// `release` and `bury` for one position follow each other in the sense of the memory model.
+    void hold(Position p) noexcept {
+        inbox(p).life.fetch_add(1, std::memory_order_relaxed); // Goes on what P7 has begun.
+        inbox(p).spot.retract();
+    }
+    /// Owner of `p`: goes, no member and with nothing left to settle.
+    void release(Position p) noexcept { end_life(p); }
+    /// The owner of `p` has ended without that; the caller knows it of the kernel.
+    void bury(Position p) noexcept {
+        Word& word = fields_.mask(p / 64);
+        if ((word.fetch_or(0, std::memory_order_relaxed) & bit_of(p)) != 0) {
+            word.fetch_sub(bit_of(p), std::memory_order_acq_rel); // A1 acquire, A1 release
+        }
+        end_life(p);
+    }
+    [[nodiscard]] bool is_held(Position p) const noexcept {
+        return inbox(p).life.load(std::memory_order_relaxed) % 2 == 1;
+    }
+    /// New owner of `p`: answers for the one before, who may have been buried. False if `waiter`
+    /// gives up because an initiator is collecting; then again.
+    template <class Waiter>
+    [[nodiscard]] bool inherit(Position p, Waiter& waiter) {
+        for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
+            Number phase = 0;
+            if (!waiter.await(
+                    head(slot).phase, std::memory_order_acquire, // P2 acquire
+                    [](Number seen) { return seen % 2 == 0; }, phase)) {
+                return false;
+            }
+            Node& own = node(slot, p);
+            if (is_named(slot, p) && !is_done(slot, p, phase / 2)) {
+                own.lost.store(phase / 2, std::memory_order_relaxed);
+            }
+            own.done.store(phase / 2, std::memory_order_release); // P6 release
+        }
+        return true; // Hints that are left in the mail do no harm.
+    }
 
     /// Owner of `p`: is a member from now on; it polls.
     void join(Position p) noexcept {
@@ -150,16 +227,33 @@ public:
         return settled;
     }
 
-    /// A slot for a call, or -1: all are in use.
-    [[nodiscard]] int claim() noexcept {
+    /// A slot for a call of `p`, or -1: all are in use.
+    [[nodiscard]] int claim(Position p) noexcept {
+        const Claim own = claim_of(p);
         for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
             auto& busy = head(slot).busy;
             if (busy.load(std::memory_order_relaxed) == 0 &&
-                busy.exchange(1, std::memory_order_acquire) == 0) { // P5 acquire
+                busy.replace(0, own, std::memory_order_acquire)) { // P5 acquire
                 return static_cast<int>(slot);
             }
         }
         return -1;
+    }
+    /// The holder of a slot leaves its call to itself.
+    void give_up(std::uint32_t slot) noexcept {
+        head(slot).busy.store(given_up, std::memory_order_release); // P5 release
+    }
+    /// `p` becomes the holder of a slot that was given up, or whose holder was buried. False: it is
+    /// another's, or free.
+    [[nodiscard]] bool adopt(std::uint32_t slot, Position p) noexcept {
+        auto& busy = head(slot).busy;
+        const Claim seen = busy.load(std::memory_order_relaxed);
+        if (seen == 0 || (seen != given_up && !is_buried(seen)) ||
+            !busy.replace(seen, claim_of(p), std::memory_order_acquire)) { // P5 acquire
+            return false;
+        }
+        restore(slot, p);
+        return true;
     }
 
     /// Tells everybody who is a member now, but not `initiator` itself. Returns whether that is a
@@ -182,7 +276,8 @@ public:
         own.payload.put(payload, count);
         own.left.store(bias, std::memory_order_relaxed);
         own.phase.store(2 * number, std::memory_order_release); // P2 release
-        const std::uint32_t told = forward(slot, {number, shape_.size + initiator, 0, shape_.size});
+        const std::uint32_t told =
+            forward(slot, {number, shape_.size + initiator, 0, shape_.size}, first_time);
         own.left.fetch_sub(bias - told, std::memory_order_relaxed);
         return is_member;
     }
@@ -190,8 +285,30 @@ public:
     [[nodiscard]] bool is_complete(std::uint32_t slot) const noexcept {
         return head(slot).left.load(std::memory_order_acquire) == 0; // P4 acquire
     }
+    /// Holder of a slot: whether nobody named is waited for, the counters apart.
+    [[nodiscard]] bool is_through(std::uint32_t slot) const noexcept {
+        const Number number = this->number(slot);
+        for (Position p = named_in(slot).next(0, shape_.size); p < shape_.size;
+             p = named_in(slot).next(p + 1, shape_.size)) {
+            if (!is_buried_in(slot, p, number) &&
+                node(slot, p).done.load(std::memory_order_acquire) != number) { // P6 acquire
+                return false;
+            }
+        }
+        return true;
+    }
+    /// Holder of a slot through which everybody is: whether `p` was buried and had not done it.
+    [[nodiscard]] bool was_lost(std::uint32_t slot, Position p) const noexcept {
+        const Number number = this->number(slot);
+        return is_named(slot, p) && (!is_done(slot, p, number) ||
+                                     node(slot, p).lost.load(std::memory_order_relaxed) == number);
+    }
     /// The slot of a complete call, after the last look at it.
     void finish(std::uint32_t slot) noexcept {
+        auto& left = head(slot).left;
+        if (left.load(std::memory_order_relaxed) != 0) { // Counters that somebody has left.
+            left.store(0, std::memory_order_relaxed);
+        }
         head(slot).busy.store(0, std::memory_order_release); // P5 release
     }
 
@@ -204,15 +321,17 @@ public:
             return 0;
         }
         const std::uint64_t mail = own.exchange(0, std::memory_order_acquire); // P1 acquire
+        int count = 0;
         for (std::uint64_t rest = mail; rest != 0; rest &= rest - 1) {
-            serve(static_cast<std::uint32_t>(std::countr_zero(rest)), p, run);
+            count += serve(static_cast<std::uint32_t>(std::countr_zero(rest)), p, run) ? 1 : 0;
         }
-        return std::popcount(mail);
+        return count;
     }
 
-    /// Relieves members that have not polled yet of forwarding, not of running.
-    void take_over(std::uint32_t slot) noexcept {
-        const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
+    /// `self` relieves members that have not polled yet of forwarding, not of running, and does
+    /// what those that were buried have left.
+    void take_over(std::uint32_t slot, Position self) noexcept {
+        const Number number = this->number(slot);
         for (Position p = named_in(slot).next(0, shape_.size); p < shape_.size;
              p = named_in(slot).next(p + 1, shape_.size)) {
             Node& of = node(slot, p);
@@ -220,11 +339,8 @@ public:
                 continue;
             }
             const Task task = of.read();
-            if (task.first < task.end &&
-                of.forwarded.exchange(number, std::memory_order_relaxed) != number) {
-                if (count_forwarded(of, forward(slot, {number, p, task.first, task.end}))) {
-                    arrive(slot, task.parent);
-                }
+            if (task.first < task.end) {
+                take_over(slot, p, task, self);
             }
         }
     }
@@ -240,9 +356,15 @@ public:
 
     /// How far the member `p` is; exact for the initiator, for others advice.
     [[nodiscard]] Progress progress(std::uint32_t slot, Position p) const noexcept {
-        const Number number = head(slot).phase.load(std::memory_order_relaxed) / 2;
+        const Number number = this->number(slot);
         const Node& of = node(slot, p);
-        if (!is_named(slot, p) || is_done(slot, p, number)) {
+        if (!is_named(slot, p)) {
+            return Progress::done;
+        }
+        if (is_buried_in(slot, p, number) || of.lost.load(std::memory_order_relaxed) == number) {
+            return Progress::lost;
+        }
+        if (is_done(slot, p, number)) {
             return Progress::done;
         }
         if (of.posted.load(std::memory_order_relaxed) != number) {
@@ -266,6 +388,7 @@ public:
 
 private:
     static constexpr std::uint32_t bias = 1U << 30U;
+    static constexpr Claim given_up = ~Claim{0};
 
     [[nodiscard]] Head& head(std::uint32_t slot) const noexcept { return fields_.head(slot); }
     [[nodiscard]] Inbox& inbox(Position p) const noexcept { return fields_.inbox(p); }
@@ -282,35 +405,95 @@ private:
         return node(slot, p).done.load(std::memory_order_relaxed) == number;
     }
 
+    [[nodiscard]] Claim claim_of(Position p) const noexcept {
+        return Claim{inbox(p).life.load(std::memory_order_relaxed)} << 32 | (p + 1);
+    }
+    /// Whether the one who made a claim, which is not 0 and no `given_up`, is the owner no more.
+    [[nodiscard]] bool is_buried(Claim claim) const noexcept {
+        const auto p = static_cast<Position>(claim & 0xffff'ffff) - 1;
+        return inbox(p).life.load(std::memory_order_acquire) != claim >> 32; // P7 acquire
+    }
+    /// Whether `p` has no owner and will not answer.
+    [[nodiscard]] bool is_buried_in(std::uint32_t slot, Position p, Number number) const noexcept {
+        return inbox(p).life.load(std::memory_order_acquire) % 2 == 0 && // P7 acquire
+               !is_done(slot, p, number);
+    }
+    void end_life(Position p) noexcept {
+        auto& life = inbox(p).life;
+        life.store(life.load(std::memory_order_relaxed) + 1,
+                   std::memory_order_release); // P7 release
+    }
+
+    /// What the initiator of a slot has left undone.
+    void restore(std::uint32_t slot, Position self) noexcept {
+        Head& own = head(slot);
+        const Number phase = own.phase.load(std::memory_order_relaxed);
+        if (phase % 2 == 1) {
+            for (std::uint32_t word = 0; word < fields_.words(); ++word) {
+                fields_.named(slot)[word].store(0, std::memory_order_relaxed);
+            }
+            own.left.store(0, std::memory_order_relaxed);
+            own.phase.store(phase + 1, std::memory_order_release); // P2 release
+        } else if (!is_complete(slot)) {
+            static_cast<void>(
+                forward(slot, {phase / 2, shape_.size + self, 0, shape_.size}, again));
+        }
+    }
+    void take_over(std::uint32_t slot, Position p, const Task& task, Position self) noexcept {
+        Node& of = node(slot, p);
+        const Task part{task.number, p, task.first, task.end};
+        const Claim forwarder = of.forwarder.load(std::memory_order_relaxed);
+        if (forwarder == 0) {
+            if (of.forwarder.replace(0, claim_of(self), std::memory_order_relaxed) &&
+                count_forwarded(of, forward(slot, part, first_time))) {
+                arrive(slot, task.parent);
+            }
+        } else if (is_buried(forwarder) &&
+                   of.forwarder.replace(forwarder, claim_of(self), std::memory_order_relaxed)) {
+            static_cast<void>(forward(slot, part, again)); // Somebody's answer will lack.
+        }
+    }
+
+    static constexpr bool again = true;
+    static constexpr bool first_time = false;
+
     /// Tells the first members of the parts of a range; returns how many.
-    std::uint32_t forward(std::uint32_t slot, const Task& whole) noexcept {
+    std::uint32_t forward(std::uint32_t slot, const Task& whole, bool is_again) noexcept {
         return spread(
             shape_, named_in(slot), whole.first, whole.end,
             [&](Position p, Position first, Position end) {
-                post(slot, p, {whole.number, whole.parent, first, end});
+                post(slot, p, {whole.number, whole.parent, first, end}, is_again);
             },
             [](Position /*passed*/) {});
     }
-    void post(std::uint32_t slot, Position p, const Task& task) noexcept {
+    void post(std::uint32_t slot, Position p, const Task& task, bool is_again) noexcept {
         Node& to = node(slot, p);
         Inbox& its = inbox(p);
-        to.task.put(&task, sizeof task);
-        to.left.store(bias, std::memory_order_relaxed);
-        to.posted.store(task.number, std::memory_order_release);                 // P3 release
-        its.mail.fetch_add(std::uint64_t{1} << slot, std::memory_order_release); // P1 release
+        if (!is_again || to.posted.load(std::memory_order_relaxed) != task.number) {
+            to.task.put(&task, sizeof task);
+            to.left.store(bias, std::memory_order_relaxed);
+            to.forwarder.store(0, std::memory_order_relaxed);
+            to.posted.store(task.number, std::memory_order_release); // P3 release
+        }
+        its.mail.fetch_or(std::uint64_t{1} << slot, std::memory_order_release); // P1 release
         its.spot.wake_if_parked();
     }
 
-    /// Forward first, run second: others wait for the forwarding.
+    /// Forward first, run second: others wait for the forwarding. False: that is done already.
     template <class Run>
-    void serve(std::uint32_t slot, Position p, const Run& run) {
+    bool serve(std::uint32_t slot, Position p, const Run& run) {
         Node& own = node(slot, p);
+        if (own.posted.load(std::memory_order_acquire) <= // P3 acquire
+            own.done.load(std::memory_order_relaxed)) {
+            return false;
+        }
         const Task task = own.read();
         std::uint32_t at = p; // Where it acknowledges.
         if (task.first >= task.end) {
             at = task.parent;
-        } else if (own.forwarded.exchange(task.number, std::memory_order_relaxed) != task.number) {
-            const std::uint32_t told = forward(slot, {task.number, p, task.first, task.end});
+        } else if (own.forwarder.replace(0, claim_of(p), std::memory_order_relaxed)) {
+            const std::uint32_t told =
+                forward(slot, {task.number, p, task.first, task.end}, first_time);
             if (told == 0) {
                 at = task.parent;
             } else {
@@ -318,8 +501,9 @@ private:
             }
         }
         run(slot, head(slot).payload.view(payload_bytes));
-        own.done.store(task.number, std::memory_order_relaxed);
         arrive(slot, at);
+        own.done.store(task.number, std::memory_order_release); // P6 release
+        return true;
     }
     /// Replaces the bias by `told` answers and the member's own; whether all of them are there.
     static bool count_forwarded(Node& of, std::uint32_t told) noexcept {

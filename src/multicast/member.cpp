@@ -2,6 +2,7 @@
 #include "multicast/member.hpp"
 
 #include "base/clock.hpp"
+#include "message/common_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,8 +18,9 @@ constexpr std::int64_t stall_max_ns = 10'000'000;
 
 /// In front of each payload.
 struct Envelope {
-    std::uint32_t is_message = 0;
-    std::uint32_t bytes = 0;
+    std::uint32_t handler = 0; ///< For a message.
+    std::uint16_t bytes = 0;
+    std::uint16_t is_message = 0;
 };
 static_assert(sizeof(Envelope) + multicast_message_bytes == multicast::payload_bytes);
 
@@ -45,16 +47,38 @@ private:
 
 MulticastMember::MulticastMember(std::shared_ptr<MulticastShared> group, Rank own,
                                  Multicast::Handler on_message)
-    : shared(std::move(group)), rank(own),
-      position(shared->order.position_of[static_cast<std::size_t>(own)]),
-      handler_(std::move(on_message)),
-      ladder_(shared->core.spot(position), shared->gate, shared->unbroken, shared->waiting) {}
+    : shared(std::move(group)), rank(own), position(shared->position_of(own)),
+      ladder_(shared->core.spot(position), shared->gate, shared->unbroken, shared->waiting) {
+    if (on_message) {
+        handlers_.emplace_back(0, std::move(on_message));
+    }
+    shared->take_place(rank);
+    try {
+        inherit();
+    } catch (...) {
+        shared->release_place(rank);
+        throw;
+    }
+}
 
 MulticastMember::~MulticastMember() {
-    if (!is_member && !owes_) {
-        const std::lock_guard lock(shared->mutex);
-        shared->taken[static_cast<std::size_t>(rank)] = false;
+    if (!is_member && !owes_ && !shared->is_parents()) {
+        shared->release_place(rank);
     }
+}
+
+void MulticastMember::inherit() {
+    Stretches stretches(shared->deadline_ns);
+    while (const std::int64_t stretch = stretches.next_ns()) {
+        if (shared->core.inherit(position, ladder(stretch))) {
+            return;
+        }
+        look_after_sometimes();
+        rescue();
+    }
+    throw Error(Errc::timeout, "rank " + std::to_string(rank) +
+                                   " cannot be attached to the multicast group: somebody has "
+                                   "stopped at the beginning of a call; attach again later");
 }
 
 void MulticastMember::require_outside(const char* what) const {
@@ -63,6 +87,12 @@ void MulticastMember::require_outside(const char* what) const {
                     std::string(what) + " within a multicast call that runs on rank " +
                         std::to_string(rank) + ": a call must not use the group");
     }
+}
+
+void MulticastMember::add_handler(std::uint32_t id, Multicast::Handler handler) {
+    require_outside("on");
+    std::erase_if(handlers_, [id](const auto& one) { return one.first == id; });
+    handlers_.emplace_back(id, std::move(handler));
 }
 
 channel::WaitLadder& MulticastMember::ladder(std::int64_t limit_ns) noexcept {
@@ -85,26 +115,31 @@ bool MulticastMember::wait_until(Done& done, std::int64_t limit_ns, const Stalle
     return done();
 }
 
+void MulticastMember::run_handler(std::uint32_t id, std::span<const std::byte> message) {
+    for (const auto& [number, handler] : handlers_) {
+        if (number == id) {
+            handler(message);
+            return;
+        }
+    }
+    throw Error(Errc::invalid_argument,
+                "rank " + std::to_string(rank) + " has no handler " + std::to_string(id) +
+                    " for messages; give one to MulticastGroup::attach or Multicast::on",
+                {rank});
+}
+
 void MulticastMember::run(std::uint32_t slot, const std::byte* payload) noexcept {
     Envelope envelope;
     std::memcpy(&envelope, payload, sizeof envelope);
-    auto& call = shared->calls[slot];
     is_running_ = true;
     try {
         if (envelope.is_message == 0) {
-            call.fn();
-        } else if (handler_) {
-            handler_({payload + sizeof envelope, envelope.bytes});
+            shared->call(slot).fn();
         } else {
-            throw Error(Errc::invalid_argument,
-                        "rank " + std::to_string(rank) +
-                            " has no handler for messages; give one to MulticastGroup::attach",
-                        {rank});
+            run_handler(envelope.handler, {payload + sizeof envelope, envelope.bytes});
         }
     } catch (...) {
-        if (!call.failed.exchange(true, std::memory_order_relaxed)) {
-            call.error = std::current_exception();
-        }
+        shared->note_trouble(slot, rank);
     }
     is_running_ = false;
 }
@@ -121,6 +156,7 @@ int MulticastMember::poll() {
 
 int MulticastMember::sleep(std::int64_t limit_ns) {
     require_outside("sleep");
+    shared->check_not_forked();
     int count = 0;
     auto done = [&]() noexcept {
         count += serve();
@@ -132,6 +168,7 @@ int MulticastMember::sleep(std::int64_t limit_ns) {
 
 void MulticastMember::join() {
     require_outside("join");
+    shared->check_not_forked();
     if (is_member) {
         return;
     }
@@ -144,6 +181,7 @@ void MulticastMember::join() {
 
 void MulticastMember::leave() {
     require_outside("leave");
+    shared->check_not_forked();
     if (!is_member && !owes_) {
         return;
     }
@@ -155,12 +193,12 @@ void MulticastMember::leave() {
 }
 
 void MulticastMember::retire() noexcept {
-    if (!is_running_ && (is_member || owes_)) {
+    if (!is_running_ && (is_member || owes_) && !shared->is_parents()) {
         static_cast<void>(settle(shared->deadline_ns));
     }
 }
 
-bool MulticastMember::settle(std::int64_t limit_ns) noexcept {
+bool MulticastMember::settle(std::int64_t limit_ns) {
     auto& core = shared->core;
     if (is_member) {
         core.leave(position);
@@ -178,26 +216,55 @@ bool MulticastMember::settle(std::int64_t limit_ns) noexcept {
             owes_ = false;
             return true;
         }
+        look_after_sometimes();
+        rescue();
         if (slot >= 0) {
-            core.take_over(static_cast<std::uint32_t>(slot));
+            core.take_over(static_cast<std::uint32_t>(slot), position);
         }
     }
     return false;
 }
 
+bool MulticastMember::is_look_due() const noexcept {
+    return shared->is_machine_wide() && now_ns() - looked_at_ >= message::look_every_ns;
+}
+
+void MulticastMember::look_after_sometimes() {
+    if (is_look_due()) {
+        looked_at_ = now_ns();
+        shared->look_after();
+    }
+}
+
+void MulticastMember::rescue() {
+    auto& core = shared->core;
+    for (std::uint32_t slot = 0; slot < core.shape().slots; ++slot) {
+        if (!core.adopt(slot, position)) {
+            continue;
+        }
+        core.take_over(slot, position);
+        if (core.is_complete(slot) || core.is_through(slot)) {
+            shared->finish(slot);
+        } else {
+            core.give_up(slot);
+        }
+    }
+}
+
 std::uint32_t MulticastMember::claim() {
     int slot = -1;
     auto done = [&]() noexcept {
-        slot = shared->core.claim();
+        slot = shared->core.claim(position);
         if (slot < 0) {
             static_cast<void>(serve());
         }
         return slot >= 0;
     };
     if (!done()) {
-        shared->finish_orphans();
-        const auto stalled = [&] {
-            shared->finish_orphans();
+        rescue();
+        const auto stalled = [this] {
+            look_after_sometimes();
+            rescue();
         };
         if (!wait_until(done, shared->deadline_ns, stalled)) {
             throw Error(Errc::timeout,
@@ -209,9 +276,12 @@ std::uint32_t MulticastMember::claim() {
     return static_cast<std::uint32_t>(slot);
 }
 
-MulticastToken MulticastMember::call(std::function<void()> fn, std::span<const std::byte> message) {
+MulticastToken MulticastMember::call(std::function<void()> fn, std::uint32_t handler,
+                                     std::span<const std::byte> message) {
     require_outside("call");
-    Envelope envelope{fn ? 0U : 1U, static_cast<std::uint32_t>(message.size())};
+    shared->check_not_forked();
+    const Envelope envelope{handler, static_cast<std::uint16_t>(message.size()),
+                            static_cast<std::uint16_t>(fn ? 0 : 1)};
     std::byte payload[multicast::payload_bytes] = {};
     std::memcpy(payload, &envelope, sizeof envelope);
     if (!message.empty()) {
@@ -219,10 +289,8 @@ MulticastToken MulticastMember::call(std::function<void()> fn, std::span<const s
     }
     MulticastToken token;
     token.slot_ = claim();
-    shared->calls[token.slot_].fn = std::move(fn);
     token.begin_ns_ = now_ns();
-    shared->calls[token.slot_].initiator.store(rank, std::memory_order_relaxed);
-    shared->calls[token.slot_].begin_ns.store(token.begin_ns_, std::memory_order_relaxed);
+    shared->prepare(token.slot_, rank, std::move(fn), token.begin_ns_);
     const bool is_named = shared->core.begin(token.slot_, position, payload, sizeof payload);
     token.member_ = shared_from_this();
     token.members_ = static_cast<int>(shared->core.named(token.slot_)) + (is_named ? 1 : 0);
@@ -232,110 +300,41 @@ MulticastToken MulticastMember::call(std::function<void()> fn, std::span<const s
     return token;
 }
 
+bool MulticastMember::is_through(std::uint32_t slot, std::vector<Rank>& lost) {
+    shared->core.take_over(slot, position);
+    if (!shared->is_machine_wide()) {
+        return false;
+    }
+    look_after_sometimes();
+    if (!shared->core.is_through(slot)) {
+        return false;
+    }
+    lost = shared->lost_in(slot);
+    return true;
+}
+
+bool MulticastMember::has_ended(std::uint32_t slot, std::vector<Rank>& lost) {
+    if (shared->core.is_complete(slot)) {
+        return true;
+    }
+    // Not for every look: who is about to poll may do its forwarding itself.
+    return is_look_due() && is_through(slot, lost);
+}
+
+bool MulticastMember::wait_for(std::uint32_t slot, std::int64_t limit_ns, std::vector<Rank>& lost) {
+    bool has_lost = false;
+    auto done = [&]() noexcept {
+        static_cast<void>(serve());
+        return has_lost || shared->core.is_complete(slot);
+    };
+    const auto stalled = [&] {
+        has_lost = is_through(slot, lost);
+    };
+    if (wait_until(done, limit_ns, stalled)) {
+        return true;
+    }
+    looked_at_ = 0; // Once more, whenever that was.
+    return is_through(slot, lost);
+}
+
 } // namespace corymb::detail
-
-namespace corymb {
-
-using detail::MulticastMember;
-
-namespace {
-
-/// "rank 3 has not polled for 250 ms".
-std::string describe(const MulticastLate& late) {
-    using State = MulticastLate::State;
-    const auto microseconds =
-        std::chrono::duration_cast<std::chrono::microseconds>(late.by).count();
-    const std::string time = std::to_string(microseconds / 1000) + "." +
-                             std::to_string(microseconds % 1000 / 100) + " ms";
-    const std::string who = "rank " + std::to_string(late.rank);
-    switch (late.state) {
-    case State::told: return who + " has not polled for " + time;
-    case State::running: return who + " runs it and is not through after " + time;
-    case State::untold: break;
-    }
-    return who + " has not been told after " + time;
-}
-
-Error timeout_of(Rank initiator, const std::vector<MulticastLate>& late) {
-    constexpr std::size_t described_max = 8;
-    std::string text =
-        "the multicast call of rank " + std::to_string(initiator) + " is not complete: ";
-    std::vector<int> ranks;
-    for (const MulticastLate& one : late) {
-        if (ranks.size() < described_max) {
-            text += (ranks.empty() ? "" : "; ") + describe(one);
-        }
-        ranks.push_back(one.rank);
-    }
-    if (ranks.size() > described_max) {
-        text += "; and " + std::to_string(ranks.size() - described_max) + " more";
-    }
-    text += ". Members must poll, sleep in the group or be quiescent; the call goes on";
-    return {Errc::timeout, text, std::move(ranks)};
-}
-
-} // namespace
-
-MulticastToken::~MulticastToken() {
-    abandon();
-}
-
-MulticastToken& MulticastToken::operator=(MulticastToken&& other) noexcept {
-    if (this != &other) {
-        abandon();
-        member_ = std::move(other.member_);
-        slot_ = other.slot_;
-        members_ = other.members_;
-        begin_ns_ = other.begin_ns_;
-        error_ = std::move(other.error_);
-    }
-    return *this;
-}
-
-void MulticastToken::abandon() noexcept {
-    if (member_ && !finish_if_complete()) {
-        member_->shared->orphan(slot_);
-    }
-    member_.reset();
-}
-
-bool MulticastToken::finish_if_complete() {
-    if (member_ && member_->shared->core.is_complete(slot_)) {
-        error_ = member_->shared->finish(slot_);
-        member_.reset();
-    }
-    return member_ == nullptr;
-}
-
-bool MulticastToken::test() {
-    if (member_) {
-        static_cast<void>(member_->poll());
-    }
-    return finish_if_complete();
-}
-
-void MulticastToken::wait(std::chrono::nanoseconds limit) {
-    if (member_) {
-        member_->require_outside("wait");
-        auto& core = member_->shared->core;
-        auto done = [&]() noexcept {
-            static_cast<void>(member_->serve());
-            return core.is_complete(slot_);
-        };
-        const std::int64_t limit_ns =
-            limit.count() > 0 ? limit.count() : member_->shared->deadline_ns;
-        if (!member_->wait_until(done, limit_ns, [&] { core.take_over(slot_); })) {
-            throw timeout_of(member_->rank, late());
-        }
-        finish_if_complete();
-    }
-    if (error_) {
-        std::rethrow_exception(error_);
-    }
-}
-
-std::vector<MulticastLate> MulticastToken::late() const {
-    return member_ ? member_->shared->late(slot_, begin_ns_) : std::vector<MulticastLate>{};
-}
-
-} // namespace corymb

@@ -44,6 +44,16 @@ struct ExplorerEnv {
         T fetch_or(T value, std::memory_order order, Where where = Where::current()) noexcept {
             return modify(order, [value](T old) { return static_cast<T>(old | value); }, where);
         }
+        /// One that fails may have read an old value.
+        bool replace(T expected, T value, std::memory_order order,
+                     Where where = Where::current()) noexcept {
+            if (load(std::memory_order_relaxed, where) != expected) {
+                return false;
+            }
+            return modify(
+                       order, [=](T old) { return old == expected ? value : old; }, where) ==
+                   expected;
+        }
         /// Not part of Env: a load that waits until it can return a value that satisfies.
         template <class P>
         T await(std::memory_order order, const P& holds, Where where = Where::current()) const {

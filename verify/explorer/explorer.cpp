@@ -79,6 +79,7 @@ void Explorer::run_execution(const Program& program) {
     preferred_ = -1;
     spurious_left_ = options_.spurious_wakeups;
     pruned_ = false;
+    mortal_ = -1;
 
     const auto instance = program.make();
     instance_ = instance.get();

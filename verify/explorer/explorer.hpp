@@ -90,6 +90,12 @@ public:
     void require(bool holds, const char* what, std::source_location where);
     void name(const void* address, std::size_t bytes, const char* text);
     [[nodiscard]] int thread() const noexcept { return current_; }
+    /// From a world's constructor: `thread` may end before any of its operations, as a process that
+    /// is killed. Then `ended` becomes 1, after everything that it has done.
+    void let_end(int thread, LocationId ended) noexcept {
+        mortal_ = thread;
+        ended_ = ended;
+    }
 
     // For the Env.
     LocationId add_location(const void* address, std::uint64_t value);
@@ -132,6 +138,7 @@ private:
 
     // Scheduling (schedule.cpp).
     void reach(const Operation& operation);
+    void end_here();
     void hand_over();
     int pick();
     int pick_eager(const std::vector<int>& enabled) const;
@@ -170,6 +177,8 @@ private:
     int preferred_ = -1; ///< Whose turn it is; leaving it while it could go on is a preemption.
     int spurious_left_ = 0;
     StoreId last_read_ = 0;
+    int mortal_ = -1;      ///< Who may end anywhere, and has not.
+    LocationId ended_ = 0; ///< Tells the others.
     bool pruned_ = false;
     bool tracing_ = false;
     std::string error_;

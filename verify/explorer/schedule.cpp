@@ -18,7 +18,18 @@ std::size_t index_of(int thread) {
 
 /// A scheduling point: returns when it is this thread's turn to do `operation`.
 void Explorer::reach(const Operation& operation) {
+    if (current_ == mortal_ && choose(2) == 1) {
+        end_here();
+    }
     threads_[index_of(current_)].next = operation;
+    hand_over();
+}
+
+/// The current thread does nothing more.
+void Explorer::end_here() {
+    mortal_ = nobody;
+    store(ended_, 1, std::memory_order_release, std::source_location::current());
+    threads_[index_of(current_)].done = true;
     hand_over();
 }
 

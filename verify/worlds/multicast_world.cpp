@@ -2,94 +2,14 @@
 // src/multicast/core.hpp: whoever is a member for the whole call runs it once, before it answers;
 // joining and leaving race with calls; slots are used again by other initiators; others take over.
 // The initiator is position 0 and no member, unless said otherwise.
-#include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
-#include "multicast/core.hpp"
-#include "worlds/payload.hpp"
+#include "worlds/multicast_group.hpp"
 
 #include <array>
 
 namespace {
 
 using namespace corymb::verify;
-using Core = corymb::multicast::Core<ExplorerEnv>;
-using corymb::multicast::Shape;
-
-enum class Tree : std::uint8_t { flat, chain, split };
-
-Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool skipping) {
-    Shape shape{size, slots, tree == Tree::split ? 1U : 0U, skipping, {}};
-    for (std::uint32_t p = 0; p < size; ++p) {
-        shape.end.push_back(tree == Tree::flat ? p + 1 : size);
-    }
-    return shape;
-}
-
-/// A group of `Size` positions with what the worlds do on it.
-template <std::uint32_t Size, std::uint32_t Slots, Tree tree, bool skipping = true>
-struct Group {
-    alignas(corymb::line_pair_bytes) std::byte block[8192];
-    Core core;
-    Letter result[Size];           ///< Written by each member, read by initiators.
-    std::uint64_t runs[Size] = {}; ///< Private to the member.
-    std::uint64_t last[Size] = {};
-
-    Group()
-        : core((require_fits(), block), shape_of(Size, Slots, tree, skipping),
-               corymb::Reach::process) {
-        Explorer::current().name(block, sizeof block, "block");
-        Explorer::current().name(result, sizeof result, "result");
-    }
-    static void require_fits() {
-        require(Core::bytes(shape_of(Size, Slots, tree, skipping)) <= sizeof block, "it fits");
-    }
-    auto run_as(std::uint32_t p) {
-        return [this, p](std::uint32_t /*slot*/, const std::byte* payload) {
-            std::memcpy(&last[p], payload, sizeof last[p]);
-            ++runs[p];
-            result[p].write(last[p]);
-        };
-    }
-    int poll(std::uint32_t p) { return core.poll(p, run_as(p)); }
-    void serve(std::uint32_t p, std::uint64_t calls) {
-        AwaitWaiter waiter;
-        while (runs[p] < calls) {
-            std::uint64_t mail = 0;
-            static_cast<void>(waiter.await(
-                core.mail(p), std::memory_order_relaxed,
-                [](std::uint64_t seen) { return seen != 0; }, mail));
-            require(poll(p) > 0, "there was mail");
-        }
-    }
-    /// Member: sleeps until it has mail or `stop`, and polls.
-    template <class Stop>
-    void park(std::uint32_t p, const Stop& stop) {
-        const auto look = [&] {
-            static_cast<void>(poll(p));
-            return stop();
-        };
-        static_cast<void>(
-            core.spot(p).park(look, [] { return false; }, [] { return 1'000'000'000; }));
-    }
-    std::uint32_t begin(std::uint32_t p, std::uint64_t value) {
-        const int slot = core.claim();
-        require(slot >= 0, "there is a slot");
-        static_cast<void>(core.begin(static_cast<std::uint32_t>(slot), p, &value, sizeof value));
-        return static_cast<std::uint32_t>(slot);
-    }
-    void wait(std::uint32_t p, std::uint32_t slot) {
-        // Before it parks, whose fence would order more than is promised.
-        if (!core.is_complete(slot)) {
-            park(p, [&] { return core.is_complete(slot); });
-        }
-    }
-    void leave(std::uint32_t p) {
-        core.leave(p);
-        AwaitWaiter waiter;
-        require(core.settle(p, waiter, run_as(p)) == Core::settled, "nobody gives up");
-    }
-};
-
 enum class Bug : std::uint8_t { none, does_not_wait, does_not_settle };
 
 /// Everybody but the initiator is a member of all calls, which use one slot.
@@ -219,7 +139,7 @@ struct Handing : Group<3, 1, Tree::flat> {
             return;
         }
         const auto own = static_cast<std::uint32_t>(thread);
-        const int slot = core.claim();
+        const int slot = core.claim(own);
         if (slot < 0) {
             return;
         }
@@ -258,7 +178,7 @@ struct TakingOver : Group<3, 1, Tree::chain> {
             return;
         }
         std::uint32_t slot = begin(0, 1);
-        core.take_over(slot);
+        core.take_over(slot, 0);
         taken.store(1, std::memory_order_relaxed);
         wait(0, slot);
         require(result[1].read() == 1 && result[2].read() == 1, "both have run it");
@@ -282,14 +202,6 @@ struct LeaverTakesOver : Group<3, 1, Tree::chain> {
         core.join(1);
         core.join(2);
     }
-    struct LookOnce {
-        template <class A, class P, class T>
-        bool await(const A& word, std::memory_order order, const P& holds, T& seen,
-                   std::source_location where = std::source_location::current()) {
-            seen = word.load(order, where);
-            return holds(seen);
-        }
-    };
     void run(int thread) {
         AwaitWaiter waiter;
         std::uint32_t seen = 0;
@@ -309,7 +221,7 @@ struct LeaverTakesOver : Group<3, 1, Tree::chain> {
             LookOnce once;
             const int slot = core.settle(2, once, run_as(2));
             if (slot >= 0) {
-                core.take_over(static_cast<std::uint32_t>(slot));
+                core.take_over(static_cast<std::uint32_t>(slot), 2);
             }
             gone.store(1, std::memory_order_relaxed);
             require(core.settle(2, waiter, run_as(2)) == Core::settled, "nobody gives up");

@@ -25,6 +25,7 @@ namespace corymb::process_test {
 
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""us;
 
 /// Thrown by `require` in a child.
 struct Unmet : std::runtime_error {
@@ -63,6 +64,8 @@ public:
     }
 
     [[nodiscard]] pid_t pid(std::size_t child) const { return pids_[child]; }
+    /// Somebody else has waited for it.
+    void forget(std::size_t child) { pids_[child] = -1; }
     void signal(std::size_t child, int number) const { ::kill(pids_[child], number); }
 
     /// The status as of waitpid; kills a child that takes too long.

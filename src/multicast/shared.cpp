@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multicast/shared.hpp"
+
+#include "base/clock.hpp"
+#include "base/process_state.hpp"
+#include "message/common_memory.hpp"
+
+#include <corymb/error.hpp>
+
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace corymb::detail {
+
+using multicast::Board;
+using multicast::CallRecord;
+using multicast::Place;
+
+namespace {
+
+constexpr std::int64_t default_deadline_ns = 300'000'000'000;
+
+Board make_board(Arena& arena, int ranks, const multicast::Resolved& topology) {
+    const MulticastOptions& options = topology.options;
+    const multicast::Preorder order = multicast::order_of(ranks, options);
+    Board::Settings settings;
+    settings.deadline_ns =
+        options.deadline.count() > 0 ? options.deadline.count() : default_deadline_ns;
+    settings.wait_policy = options.wait_policy;
+    settings.full_fences = message::make_fences(arena.memory().reach());
+    settings.reason = topology.reason;
+    return Board::make(arena, multicast::shape_of(order, options), order, settings);
+}
+
+Board find_board(const Arena& arena) {
+    const std::lock_guard lock(arena.memory());
+    const Board board = Board::find(arena);
+    message::join_fences(board.settings().full_fences);
+    return board;
+}
+
+channel::WaitLadder::Settings waiting_of(const Board& board, Reach reach) {
+    channel::WaitLadder::Settings settings;
+    settings.policy = board.settings().wait_policy;
+    settings.oversubscribed = message::is_crowded(board.size(), reach);
+    return settings;
+}
+
+} // namespace
+
+MulticastShared::MulticastShared(int ranks, const MulticastOptions& options,
+                                 std::shared_ptr<SharedMemory> to)
+    : file(std::move(to)), memory_(file ? static_cast<Memory&>(*file) : heap_), arena_(memory_),
+      board_(make_board(arena_, ranks, multicast::resolved(ranks, options))), size(ranks),
+      order(board_.order()), reason(board_.settings().reason),
+      deadline_ns(board_.settings().deadline_ns), waiting(waiting_of(board_, memory_.reach())),
+      core(board_.core(), board_.shape(), memory_.reach()),
+      calls_(std::make_unique<Call[]>(core.shape().slots)) {
+    if (file) {
+        file->set_root(arena_.root());
+    }
+}
+
+MulticastShared::MulticastShared(std::shared_ptr<SharedMemory> with)
+    : file(std::move(with)), memory_(*file), arena_(memory_, file->root()),
+      board_(find_board(arena_)), size(board_.size()), order(board_.order()),
+      reason(board_.settings().reason), deadline_ns(board_.settings().deadline_ns),
+      waiting(waiting_of(board_, memory_.reach())), core(board_.core(), board_.shape()),
+      calls_(std::make_unique<Call[]>(core.shape().slots)) {}
+
+void MulticastShared::check_not_forked() const {
+    message::check_not_forked(fork_count_);
+}
+
+void MulticastShared::take_place(Rank rank) {
+    const std::lock_guard lock(memory_);
+    Place& place = board_.place(rank);
+    const multicast::Position p = position_of(rank);
+    if (core.is_held(p) && is_machine_wide()) {
+        watch_.add(place.pid);
+        watch_.look();
+        if (watch_.has_ended(place.pid) || process_start(place.pid) != place.start) {
+            bury_locked(rank);
+        }
+    }
+    if (core.is_held(p)) {
+        const std::string by =
+            is_machine_wide() ? " by process " + std::to_string(place.pid) : std::string();
+        throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
+                                                " of the multicast group is attached already" + by);
+    }
+    if (is_machine_wide()) {
+        place.pid = message::own_pid();
+        place.start = process_start(place.pid);
+    }
+    core.hold(p);
+}
+
+void MulticastShared::release_place(Rank rank) noexcept {
+    const std::lock_guard lock(memory_);
+    core.release(position_of(rank));
+    board_.place(rank).pid = 0;
+}
+
+void MulticastShared::bury_locked(Rank rank) {
+    Place& place = board_.place(rank);
+    place.lost_pid = place.pid;
+    core.bury(position_of(rank));
+    watch_.forget(place.pid);
+    watched_.erase(place.pid);
+}
+
+void MulticastShared::look_after() {
+    if (!is_machine_wide()) {
+        return;
+    }
+    const std::lock_guard lock(memory_);
+    std::set<std::uint32_t> replaced; // By a later process with the same number.
+    for (Rank rank = 0; rank < size; ++rank) {
+        const Place& place = board_.place(rank);
+        if (core.is_held(position_of(rank)) && watched_.insert(place.pid).second) {
+            watch_.add(place.pid);
+            if (const std::uint64_t start = process_start(place.pid);
+                start != 0 && start != place.start) {
+                replaced.insert(place.pid);
+            }
+        }
+    }
+    watch_.look();
+    for (Rank rank = 0; rank < size; ++rank) {
+        const std::uint32_t pid = board_.place(rank).pid;
+        if (core.is_held(position_of(rank)) && (watch_.has_ended(pid) || replaced.contains(pid))) {
+            core.bury(position_of(rank));
+            board_.place(rank).lost_pid = pid;
+            replaced.insert(pid);
+        }
+    }
+    for (const std::uint32_t pid : replaced) {
+        watch_.forget(pid);
+        watched_.erase(pid);
+    }
+}
+
+int MulticastShared::lost_pid(Rank rank) {
+    const std::lock_guard lock(memory_);
+    return static_cast<int>(board_.place(rank).lost_pid);
+}
+
+std::string MulticastShared::name_of(Rank rank) {
+    if (!is_machine_wide()) {
+        return "rank " + std::to_string(rank);
+    }
+    const std::lock_guard lock(memory_);
+    const std::uint32_t pid = board_.place(rank).pid;
+    return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + process_state(pid) +
+           ")";
+}
+
+void MulticastShared::note_trouble(std::uint32_t slot, Rank rank) noexcept {
+    CallRecord& of = record(slot);
+    if (!of.trouble.replace(CallRecord::none, CallRecord::being_written,
+                            std::memory_order_relaxed)) {
+        return;
+    }
+    if (!is_machine_wide()) {
+        calls_[slot].error = std::current_exception();
+    }
+    of.by = rank;
+    of.code = CallRecord::foreign;
+    std::string_view text = "an exception that is no std::exception";
+    try {
+        throw;
+    } catch (const Error& error) {
+        of.code = static_cast<std::int32_t>(error.code());
+        text = error.what();
+        text.copy(of.text, std::size(of.text) - 1);
+    } catch (const std::exception& error) {
+        text = error.what();
+        text.copy(of.text, std::size(of.text) - 1);
+    } catch (...) {
+        text.copy(of.text, std::size(of.text) - 1);
+    }
+    of.trouble.store(CallRecord::written, std::memory_order_relaxed);
+}
+
+void MulticastShared::prepare(std::uint32_t slot, Rank initiator, std::function<void()> fn,
+                              std::int64_t begin_ns) {
+    CallRecord& of = record(slot);
+    calls_[slot].fn = std::move(fn);
+    of.initiator.store(initiator, std::memory_order_relaxed);
+    of.begin_ns.store(begin_ns, std::memory_order_relaxed);
+    of.trouble.store(CallRecord::none, std::memory_order_relaxed);
+    std::memset(of.text, 0, sizeof of.text);
+}
+
+std::exception_ptr MulticastShared::finish(std::uint32_t slot) {
+    const CallRecord& of = record(slot);
+    calls_[slot].fn = nullptr;
+    std::exception_ptr error = std::exchange(calls_[slot].error, nullptr);
+    if (of.trouble.load(std::memory_order_relaxed) == CallRecord::written && is_machine_wide()) {
+        const std::string text =
+            name_of(of.by) + " threw in the multicast call: " + std::string(of.text);
+        error = of.code == CallRecord::foreign
+                    ? std::make_exception_ptr(std::runtime_error(text))
+                    : std::make_exception_ptr(Error(static_cast<Errc>(of.code), text, {of.by}));
+    }
+    core.finish(slot);
+    return error;
+}
+
+std::vector<Rank> MulticastShared::lost_in(std::uint32_t slot) const {
+    std::vector<Rank> lost;
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (core.was_lost(slot, position_of(rank))) {
+            lost.push_back(rank);
+        }
+    }
+    return lost;
+}
+
+std::vector<MulticastLate> MulticastShared::late(std::uint32_t slot, std::int64_t begin_ns) {
+    using Progress = multicast::Progress;
+    using State = MulticastLate::State;
+    std::vector<MulticastLate> found;
+    const auto by = std::chrono::nanoseconds(now_ns() - begin_ns);
+    const auto add = [&](Rank rank, State state) {
+        found.push_back({rank, state, by, 0});
+    };
+    for (Rank rank = 0; rank < size; ++rank) {
+        switch (core.progress(slot, position_of(rank))) {
+        case Progress::done: break;
+        case Progress::told: add(rank, State::told); break;
+        case Progress::running: add(rank, State::running); break;
+        case Progress::untold: add(rank, State::untold); break;
+        case Progress::lost: add(rank, State::ended); break;
+        }
+    }
+    if (is_machine_wide() && !found.empty()) {
+        const std::lock_guard lock(memory_);
+        for (MulticastLate& one : found) {
+            const Place& place = board_.place(one.rank);
+            one.pid = static_cast<int>(one.state == State::ended ? place.lost_pid : place.pid);
+        }
+    }
+    return found;
+}
+
+} // namespace corymb::detail

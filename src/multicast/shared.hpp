@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a group share: a board and a core, in the heap or in a file of several
+// processes, and what this process knows of the others.
+#pragma once
+
+#include "base/arena.hpp"
+#include "base/fork_count.hpp"
+#include "base/peer_watch.hpp"
+#include "base/shared_memory.hpp"
+#include "channel/env.hpp"
+#include "channel/wait_ladder.hpp"
+#include "multicast/board.hpp"
+#include "multicast/core.hpp"
+#include "multicast/options.hpp"
+#include "multicast/shape.hpp"
+
+#include <corymb/multicast.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace corymb::detail {
+
+struct MulticastShared {
+    using Core = multicast::Core<channel::StandardEnv>;
+
+    /// `to` is null for threads of this process.
+    MulticastShared(int ranks, const MulticastOptions& options, std::shared_ptr<SharedMemory> to);
+    /// Of another process. Throws as MulticastGroup::open.
+    explicit MulticastShared(std::shared_ptr<SharedMemory> with);
+
+    /// The part of a call that is of this process.
+    struct Call {
+        std::function<void()> fn;
+        std::exception_ptr error; ///< What the record's `trouble` is, among threads.
+    };
+
+    [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
+    /// Whether the handles of this group are those of a parent process.
+    [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
+    void check_not_forked() const;
+    [[nodiscard]] multicast::Position position_of(Rank rank) const {
+        return order.position_of[static_cast<std::size_t>(rank)];
+    }
+
+    /// The caller holds the rank from now on. Throws Errc::invalid_argument when it is taken.
+    void take_place(Rank rank);
+    void release_place(Rank rank) noexcept;
+    /// Buries the owners whose processes have ended.
+    void look_after();
+    /// Of the last process that has ended while it held the rank.
+    [[nodiscard]] int lost_pid(Rank rank);
+    /// "rank 3 (pid 4711)", or "rank 3" among threads.
+    [[nodiscard]] std::string name_of(Rank rank);
+
+    /// Of a call that runs on `rank`, in the midst of its exception.
+    void note_trouble(std::uint32_t slot, Rank rank) noexcept;
+    /// Before a call begins.
+    void prepare(std::uint32_t slot, Rank initiator, std::function<void()> fn,
+                 std::int64_t begin_ns);
+    /// Finishes a complete call; returns its error.
+    std::exception_ptr finish(std::uint32_t slot);
+    /// Who was named by a call through which everybody is, and has ended before.
+    [[nodiscard]] std::vector<Rank> lost_in(std::uint32_t slot) const;
+    /// Who has not run the call of a slot yet, in the order of ranks.
+    [[nodiscard]] std::vector<MulticastLate> late(std::uint32_t slot, std::int64_t begin_ns);
+
+    const std::shared_ptr<SharedMemory> file;
+
+private:
+    HeapMemory heap_;
+    Memory& memory_;
+    Arena arena_;
+    multicast::Board board_;
+
+public:
+    const int size;
+    const multicast::Preorder order;
+    const std::string reason; ///< Of the topology.
+    const std::int64_t deadline_ns;
+    const channel::WaitLadder::Settings waiting;
+    channel::WaitLadder::Flag unbroken; ///< A ladder wants them; here nothing breaks or copies.
+    channel::WaitLadder::Gate gate;
+    Core core;
+
+    [[nodiscard]] multicast::CallRecord& record(std::uint32_t slot) const noexcept {
+        return board_.call(slot);
+    }
+    [[nodiscard]] Call& call(std::uint32_t slot) const noexcept { return calls_[slot]; }
+
+private:
+    void bury_locked(Rank rank);
+
+    std::unique_ptr<Call[]> calls_;
+    PeerWatch watch_;
+    std::set<std::uint32_t> watched_; ///< Whose start was looked at; with the memory's lock held.
+    const std::uint32_t fork_count_ = fork_count();
+};
+
+} // namespace corymb::detail
