@@ -38,7 +38,7 @@ using StandardCore = Core<channel::StandardEnv>;
 
 std::size_t Board::bytes(const Shape& shape) noexcept {
     return sizeof(Head) + shape.slots * sizeof(CallRecord) + shape.size * sizeof(Place) +
-           2 * shape.size * sizeof(std::uint32_t);
+           shape.size * (2 * sizeof(std::uint32_t));
 }
 
 std::byte* Board::behind_head() const noexcept {
