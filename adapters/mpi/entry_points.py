@@ -87,6 +87,8 @@ OWN = [
     "Finalize",
     "Finalized",
     "Get_count",
+    "Get_library_version",
+    "Get_processor_name",
     "Group_free",
     "Group_translate_ranks",
     "Initialized",

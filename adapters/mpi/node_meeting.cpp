@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace corymb::mpi {
@@ -81,6 +82,20 @@ std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& c
     return has_nonce(group, nodes.place, first.nonce) ? 0 : bit_of(Objection::other_memory);
 }
 
+/// What the network's costs are remembered under: where rank 0 is, how many nodes, which MPI.
+std::string network_key(const Nodes& nodes) {
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    host().Get_processor_name(name, &length);
+    host().Get_library_version(version, &length);
+    const int count = *std::ranges::max_element(nodes.node_of_rank) + 1;
+    std::string key = std::string(name) + " and " + std::to_string(count - 1) + " more by " +
+                      std::string(version).substr(0, 80);
+    std::ranges::replace(key, '\n', ' ');
+    return key;
+}
+
 /// The node's team becomes part of one over all nodes.
 std::uint64_t join_nodes(Group& group, const Nodes& nodes) {
     group.carrier = std::make_unique<MessageCarrier>(group.comm);
@@ -92,6 +107,8 @@ std::uint64_t join_nodes(Group& group, const Nodes& nodes) {
     options.node_of_rank = nodes.node_of_rank.data();
     options.size = group.size;
     options.rank = group.rank;
+    const std::string key = network_key(nodes);
+    options.network_key = key.c_str();
     const corymb_carrier carrier = group.carrier->functions();
     return library().cluster_team_create(&group.team, &carrier, &options, &group.cluster) ==
                    CORYMB_OK

@@ -95,6 +95,7 @@ def inside(options: argparse.Namespace) -> int:
         "CORYMB_CLUSTER_AGENT": str(Path(__file__).resolve().parent / "agent.sh"),
         "CORYMB_CLUSTER_INTERFACE": INTERFACE,
         "CORYMB_CLUSTER_STATE": str(STATE),
+        "CORYMB_CACHE_DIR": str(STATE / "cache"),  # In each node: its network is its own.
     }
     try:
         status = subprocess.run(options.command, env=os.environ | variables, check=False).returncode

@@ -3,6 +3,9 @@
 // right one, and prints a line of JSON for each contestant.
 //
 //     plan_ranks OP BYTES ROUNDS NODES PLAN.json...
+//     plan_ranks network NODES
+//
+// The second form measures the network and prints what it found.
 //
 // OP is allgather, allreduce, broadcast, reduce or barrier. NODES says where the ranks are, such as
 // 0,0,1,1: ranks of a node share memory, messages between nodes go by MPI.
@@ -239,12 +242,32 @@ int compete(Case task, int argc, char** argv) {
     return right ? 0 : 1;
 }
 
+/// The numbers of corymb-cluster/1.
+int measure(const std::vector<int>& nodes) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    bench::MpiCarrier carrier(MPI_COMM_WORLD);
+    const Network network = measure_network(carrier, nodes, rank);
+    if (rank == 0) {
+        std::printf("{\"start_up_ns\":%.1f,\"message_gap_ns\":%.1f,\"stream_gbs\":%.6f,"
+                    "\"node_gbs\":%.6f}\n",
+                    network.start_up_ns, network.message_gap_ns, network.stream_gbs,
+                    network.node_gbs);
+    }
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 1;
     try {
+        if (argc == 3 && std::string(argv[1]) == "network") {
+            status = measure(nodes_in(argv[2]));
+            MPI_Finalize();
+            return status;
+        }
         if (argc < 5) {
             throw corymb::Error(corymb::Errc::invalid_argument,
                                 "usage: plan_ranks OP BYTES ROUNDS NODES PLAN.json...");

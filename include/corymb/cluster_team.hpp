@@ -7,11 +7,15 @@
 #include <corymb/export.hpp>
 #include <corymb/team.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corymb {
@@ -49,6 +53,22 @@ public:
     /// used up, as one is whose `test` has thrown.
     virtual void abandon(Ticket ticket) noexcept = 0;
 };
+
+/// Measures what messages between nodes cost, between nodes 0 and 1, in about `budget` where the
+/// network is not slow. Collective over all ranks, which get the same result. Throws
+/// Errc::invalid_argument for a single node, Errc::timeout.
+CORYMB_EXPORT Network measure_network(Carrier& carrier, const std::vector<int>& node_of_rank,
+                                      Rank rank,
+                                      std::chrono::nanoseconds budget = std::chrono::seconds(1));
+/// "2000,400,3,12": the numbers of corymb-cluster/1 in their order. Nothing: it is no network.
+CORYMB_EXPORT std::optional<Network> network_from(std::string_view text);
+/// The network as $CORYMB_NETWORK of rank 0 says it (`network_from`), or as rank 0 finds it in this
+/// user's cache (beside the machine's model) under `key`, a line that names nodes and transport;
+/// else measured, and kept there. Collective. Throws as `measure_network`, and
+/// Errc::invalid_argument for a variable that says no network.
+CORYMB_EXPORT Network known_network(Carrier& carrier, const std::vector<int>& node_of_rank,
+                                    Rank rank, const std::string& key,
+                                    std::chrono::nanoseconds budget = std::chrono::seconds(1));
 
 struct ClusterTeamOptions {
     /// The node of each rank, counted from 0; every node has a rank.

@@ -6,10 +6,14 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace corymb;
 
@@ -59,7 +63,12 @@ void require_size(const Struct& given, const char* init) {
     }
 }
 
-ClusterTeamOptions options_of(const corymb_cluster_options& given) {
+bool has_two_nodes(const std::vector<int>& node_of_rank) {
+    return std::ranges::adjacent_find(node_of_rank, std::ranges::not_equal_to{}) !=
+           node_of_rank.end();
+}
+
+ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carrier) {
     require_size(given, "corymb_cluster_options_init");
     c::require(given.node_of_rank, "corymb_cluster_options: node_of_rank");
     ClusterTeamOptions options;
@@ -70,6 +79,9 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given) {
                           given.node_gbs};
     if (!(network == Network{})) {
         options.network = network;
+    } else if (given.network_key != nullptr && has_two_nodes(options.node_of_rank)) {
+        options.network = known_network(carrier, options.node_of_rank, options.rank,
+                                        given.network_key, std::chrono::milliseconds(500));
     }
     return options;
 }
@@ -119,6 +131,7 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     static constexpr const char* name = "the team over several nodes";
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
+    Network network;
 };
 
 corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carrier* carrier,
@@ -140,10 +153,12 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
             c::refuse("a carrier needs all of its functions");
         }
         auto messages = std::make_unique<GivenCarrier>(*carrier);
-        ClusterTeam made(std::move(own), *messages, options_of(*options));
+        const ClusterTeamOptions its = options_of(*options, *messages);
+        ClusterTeam made(std::move(own), *messages, its);
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
         handle.carrier = std::move(messages);
         handle.team.emplace(std::move(made));
+        handle.network = its.network;
         *team = &handle;
     });
 }
@@ -192,6 +207,22 @@ corymb_status corymb_cluster_carried(const corymb_cluster_team* team, uint64_t* 
         *bytes_in = carried.bytes_in;
         *messages_in = carried.messages_in;
         *rounds = carried.rounds;
+    });
+}
+
+corymb_status corymb_cluster_network(const corymb_cluster_team* team, double* start_up_ns,
+                                     double* message_gap_ns, double* stream_gbs,
+                                     double* node_gbs) noexcept {
+    return c::guarded([&] {
+        c::require(start_up_ns, "corymb_cluster_network: start_up_ns");
+        c::require(message_gap_ns, "corymb_cluster_network: message_gap_ns");
+        c::require(stream_gbs, "corymb_cluster_network: stream_gbs");
+        c::require(node_gbs, "corymb_cluster_network: node_gbs");
+        const Network& network = c::live(team).network;
+        *start_up_ns = network.start_up_ns;
+        *message_gap_ns = network.message_gap_ns;
+        *stream_gbs = network.stream_gbs;
+        *node_gbs = network.node_gbs;
     });
 }
 

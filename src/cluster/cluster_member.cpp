@@ -21,6 +21,8 @@ constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_lanes_max
 // As of a team within a node (member.cpp).
 constexpr std::int64_t watch_processes_ns = 1'000'000;
 constexpr std::int64_t watch_threads_ns = 50'000'000;
+/// A wait within the node lets the carrier go on first after so long.
+constexpr std::int64_t visit_every_ns = 20'000;
 /// Who waits within the node waits a little longer than who waits for another node, and so hears
 /// from that rank what is wrong.
 constexpr std::int64_t later = 8;
@@ -50,9 +52,10 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
               {shared_->options.wait, shared_->oversubscribed,
                shared_->deadline_ns + shared_->deadline_ns / later,
                shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(own_), this,
-               shared_->company ? watch_processes_ns : watch_threads_ns,
-               shared_->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
-               shared_->options.interrupted_every.count()}),
+               shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
+               shared_->options.interrupted_every.count() > 0
+                   ? shared_->options.interrupted_every.count()
+                   : visit_every_ns}),
       engine_(ladder_),
       operations_(shared_->fabric.state(own_).started.load(std::memory_order_relaxed)) {}
 

@@ -51,9 +51,10 @@ private:
         Ticket ticket;
         std::vector<std::byte> incoming; ///< Of a fold.
     };
+    /// While the rank waits within its node: a message that it has sent may need it to go on.
     struct Visitor final : channel::Watch {
         explicit Visitor(ClusterMember& asking) noexcept : member(&asking) {}
-        [[nodiscard]] bool is_lost() noexcept override { return member->is_interrupted(); }
+        [[nodiscard]] bool is_lost() noexcept override { return member->visit(); }
         ClusterMember* member;
     };
     struct Bytes {
@@ -63,6 +64,7 @@ private:
 
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
+    [[nodiscard]] bool visit() noexcept;
     template <class Action>
     void or_break(const Action& action);
     void break_team();

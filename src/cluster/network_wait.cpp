@@ -133,6 +133,18 @@ bool ClusterMember::is_interrupted() noexcept {
     return true;
 }
 
+bool ClusterMember::visit() noexcept {
+    try {
+        std::erase_if(sent_, [this](const std::pair<Ticket, Rank>& sent) {
+            Carrier::Arrival nothing;
+            return carrier_->test(sent.first, nothing);
+        });
+    } catch (const std::exception&) {
+        return true; // Whoever waits for the message learns of it, too.
+    }
+    return shared_->options.interrupted_every.count() > 0 && is_interrupted();
+}
+
 bool ClusterMember::is_lost() noexcept {
     try {
         return is_interrupted() || !shared_->lost(operations_).empty() ||

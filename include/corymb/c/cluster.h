@@ -40,8 +40,11 @@ typedef struct corymb_cluster_options {
     int size;                ///< Ranks.
     int rank;                ///< This rank, in the whole team.
     /// For the choice of plans, as in corymb-cluster/1, the same on all ranks: nanoseconds and
-    /// 10^9 bytes a second. All 0: a network of no name.
+    /// 10^9 bytes a second. All 0: as `network_key` says.
     double start_up_ns, message_gap_ns, stream_gbs, node_gbs;
+    /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
+    /// measured under this key, or measured now, in about half a second. NULL: one of no name.
+    const char* network_key;
 } corymb_cluster_options;
 
 static inline void corymb_cluster_options_init(corymb_cluster_options* options) CORYMB_NOEXCEPT {
@@ -70,6 +73,11 @@ CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void*
 CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* team,
                                                    uint64_t* bytes_in, uint64_t* messages_in,
                                                    uint64_t* rounds) CORYMB_NOEXCEPT;
+/// The network that plans are chosen for, as in corymb_cluster_options.
+CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
+                                                   double* start_up_ns, double* message_gap_ns,
+                                                   double* stream_gbs,
+                                                   double* node_gbs) CORYMB_NOEXCEPT;
 /// Breaks the team on this rank's node because it cannot go on.
 CORYMB_EXPORT corymb_status corymb_cluster_team_abandon(corymb_cluster_team* team,
                                                         const char* why) CORYMB_NOEXCEPT;
