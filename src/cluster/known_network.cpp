@@ -100,8 +100,11 @@ std::optional<Network> network_from(std::string_view text) {
     const char* at = text.data();
     const char* const end = at + text.size();
     for (std::size_t i = 0; i < number.size(); ++i) {
-        if (i > 0 && (at == end || *at++ != ',')) {
-            return std::nullopt;
+        if (i > 0) {
+            if (at == end || *at != ',') {
+                return std::nullopt;
+            }
+            ++at;
         }
         const auto [stop, error] = std::from_chars(at, end, number[i]);
         if (error != std::errc{} || !std::isfinite(number[i])) {
