@@ -200,7 +200,7 @@ std::vector<Contestant<Audience>> audiences() {
     all.push_back({"broadcast ring, shared memory", Family::corymb, [](int readers) {
                        return std::make_unique<RingAudience>(readers, true);
                    }});
-    all.push_back({"mailbox to each reader", Family::peer, [](int readers) {
+    all.push_back({"mailbox to each reader", Family::corymb, [](int readers) {
                        return std::make_unique<MailAudience>(readers);
                    }});
 #ifdef CORYMB_BENCH_LOCKFREE

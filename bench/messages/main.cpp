@@ -2,16 +2,15 @@
 // What messages cost, for `corymb bench messages`: round trips and streams between two ends, a look
 // at many silent peers, and telling many readers; corymb and others in turns. One JSON object a
 // line; bench/README.md says how to read them.
+#include "../threads/arguments.hpp"
 #include "../threads/statistics.hpp"
 #include "link.hpp"
+#include "options.hpp"
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
-#include <string_view>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -188,13 +187,6 @@ double time_publish(const Contestant<Audience>& who, int readers, Clock::duratio
     return in_all / static_cast<double>(bursts * burst);
 }
 
-struct Options {
-    std::vector<int> bytes{8, 256};
-    std::vector<int> peers{1, 8, 64, 256, 1024};
-    std::vector<int> readers{1, 8, 64, 200};
-    double seconds = 30;
-};
-
 const char* to_text(Family family) {
     return family == Family::corymb ? "corymb" : family == Family::peer ? "peer" : "floor";
 }
@@ -202,7 +194,7 @@ const char* to_text(Family family) {
 /// All that is measured, in turns.
 class Session {
 public:
-    explicit Session(Options options) : options_(std::move(options)) {
+    explicit Session(MessageOptions options) : options_(std::move(options)) {
         cases_ = options_.bytes.size() * 2 + options_.peers.size() + options_.readers.size();
     }
     void run() {
@@ -257,66 +249,19 @@ private:
                      static_cast<double>(++done_) / static_cast<double>(cases_), op, size);
     }
 
-    Options options_;
+    MessageOptions options_;
     std::size_t cases_ = 0, done_ = 0;
 };
-
-[[noreturn]] void refuse(const std::string& text) {
-    std::fprintf(stderr, "corymb-bench-messages: %s\n", text.c_str());
-    std::exit(2);
-}
-
-template <class T>
-T number(std::string_view text, T low, T high) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-        refuse("'" + std::string(text) + "' is no number that fits");
-    }
-    return value;
-}
-
-std::vector<int> numbers(std::string_view text, int low, int high) {
-    std::vector<int> all;
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        all.push_back(number(text.substr(0, comma), low, high));
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return all;
-}
-
-Options options_from(int argc, char** argv) {
-    Options options;
-    for (int i = 1; i < argc; i += 2) {
-        const std::string_view name = argv[i];
-        const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
-        if (name == "--seconds") {
-            options.seconds = number(value, 0.1, 86400.0);
-        } else if (name == "--bytes") {
-            options.bytes = numbers(value, 8, 256);
-            if (options.bytes != std::vector{8} && options.bytes != std::vector{256} &&
-                options.bytes != Options{}.bytes) {
-                refuse("--bytes may be 8, 256 or 8,256");
-            }
-        } else if (name == "--peers") {
-            options.peers = numbers(value, 1, 4096);
-        } else if (name == "--readers") {
-            options.readers = numbers(value, 1, 4096);
-        } else {
-            refuse("unknown option " + std::string(name) +
-                   "; there are --seconds, --bytes, --peers and --readers");
-        }
-    }
-    return options;
-}
 
 } // namespace
 } // namespace corymb::bench
 
 int main(int argc, char** argv) {
     try {
-        corymb::bench::Session(corymb::bench::options_from(argc, argv)).run();
+        corymb::bench::Session(corymb::bench::message_options(argc, argv)).run();
+    } catch (const corymb::bench::UsageError& error) {
+        std::fprintf(stderr, "corymb-bench-messages: %s\n", error.what());
+        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "corymb-bench-messages: %s\n", error.what());
         return 1;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency of an acknowledged multicast over the size of the group: corymb's topologies and plain
 // ways, in turns. One JSON object a line; bench/README.md says how to read them.
+#include "../threads/arguments.hpp"
 #include "../threads/statistics.hpp"
 #include "rival.hpp"
 
+#include <corymb/usable_cpus.hpp>
+
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <sched.h>
-#include <string_view>
+#include <string>
 #include <thread>
 
 namespace corymb::bench {
@@ -23,12 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int rounds = 9, calls_max = 400, warm_up_calls = 5;
-
-int usable_cpus() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /// `members` of the ranks 1 to threads - 1, spread over them.
 MulticastCase case_of(Regime regime, int threads, int members) {
@@ -86,7 +81,7 @@ double time_calls(Rival& rival, const MulticastCase& what, Clock::duration budge
 
 double turn(const Contestant& contestant, const MulticastCase& what, Clock::duration budget) {
     const std::unique_ptr<Rival> rival = contestant.make(what);
-    const bool gives_way = static_cast<int>(what.members.size()) + 1 > usable_cpus();
+    const bool gives_way = static_cast<int>(what.members.size()) + 1 > usable_cpus().count();
     std::atomic<int> ready{0};
     std::atomic<bool> stop{false};
     Idle idle;
@@ -128,41 +123,18 @@ struct Options {
     double seconds = 40;
 };
 
-[[noreturn]] void refuse(const std::string& text) {
-    std::fprintf(stderr, "corymb-bench-multicast: %s\n", text.c_str());
-    std::exit(2);
-}
-
-template <class T>
-T number(std::string_view text, T low, T high) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-        refuse("'" + std::string(text) + "' is no number that fits; --threads 2,4 --seconds 40");
-    }
-    return value;
-}
-
 Options options_from(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; i += 2) {
-        const std::string_view name = argv[i];
-        std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+        const std::string name = argv[i];
+        const std::string value = i + 1 < argc ? argv[i + 1] : "";
         if (name == "--seconds") {
-            options.seconds = number(value, 0.1, 86400.0);
+            options.seconds = number(value, 0.1, 86400.0, name);
         } else if (name == "--threads") {
-            options.threads.clear();
-            while (!value.empty()) {
-                const std::size_t comma = std::min(value.find(','), value.size());
-                options.threads.push_back(number(value.substr(0, comma), 2, 1024));
-                value.remove_prefix(std::min(comma + 1, value.size()));
-            }
+            options.threads = numbers(value, 2, 1024, name);
         } else {
-            refuse("unknown option " + std::string(name) + "; there are --threads and --seconds");
+            throw UsageError("unknown option " + name + "; there are --threads and --seconds");
         }
-    }
-    if (options.threads.empty()) {
-        refuse("--threads names no number");
     }
     return options;
 }
@@ -190,7 +162,7 @@ void print(const Contestant& who, const MulticastCase& what, const std::vector<d
                 "\"q25\":%.1f,\"q75\":%.1f,\"cpus\":%d}\n",
                 what.regime == Regime::polling ? "polling" : "asleep", what.threads,
                 what.members.size(), who.name.c_str(), who.is_corymb ? "corymb" : "peer",
-                found.median, found.q25, found.q75, usable_cpus());
+                found.median, found.q25, found.q75, usable_cpus().count());
     std::fflush(stdout);
 }
 
@@ -228,6 +200,9 @@ void measure(const Options& options) {
 int main(int argc, char** argv) {
     try {
         corymb::bench::measure(corymb::bench::options_from(argc, argv));
+    } catch (const corymb::bench::UsageError& error) {
+        std::fprintf(stderr, "corymb-bench-multicast: %s\n", error.what());
+        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "corymb-bench-multicast: %s\n", error.what());
         return 1;

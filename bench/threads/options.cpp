@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -13,31 +12,6 @@ namespace {
 
 constexpr std::size_t bytes_max = std::size_t{1} << 26;
 constexpr int threads_max = 1024;
-
-std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        if (end > begin) {
-            parts.push_back(text.substr(begin, end - begin));
-        }
-        begin = end + 1;
-    }
-    return parts;
-}
-
-template <class Number>
-Number number(const std::string& word, Number low, Number high, const std::string& option) {
-    Number value{};
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || stop != word.data() + word.size() || !(value >= low) ||
-        !(value <= high)) {
-        throw UsageError(option + ": \"" + word + "\" is not a number from " + std::to_string(low) +
-                         " to " + std::to_string(high));
-    }
-    return value;
-}
 
 Operation parse_operation(const std::string& word) {
     if (const auto op = operation_from_string(word)) {

@@ -2,11 +2,11 @@
 // The command line of corymb-bench.
 #pragma once
 
+#include "arguments.hpp"
 #include "case.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -30,12 +30,7 @@ struct Options {
     std::string model; ///< predict: model file; empty: the cached one, else a new measurement.
 };
 
-/// A command line that cannot be understood; the text says which word and what would do.
-class UsageError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
+/// Throws UsageError.
 Options parse_options(const std::vector<std::string>& words);
 std::string usage();
 

@@ -207,12 +207,12 @@ private:
             if (request_.keeps_parts && !keeps_parts(candidate.plan)) {
                 return;
             }
-            candidate.predicted =
-                simulate(candidate.plan, machine_, request_.placement, request_.bytes).makespan;
-            candidate.in_turns =
-                request_.oversubscribed
-                    ? time_in_turns(candidate.plan, machine_, request_, candidate.predicted)
-                    : 0;
+            const Timeline timeline = simulate(candidate.plan, machine_, request_.placement,
+                                               request_.bytes, request_.oversubscribed);
+            candidate.predicted = timeline.makespan;
+            if (request_.oversubscribed) {
+                candidate.in_turns = time_in_turns(candidate.plan, machine_, request_, timeline);
+            }
             if (result_.best.size() < keep_ || is_better(candidate, result_.best.back())) {
                 check_plan(candidate.plan, request_.ordered);
                 keep(candidate);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/planner.hpp>
+#include <corymb/simulate.hpp>
 
 #include <cstdint>
 #include <string>
@@ -34,10 +35,10 @@ struct Portfolio {
 /// Times that one CPU, on which every rank runs until it has to wait, turns to another rank.
 [[nodiscard]] std::uint64_t context_switches(const Plan& plan);
 
-/// About how long the ranks of a request that is oversubscribed need for the plan, which takes
-/// `predicted` when each has a CPU, in the machine's unit: their work and the turns, spread over
-/// the CPUs.
+/// About how long the ranks of a request that is oversubscribed need for the plan, in the machine's
+/// unit: their work and the turns, spread over the CPUs. `timeline`: the plan simulated as if each
+/// rank had a CPU, with activities.
 [[nodiscard]] double time_in_turns(const Plan& plan, const Machine& machine,
-                                   const PlanRequest& request, double predicted);
+                                   const PlanRequest& request, const Timeline& timeline);
 
 } // namespace corymb::tune

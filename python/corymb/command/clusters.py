@@ -55,7 +55,8 @@ class Wanted:
 
     @property
     def is_any(self) -> bool:
-        return not (self.file is self.nodes is self.per_node is self.network is None)
+        options = (self.file, self.nodes, self.per_node, self.network)
+        return any(option is not None for option in options)
 
     def cluster(self) -> corymb.Cluster:
         if self.file is not None:

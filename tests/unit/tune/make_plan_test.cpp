@@ -192,7 +192,9 @@ TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
             const PlanChoice choice = make_plan(machine, request);
             check_plan(choice.plan);
             const auto in_turns = [&](const PlanChoice& made) {
-                return tune::time_in_turns(made.plan, machine, request, made.predicted);
+                return tune::time_in_turns(
+                    made.plan, machine, request,
+                    simulate(made.plan, machine, request.placement, request.bytes, true));
             };
             const double best = in_turns(choice);
             for (const auto& [name, predicted] : choice.portfolio) {
