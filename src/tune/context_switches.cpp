@@ -13,8 +13,8 @@ namespace corymb::tune {
 
 namespace {
 
-/// To yield to a teammate and for that to find its word. On one CPU of a virtual machine of two CPUs
-/// two threads took 690-760 ns, two processes 750-840.
+/// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
+/// 690-760 ns between threads, 750-840 between processes.
 constexpr double turn_ns = 700;
 
 struct SwitchCounter {

@@ -2,6 +2,8 @@
 // What the stress tests share: how long, and plans of every algorithm.
 #pragma once
 
+#include "../unit/rounds.hpp"
+
 #include <corymb/machine.hpp>
 #include <corymb/planner.hpp>
 #include <corymb/team.hpp>
@@ -15,11 +17,12 @@
 
 namespace corymb::stress {
 
-/// `count` times $CORYMB_STRESS.
+/// `count` times $CORYMB_STRESS; under AddressSanitizer a quarter of that.
 inline std::uint64_t rounds(std::uint64_t count) {
     const char* factor = std::getenv("CORYMB_STRESS");
     const std::uint64_t times = factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
-    return count * (times == 0 ? 1 : times);
+    return static_cast<std::uint64_t>(
+        corymb::rounds(static_cast<int>(count * (times == 0 ? 1 : times))));
 }
 
 /// `size` processing units, two a core and four a package, so that hierarchical plans differ.

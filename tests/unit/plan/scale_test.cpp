@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of ranks: costs by group, no memory quadratic in the number of ranks.
+#include "../rounds.hpp"
 #include "planning.hpp"
 
 #include "plan/search/greedy.hpp"
@@ -43,7 +44,7 @@ TEST(Scale, FourThousandRanksNeedNoSquareOfMemory) {
     EXPECT_FALSE(costs.is_dense());
     EXPECT_LT(costs.memory_bytes(), 4096U * 1024U);
     GenerateInput input{.costs = costs};
-    input.moves = 400'000;
+    input.moves = static_cast<std::uint64_t>(rounds(400'000));
     const double greedy =
         evaluate(family("earliest-completion").make(Collective::broadcast, input), costs);
     const Plan plan = family("annealed").make(Collective::broadcast, input);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation by every family: proved by the checker, run by an independent executor, and
 // refused once it is damaged.
+#include "../rounds.hpp"
 #include "plan/generate/families.hpp"
 #include "random_execution.hpp"
 
@@ -110,7 +111,7 @@ TEST(Collectives, LargeOddAndPrimeGroupsAreProved) {
         // What everybody sends everybody grows with the square of the size.
         const bool quadratic = op == Collective::alltoall || op == Collective::reduce_scatter ||
                                op == Collective::allgather;
-        for (const Rank size : {31, 64, 97, quadratic ? 130 : 1021}) {
+        for (const Rank size : {31, 64, rounds(97), rounds(quadratic ? 130 : 1021)}) {
             const CostView costs = uniform_costs(size);
             for (const Family& family : families()) {
                 const Way& way = ways[random.below(7)];
