@@ -42,7 +42,7 @@ bool WaitLadder::climb(const Look& look) noexcept {
         if (broken_->load(std::memory_order_relaxed) != 0) {
             return true;
         }
-        const std::int64_t waited = now_ns() - begin;
+        std::int64_t waited = now_ns() - begin;
         if (watch_ != nullptr && waited >= next_watch) {
             lost_ = watch_->is_lost();
             next_watch =
@@ -50,6 +50,7 @@ bool WaitLadder::climb(const Look& look) noexcept {
         }
         if (visitor_ != nullptr && waited >= next_visit && !lost_) {
             lost_ = visitor_->is_lost();
+            waited = now_ns() - begin; // A visit may take longer than they are apart.
             next_visit =
                 waited + std::max(visitor_every_ns_, std::min(waited / 4, visits_apart_ns_max));
         }
