@@ -106,19 +106,24 @@ public:
         }
     }
 
-    /// The way back: pairs exchange all they have, in `output`.
-    void doubled() {
+    /// The way back: pairs exchange all they have, in `output`. `first(p, blocks)` says where the
+    /// blocks are that a position begins with; then `keep(p)` brings its own to `output`.
+    template <class First, class Keep>
+    void doubled(First first, Keep keep) {
         std::vector<Transfer> messages(at(positions_.core()));
         for (Rank round = positions_.rounds(); round-- > 0;) {
             for (Rank p = 0; p < positions_.core(); ++p) {
                 const Blocks moved = range(Buffer::output, positions_.span(p, round + 1));
                 messages[at(p)] = {positions_.rank(p),
                                    positions_.rank(positions_.partner(p, round)),
-                                   moved,
+                                   round + 1 == positions_.rounds() ? first(p, moved) : moved,
                                    moved,
                                    {}};
             }
             writer_.round(messages);
+            for (Rank p = 0; round + 1 == positions_.rounds() && p < positions_.core(); ++p) {
+                keep(p);
+            }
         }
         const Blocks all = range(Buffer::output, {0, positions_.core()});
         for (Rank p = 0; p < positions_.surplus(); ++p) {
@@ -148,7 +153,7 @@ Plan allreduce(const GenerateInput& input) {
     }
     halving.fold_surplus(Buffer::output);
     halving.halve(Buffer::output);
-    halving.doubled();
+    halving.doubled([](Rank, const Blocks& blocks) { return blocks; }, [](Rank) {});
     return std::move(writer).finished();
 }
 
@@ -178,15 +183,30 @@ Plan allgather(const GenerateInput& input) {
     const Rank size = input.costs.size();
     const Positions positions(size, false);
     PlanWriter writer(Collective::allgather, size, 0, transport(input), halving_doubling.name);
-    for (Rank p = 0; p < positions.core(); ++p) {
+    const auto copy_own = [&](Rank p) {
         const Rank rank = positions.rank(p);
         writer.copy(rank, places(Buffer::input, 0), places(Buffer::output, rank));
-        if (p < positions.surplus()) {
-            writer.transfer(
-                {rank + 1, rank, places(Buffer::input, 0), places(Buffer::output, rank + 1), {}});
-        }
+    };
+    for (Rank p = 0; p < positions.surplus(); ++p) {
+        const Rank rank = positions.rank(p);
+        copy_own(p);
+        writer.transfer(
+            {rank + 1, rank, places(Buffer::input, 0), places(Buffer::output, rank + 1), {}});
     }
-    Halving(writer, positions, true).doubled();
+    if (size == 1) {
+        copy_own(0);
+    }
+    // A block that goes alone goes out of the input: nobody waits for its copy.
+    Halving(writer, positions, true)
+        .doubled(
+            [&](Rank p, const Blocks& blocks) {
+                return p < positions.surplus() ? blocks : places(Buffer::input, 0);
+            },
+            [&](Rank p) {
+                if (p >= positions.surplus()) {
+                    copy_own(p);
+                }
+            });
     return std::move(writer).finished();
 }
 

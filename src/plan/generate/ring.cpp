@@ -42,15 +42,16 @@ private:
     Numbering rank_;
 };
 
-/// Everybody has the block of its position in `output` and gets all others. `block` says where the
-/// block of a position stands.
-template <class BlockOf>
-void pass_around(PlanWriter& writer, const Ring& ring, BlockOf block) {
+/// Everybody has the block of its position and gets all others in `output`. `block` says where the
+/// block of a position stands; `own` is where the own one is to be had.
+template <class BlockOf, class OwnOf>
+void pass_around(PlanWriter& writer, const Ring& ring, BlockOf block, OwnOf own) {
     std::vector<Transfer> messages(at(ring.size()));
     for (Rank step = 0; step + 1 < ring.size(); ++step) {
         for (Rank p = 0; p < ring.size(); ++p) {
             const Blocks moved = places(Buffer::output, block(p - step));
-            messages[at(p)] = {ring.rank(p), ring.rank(p + 1), moved, moved, {}};
+            messages[at(p)] = {
+                ring.rank(p), ring.rank(p + 1), step == 0 ? own(p) : moved, moved, {}};
         }
         writer.round(messages);
     }
@@ -59,10 +60,13 @@ void pass_around(PlanWriter& writer, const Ring& ring, BlockOf block) {
 Plan allgather(const GenerateInput& input) {
     const Ring ring(input);
     PlanWriter writer(Collective::allgather, ring.size(), 0, transport(input), generate::ring.name);
+    // The own block goes out of the input: nobody waits for its copy, or for lines just written.
+    pass_around(
+        writer, ring, [&](Rank position) { return ring.rank(position); },
+        [](Rank) { return places(Buffer::input, 0); });
     for (Rank rank = 0; rank < ring.size(); ++rank) {
         writer.copy(rank, places(Buffer::input, 0), places(Buffer::output, rank));
     }
-    pass_around(writer, ring, [&](Rank position) { return ring.rank(position); });
     return std::move(writer).finished();
 }
 
@@ -111,7 +115,11 @@ Plan allreduce(const GenerateInput& input) {
     if (ring.size() == 1) {
         writer.copy(0, places(Buffer::input, 0), places(Buffer::output, 0));
     }
-    pass_around(writer, ring, [&](Rank position) { return ring.index(position); });
+    const auto block = [&](Rank position) {
+        return ring.index(position);
+    };
+    pass_around(writer, ring, block,
+                [&](Rank position) { return places(Buffer::output, block(position)); });
     return std::move(writer).finished();
 }
 
