@@ -34,6 +34,17 @@ double copy_gbs(const Machine& machine, std::uint64_t bytes) {
     return best != nullptr ? best->copy_gbs : assumed_copy_gbs;
 }
 
+/// Copies within a core stay in the first level that holds both ends; 0 where none was measured.
+double own_copy_gbs(const Machine& machine, std::uint64_t bytes) {
+    for (const MemoryLevel& level : machine.memory) {
+        if (level.copy_gbs > 0 &&
+            static_cast<double>(level.working_set_bytes) >= 2 * static_cast<double>(bytes)) {
+            return level.copy_gbs;
+        }
+    }
+    return 0;
+}
+
 double unit_ns(const Machine& machine) {
     if (std::isfinite(machine.unit_ns) && machine.unit_ns > 0) {
         return machine.unit_ns;
@@ -46,6 +57,8 @@ double unit_ns(const Machine& machine) {
 Charges::Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes)
     : machine_(machine), placement_(placement),
       per_byte_(1 / (copy_gbs(machine, bytes) * unit_ns(machine))) {
+    const double own = own_copy_gbs(machine, bytes);
+    per_own_byte_ = own > 0 ? std::min(1 / (own * unit_ns(machine)), per_byte_) : per_byte_;
     std::vector<bool> taken(static_cast<std::size_t>(machine.size()), false);
     bool is_shared = false;
     for (const int pu : placement) {
@@ -77,14 +90,15 @@ int Charges::pair_class(Rank from, Rank to) const noexcept {
     return pu(from) == pu(to) || machine_.group.empty() ? -1 : machine_.class_of(pu(from), pu(to));
 }
 
-double Charges::pulling(std::uint64_t bytes, bool folds) const noexcept {
+double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept {
     const KernelCopy& copy = machine_.kernel_copy;
+    const double fetching = is_fresh && !machine_.memory.empty() ? copying(bytes) : 0;
     if (!copy.present()) {
-        return copying(bytes);
+        return copying(bytes) + fetching;
     }
     const double calls = folds ? std::ceil(static_cast<double>(bytes) / fold_bytes) : 1;
     const double kernel = calls * copy.start_ns + static_cast<double>(bytes) / copy.gbs;
-    return kernel / unit_ns(machine_) + (folds ? copying(bytes) : 0);
+    return kernel / unit_ns(machine_) + (folds ? copying(bytes) : 0) + fetching;
 }
 
 double Charges::send_factor(Rank from, Rank to, int count, bool same) const noexcept {

@@ -39,8 +39,15 @@ public:
         return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_byte_;
     }
 
-    /// Time to copy or combine that many bytes out of a peer's buffer.
-    [[nodiscard]] double pulling(std::uint64_t bytes, bool folds) const noexcept;
+    /// Time to copy that many bytes within a rank: out of its own cache, if that was measured.
+    [[nodiscard]] double copying_own(std::uint64_t bytes) const noexcept {
+        return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_own_byte_;
+    }
+
+    /// Time to copy or combine that many bytes out of a peer's buffer. What the peer wrote during
+    /// the operation is fresh: its lines have to be fetched out of the peer's cache, which takes as
+    /// long again where bandwidths were measured (two CPUs of one package: 2.2 times).
+    [[nodiscard]] double pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept;
 
     /// Factor on the cost of the `count`-th send in a row; `same` says all went to one receiver.
     [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
@@ -62,6 +69,7 @@ private:
     const Machine& machine_;
     std::span<const int> placement_;
     double per_byte_ = 0;
+    double per_own_byte_ = 0;
     // Two ranks on one PU take turns on it; the model's best number for that is its cheapest class.
     double shared_send_ = 0;
     double shared_receive_ = 0;

@@ -13,6 +13,7 @@
 #include <corymb/simulate.hpp>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,7 +32,8 @@ public:
            bool with_activities)
         : matching_(matching), plan_(matching.plan()), charges_(charges), bytes_(bytes),
           members_(plan_.steps.size()), available_(matching.step_count(), -1),
-          finished_(matching.step_count(), 0), delay_(matching.step_count(), 0) {
+          finished_(matching.step_count(), 0), delay_(matching.step_count(), 0),
+          is_fresh_(matching.step_count(), false) {
         if (with_activities) {
             activities_.resize(plan_.steps.size());
             for (std::size_t rank = 0; rank < activities_.size(); ++rank) {
@@ -45,6 +47,7 @@ public:
         const Step& step = matching_.step(number);
         Member& member = members_[index(rank)];
         begin_ = member.clock;
+        note_what_is_fresh(number, step, member);
         if (plan::is_sending(step.kind)) {
             send(number, step, rank);
         } else if (plan::has_source(step.kind)) {
@@ -53,7 +56,7 @@ public:
             publish(number, rank);
         } else {
             end_ = begin_ + charges_.of(rank).step_overhead() +
-                   charges_.of(rank).copying(bytes_of(step.to));
+                   charges_.of(rank).copying_own(bytes_of(step.to));
             member.sends_in_row = 0;
             member.receives_in_row = 0;
         }
@@ -105,17 +108,28 @@ private:
         bool batch_has_one_peer = true;
         int sends_in_row = 0;
         int receives_in_row = 0;
+        std::array<bool, 3> has_written{}; // by Buffer
     };
+
+    /// What a rank wrote before in this operation is fresh when it sends it.
+    void note_what_is_fresh(StepNumber number, const Step& step, Member& member) {
+        if (plan::is_sending(step.kind) || step.kind == StepKind::publish) {
+            is_fresh_[number] = member.has_written[static_cast<std::size_t>(step.from.buffer)];
+        } else if (step.to.count > 0) {
+            member.has_written[static_cast<std::size_t>(step.to.buffer)] = true;
+        }
+    }
 
     [[nodiscard]] std::uint64_t bytes_of(const Blocks& blocks) const {
         return plan::bytes_of(plan_, blocks, bytes_);
     }
 
     /// Time to copy or combine what a step takes from a peer.
-    [[nodiscard]] double taking(const Step& step, Rank rank) const {
+    [[nodiscard]] double taking(StepNumber number, const Step& step, Rank rank) const {
         const std::uint64_t bytes = bytes_of(step.to);
         return step.via == Mechanism::pull
-                   ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind))
+                   ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind),
+                                               is_fresh_[matching_.partner(number)])
                    : charges_.of(rank).copying(bytes);
     }
 
@@ -211,7 +225,7 @@ private:
             charges_.of(rank).step_overhead() +
             charges_.of(rank).receive(step.peer, rank) *
                 charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
-        end_ = begin_ + cost + taking(step, rank);
+        end_ = begin_ + cost + taking(number, step, rank);
         if (streams) {
             end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);
         }
@@ -222,7 +236,7 @@ private:
         const double seen =
             std::max(stored + delay_[number], begin_ + charges_.of(rank).receive(step.peer, rank));
         begin_ = std::max(begin_, stored);
-        end_ = seen + charges_.of(rank).step_overhead() + taking(step, rank);
+        end_ = seen + charges_.of(rank).step_overhead() + taking(number, step, rank);
         members_[index(rank)].receives_in_row = 0;
     }
 
@@ -264,7 +278,8 @@ private:
     std::vector<Member> members_;
     std::vector<double> available_; // by sending step: its data; by receiving step: its begin
     std::vector<double> finished_;
-    std::vector<double> delay_; // by reading step
+    std::vector<double> delay_;  // by reading step
+    std::vector<bool> is_fresh_; // by sending step
     std::vector<std::vector<Activity>> activities_;
     double begin_ = 0; // of the step being performed or completed
     double end_ = 0;

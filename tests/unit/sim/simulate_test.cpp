@@ -162,6 +162,31 @@ TEST(Simulate, BandwidthIsThatOfTheFirstSharedLevelThatFits) {
     EXPECT_NEAR(time_of(10000), 10000 / 20.0 / 0.5, 1e-6);
 }
 
+TEST(Simulate, WhatAPeerJustWroteTakesTwiceAsLongToPull) {
+    constexpr std::uint64_t bytes = 10000;
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.memory = {{.level = "l2", .working_set_bytes = 1 << 18, .copy_gbs = 40},
+                      {.level = "l3", .working_set_bytes = 1 << 20, .copy_gbs = 20}};
+    Plan plan = empty_plan(Collective::allreduce, 2, 1, bytes);
+    const Blocks input{Buffer::input, 0, 1};
+    const Blocks output{Buffer::output, 0, 1};
+    plan.steps[0] = {make_step(StepKind::send, 1, Mechanism::pull, input),
+                     make_step(StepKind::wait, 1)};
+    plan.steps[1] = {make_step(StepKind::recv, 0, Mechanism::pull, {}, output),
+                     make_step(StepKind::signal, 0)};
+    const double resting = simulate(plan, machine, in_order(2), bytes).finish[1];
+    // The copy stays within the sender's own cache.
+    plan.steps[0].insert(plan.steps[0].begin(),
+                         {.kind = StepKind::copy, .to = output, .from = input});
+    plan.steps[0][1].from = output;
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).finish[1],
+                resting + bytes / 40.0 + bytes / 20.0, 1e-6);
+    machine.memory.clear();
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).finish[1] -
+                    simulate(plan, machine, in_order(2), 1).finish[1],
+                2 * bytes * default_per_byte, 1e-6);
+}
+
 TEST(Simulate, ShorterLastBlockCostsLess) {
     // 25000 bytes in 2 blocks; the second message alone is timed by its difference.
     Plan plan = empty_plan(Collective::broadcast, 2, 2, 12001);
