@@ -10,9 +10,10 @@ prepare_build_folder
 use_ccache
 settings=()
 if [ "${1:-}" = --as-dev ]; then
-    settings=(-Ccmake.build-type=RelWithDebInfo -Ccmake.define.CORYMB_WERROR=ON
-        -Ccmake.define.CMAKE_CXX_COMPILER=g++
-        "-Ccmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1")
+    settings=(--config-settings=cmake.build-type=RelWithDebInfo
+        --config-settings=cmake.define.CORYMB_WERROR=ON
+        --config-settings=cmake.define.CMAKE_CXX_COMPILER=g++
+        "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1")
 fi
 export PATH="$venv/bin:$PATH"
 step pip-install "building and installing the Python package" \
