@@ -15,7 +15,7 @@ namespace corymb::sim {
 namespace {
 
 constexpr double assumed_copy_gbs = 10; // One core of a server of the 2010s, out of a cache.
-constexpr std::uint64_t fold_bytes = std::uint64_t{32} << 10; // Copied at a time to be combined.
+constexpr std::uint64_t fold_bytes = std::uint64_t{128} << 10; // Copied at a time to be combined.
 constexpr double assumed_cycle_ns = 0.4; // 2.5 GHz, for imported models that count in cycles.
 
 /// Copies between cores meet at the last-level cache or in memory: the first such level that holds
@@ -98,7 +98,7 @@ double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const no
     }
     const double calls = folds ? std::ceil(static_cast<double>(bytes) / fold_bytes) : 1;
     const double kernel = calls * copy.start_ns + static_cast<double>(bytes) / copy.gbs;
-    return kernel / unit_ns(machine_) + (folds ? copying(bytes) : 0) + fetching;
+    return kernel / unit_ns(machine_) + (folds ? copying_own(bytes) : 0) + fetching;
 }
 
 double Charges::send_factor(Rank from, Rank to, int count, bool same) const noexcept {

@@ -344,7 +344,7 @@ private:
             const std::size_t part = std::min(most, there.bytes - offset);
             const std::byte* from = there.data + offset;
             if (step.fold) {
-                bounce_.resize(most);
+                bounce_.resize(std::max(bounce_.size(), part));
                 copied = Env::read_process(process, from, bounce_.data(), part);
                 if (copied) {
                     arrive(step, bounce_.data(), offset, part);
@@ -362,7 +362,7 @@ private:
 
     /// Bytes that are folded at a time: whole elements, and they stay in a core's cache.
     [[nodiscard]] std::size_t bounce_length() const noexcept {
-        constexpr std::size_t bounce_bytes = std::size_t{32} << 10;
+        constexpr std::size_t bounce_bytes = std::size_t{128} << 10;
         return bounce_bytes / operands_->element_bytes * operands_->element_bytes;
     }
 

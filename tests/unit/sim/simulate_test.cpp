@@ -132,7 +132,7 @@ TEST(Simulate, PullIsCopiedOnce) {
 TEST(Simulate, PullOutOfAProcessCostsWhatTheKernelTakes) {
     Machine machine = uniform_machine(2, send_cost, receive_cost);
     machine.kernel_copy = {600, 20};
-    constexpr std::uint64_t bytes = 64 << 10;
+    constexpr std::uint64_t bytes = 256 << 10;
     Plan plan = one_message(Mechanism::pull, bytes);
     const double called = send_cost + receive_cost + 600;
     EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).finish[1],
