@@ -147,8 +147,7 @@ std::size_t Arena::bytes() const {
 }
 
 void Arena::drop() noexcept {
-    const std::lock_guard lock(*memory_);
-    drop_locked();
+    change_if_possible(*memory_, [this] { drop_locked(); });
 }
 
 void Arena::drop_locked() noexcept {

@@ -6,6 +6,8 @@
 
 #include "base/reach.hpp"
 
+#include <corymb/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -36,6 +38,18 @@ public:
     /// With the lock held: a block of `take`, with the same length.
     virtual void give_back(Offset block, std::size_t bytes) noexcept = 0;
 };
+
+/// For destructors: `change()` with the lock held. When the lock cannot be had, somebody is
+/// stopped who has it: nothing is changed, and those who wait for the change notice its lack.
+template <class Change>
+void change_if_possible(Memory& memory, const Change& change) noexcept {
+    try {
+        const std::lock_guard lock(memory);
+        change();
+    } catch (const Error&) {
+        return;
+    }
+}
 
 /// The heap of this process; an offset is an address. What was not given back is freed at the end.
 class HeapMemory final : public Memory {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file begins with a header; blocks follow. A block's length is a power of two; free blocks of
-// one length form a list through their first word. The header's lock is robust: the kernel hands it
-// on when its owner dies.
+// one length form a list through their first word.
 #include "base/shared_memory.hpp"
 
 #include "base/commit.hpp"
+#include "base/robust_lock.hpp"
 #include "base/small_file.hpp"
 
 #include <corymb/error.hpp>
@@ -18,7 +18,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <new>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -33,12 +32,12 @@ struct SharedMemory::Header {
     std::uint64_t end;                         ///< First byte that was never part of a block.
     std::uint64_t file_bytes;                  ///< Length of the file.
     std::array<std::uint64_t, 48> free_blocks; ///< By the logarithm of their length.
-    pthread_mutex_t mutex;
+    RobustLock lock;
 };
 
 namespace {
 
-constexpr std::uint64_t magic_of_this_version = 0x0001'626d'7972'6f63; // "corymb", layout 1.
+constexpr std::uint64_t magic_of_this_version = 0x0002'626d'7972'6f63; // "corymb", layout 2.
 constexpr std::size_t header_bytes = 4096;
 constexpr int smallest_block = 12;    // 4096 bytes.
 constexpr int whole_pages_block = 16; // Blocks from here on go back to the system when free.
@@ -61,19 +60,6 @@ std::size_t wanted_capacity() noexcept {
         pages > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(::getpagesize())
                   : capacity_min;
     return std::clamp(std::bit_ceil(physical), capacity_min, capacity_max);
-}
-
-void make_robust(pthread_mutex_t& mutex) {
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
-    const int error = pthread_mutex_init(&mutex, &kind);
-    pthread_mutexattr_destroy(&kind);
-    if (error != 0) {
-        throw Error(Errc::unsupported, fmt::format("no lock between processes can be made ({})",
-                                                   std::strerror(error)));
-    }
 }
 
 } // namespace
@@ -111,7 +97,6 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
     header.capacity = capacity;
     header.end = header_bytes;
     header.file_bytes = step_bytes;
-    make_robust(header.mutex);
     commit(header.magic, magic_of_this_version);
     return made;
 }
@@ -177,17 +162,11 @@ SharedMemory::~SharedMemory() {
 }
 
 void SharedMemory::lock() {
-    pthread_mutex_t& mutex = header().mutex;
-    const int result = pthread_mutex_lock(&mutex);
-    if (result == EOWNERDEAD) {
-        pthread_mutex_consistent(&mutex);
-    } else if (result != 0) {
-        throw Error(Errc::io, fmt::format("the team's lock fails ({})", std::strerror(result)));
-    }
+    header().lock.lock();
 }
 
 void SharedMemory::unlock() noexcept {
-    pthread_mutex_unlock(&header().mutex);
+    header().lock.unlock();
 }
 
 void SharedMemory::grow(std::uint64_t end) {

@@ -24,7 +24,7 @@ public:
 
     [[nodiscard]] Reach reach() const noexcept override { return Reach::machine; }
     [[nodiscard]] std::byte* at(Offset offset) const noexcept override { return base_ + offset; }
-    /// A process that died with the lock held is no obstacle: all changes end in a commit.
+    /// As RobustLock says: a process that died with it is no obstacle, all changes end in a commit.
     void lock() override;
     void unlock() noexcept override;
     [[nodiscard]] Offset take(std::size_t bytes) override;

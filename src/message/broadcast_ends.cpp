@@ -48,12 +48,9 @@ BroadcastPublished::~BroadcastPublished() {
     if (fork_count_ != fork_count()) {
         return; // The parent goes on.
     }
-    try {
-        const std::lock_guard lock(shared->memory);
+    change_if_possible(shared->memory, [this] {
         shared->head->state.store(BroadcastHead::closed, std::memory_order_relaxed);
-    } catch (const Error&) { // The lock is gone, and with it the ring.
-        return;
-    }
+    });
     shared->head->bell.ring();
 }
 

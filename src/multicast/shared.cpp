@@ -100,9 +100,10 @@ void MulticastShared::take_place(Rank rank) {
 }
 
 void MulticastShared::release_place(Rank rank) noexcept {
-    const std::lock_guard lock(memory_);
-    core.release(position_of(rank));
-    board_.place(rank).pid = 0;
+    change_if_possible(memory_, [&] {
+        core.release(position_of(rank));
+        board_.place(rank).pid = 0;
+    });
 }
 
 void MulticastShared::bury_locked(Rank rank) {

@@ -35,8 +35,7 @@ Member::~Member() {
         return;
     }
     pending_.reset(); // Completes what is under way.
-    const std::lock_guard lock(*shared->memory);
-    shared->fabric.state(rank).gone = 1;
+    change_if_possible(*shared->memory, [this] { shared->fabric.state(rank).gone = 1; });
 }
 
 Pending& Member::pending() {

@@ -38,10 +38,11 @@ team::LaneId TeamShared::take_own_lane(std::uint64_t number) {
 
 void TeamShared::give_back_own_lane(team::LaneId id) noexcept {
     auto& entry = own_lanes(fabric).entry[id - team::first_own_lane];
-    const std::lock_guard lock(*memory);
-    if (++entry.returned == static_cast<std::uint32_t>(fabric.size())) {
-        entry = {};
-    }
+    change_if_possible(*memory, [&] {
+        if (++entry.returned == static_cast<std::uint32_t>(fabric.size())) {
+            entry = {};
+        }
+    });
 }
 
 } // namespace corymb::detail

@@ -134,18 +134,19 @@ TeamShared::~TeamShared() {
     if (company) {
         company->watch.look();
     }
-    const std::lock_guard lock(*memory);
-    bool is_last = true;
-    for (Rank rank = 0; rank < fabric.size(); ++rank) {
-        auto& state = fabric.state(rank);
-        if (!is_elsewhere(rank)) {
-            state.left = 1;
+    change_if_possible(*memory, [this] {
+        bool is_last = true;
+        for (Rank rank = 0; rank < fabric.size(); ++rank) {
+            auto& state = fabric.state(rank);
+            if (!is_elsewhere(rank)) {
+                state.left = 1;
+            }
+            is_last = is_last && (state.left != 0 || company->watch.has_ended(state.pid));
         }
-        is_last = is_last && (state.left != 0 || company->watch.has_ended(state.pid));
-    }
-    if (is_last) {
-        fabric.arena().drop_locked();
-    }
+        if (is_last) {
+            fabric.arena().drop_locked();
+        }
+    });
 }
 
 const team::SharedPlan& TeamShared::plan(const team::PlanKey& key) {
