@@ -12,6 +12,7 @@
 #include <corymb/c/collectives.h>
 #include <corymb/c/mailboxes.h>
 #include <corymb/c/messages.h>
+#include <corymb/c/multicast.h>
 #include <corymb/c/options.h>
 #include <corymb/c/parts.h>
 #include <corymb/c/requests.h>

@@ -98,6 +98,8 @@ public:
 
     /// Whether every member of the snapshot has run it, or has ended. Polls; never waits.
     [[nodiscard]] bool test();
+    /// Whether `test` or `wait` has found it complete. Looks at nothing.
+    [[nodiscard]] bool is_complete() const noexcept { return member_ == nullptr; }
     /// Waits for that, and serves other initiators' calls meanwhile. Then what the members did
     /// is visible here. Throws Errc::timeout after `limit` (0: the group's deadline) naming the
     /// late members and how late they are; the call goes on, and wait may be called again. Throws

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcast rings.
+#include "c/held.hpp"
 #include "c/known_options.hpp"
-#include "c/slots.hpp"
+#include "c/lists.hpp"
 
 #include <corymb.h>
 #include <corymb/broadcast_ring.hpp>
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
-struct corymb_broadcast_ring : corymb::c::SlotBase<corymb_broadcast_ring> {
+struct corymb_broadcast_ring : corymb::c::Holder<corymb_broadcast_ring, corymb::BroadcastRing> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620008;
     static constexpr const char* name = "the broadcast ring";
-    mutable std::optional<corymb::BroadcastRing> ring;
 };
 
-struct corymb_broadcast_publisher : corymb::c::SlotBase<corymb_broadcast_publisher> {
+struct corymb_broadcast_publisher
+    : corymb::c::Holder<corymb_broadcast_publisher, corymb::BroadcastPublisher> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620009;
     static constexpr const char* name = "the publisher";
-    corymb::BroadcastPublisher end;
 };
 
-struct corymb_broadcast_reader : corymb::c::SlotBase<corymb_broadcast_reader> {
+struct corymb_broadcast_reader
+    : corymb::c::Holder<corymb_broadcast_reader, corymb::BroadcastReader> {
     static constexpr std::uint64_t live_tag = 0x636F72796D62000A;
     static constexpr const char* name = "the reader";
-    corymb::BroadcastReader end;
 };
 
 namespace corymb::c {
@@ -57,51 +53,14 @@ BroadcastOptions broadcast_options(const corymb_broadcast_options* given) {
     return options;
 }
 
-corymb_broadcast_ring* new_ring(BroadcastRing&& made) {
-    corymb_broadcast_ring& handle = AllSlots<corymb_broadcast_ring>::take();
-    handle.ring.emplace(std::move(made));
-    return &handle;
-}
-
-/// An end of a ring in a handle of its own.
-template <class Handle, class End>
-Handle* new_end(End&& made) {
-    Handle& handle = AllSlots<Handle>::take();
-    handle.end = std::forward<End>(made);
-    return &handle;
-}
-
-template <class Handle>
-corymb_status free_end(Handle** end, const char* what) noexcept {
-    return guarded([&] {
-        require(end, what);
-        if (*end == nullptr) {
-            return;
-        }
-        Handle& handle = live(*end);
-        *end = nullptr;
-        handle.end = {};
-        AllSlots<Handle>::give_back(handle);
-    });
-}
-
-void give_infos(const std::vector<BroadcastReaderInfo>& found, corymb_broadcast_reader_info* infos,
-                size_t room, size_t* count) {
-    require(count, "count");
-    if (room != 0) {
-        require(infos, "room is not 0, but infos");
-    }
-    for (size_t i = 0; i < std::min(room, found.size()); ++i) {
-        const BroadcastReaderInfo& info = found[i];
-        infos[i] = {info.reader,
-                    info.pid,
-                    static_cast<corymb_broadcast_policy>(info.policy),
-                    info.is_dropped ? 1 : 0,
-                    info.has_ended ? 1 : 0,
-                    info.last,
-                    info.lag};
-    }
-    *count = found.size();
+corymb_broadcast_reader_info info_of(const BroadcastReaderInfo& info) {
+    return {info.reader,
+            info.pid,
+            static_cast<corymb_broadcast_policy>(info.policy),
+            info.is_dropped ? 1 : 0,
+            info.has_ended ? 1 : 0,
+            info.last,
+            info.lag};
 }
 
 } // namespace
@@ -112,113 +71,84 @@ using namespace corymb;
 
 corymb_status corymb_broadcast_ring_create(const corymb_broadcast_options* options,
                                            corymb_broadcast_ring** ring) noexcept {
-    return c::guarded([&] {
-        c::require(ring, "corymb_broadcast_ring_create: ring");
-        *ring = nullptr;
-        *ring = c::new_ring(BroadcastRing(c::broadcast_options(options)));
-    });
+    return c::give_handle(ring, "corymb_broadcast_ring_create: ring",
+                          [&] { return BroadcastRing(c::broadcast_options(options)); });
 }
 
 corymb_status corymb_broadcast_ring_attach(int descriptor, corymb_broadcast_ring** ring) noexcept {
-    return c::guarded([&] {
-        c::require(ring, "corymb_broadcast_ring_attach: ring");
-        *ring = nullptr;
-        *ring = c::new_ring(BroadcastRing::attach(descriptor));
-    });
+    return c::give_handle(ring, "corymb_broadcast_ring_attach: ring",
+                          [&] { return BroadcastRing::attach(descriptor); });
 }
 
 corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
                                                     int* descriptor) noexcept {
-    return c::guarded([&] {
-        c::require(descriptor, "corymb_broadcast_ring_make_descriptor: descriptor");
-        *descriptor = -1;
-        *descriptor = c::live(ring).ring->make_descriptor();
-    });
+    return c::give_value(descriptor, "corymb_broadcast_ring_make_descriptor: descriptor", -1,
+                         [&] { return c::held(ring).make_descriptor(); });
 }
 
 corymb_status corymb_broadcast_ring_publisher(corymb_broadcast_ring* ring,
                                               corymb_broadcast_publisher** publisher) noexcept {
-    return c::guarded([&] {
-        c::require(publisher, "corymb_broadcast_ring_publisher: publisher");
-        *publisher = nullptr;
-        *publisher = c::new_end<corymb_broadcast_publisher>(c::live(ring).ring->publisher());
-    });
+    return c::give_handle(publisher, "corymb_broadcast_ring_publisher: publisher",
+                          [&] { return c::held(ring).publisher(); });
 }
 
 corymb_status corymb_broadcast_ring_reader(corymb_broadcast_ring* ring,
                                            corymb_broadcast_policy policy,
                                            corymb_broadcast_reader** reader) noexcept {
-    return c::guarded([&] {
-        c::require(reader, "corymb_broadcast_ring_reader: reader");
-        *reader = nullptr;
-        *reader =
-            c::new_end<corymb_broadcast_reader>(c::live(ring).ring->reader(c::policy_of(policy)));
-    });
+    return c::give_handle(reader, "corymb_broadcast_ring_reader: reader",
+                          [&] { return c::held(ring).reader(c::policy_of(policy)); });
 }
 
 corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,
                                             corymb_broadcast_reader_info* infos, size_t room,
                                             size_t* count) noexcept {
-    return c::guarded([&] { c::give_infos(c::live(ring).ring->readers(), infos, room, count); });
+    return c::guarded(
+        [&] { c::give_list(c::held(ring).readers(), infos, room, count, c::info_of); });
 }
 
 corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
                                            size_t* bytes) noexcept {
-    return c::guarded([&] {
-        c::require(bytes, "corymb_broadcast_ring_memory: bytes");
-        *bytes = c::live(ring).ring->memory();
-    });
+    return c::give_value(bytes, "corymb_broadcast_ring_memory: bytes", size_t{0},
+                         [&] { return c::held(ring).memory(); });
 }
 
 corymb_status corymb_broadcast_ring_free(corymb_broadcast_ring** ring) noexcept {
-    return c::guarded([&] {
-        c::require(ring, "corymb_broadcast_ring_free: ring");
-        if (*ring == nullptr) {
-            return;
-        }
-        corymb_broadcast_ring& handle = c::live(*ring);
-        *ring = nullptr;
-        handle.ring.reset();
-        c::AllSlots<corymb_broadcast_ring>::give_back(handle);
-    });
+    return c::free_held(ring, "corymb_broadcast_ring_free: ring");
 }
 
 corymb_status corymb_broadcast_publish(corymb_broadcast_publisher* publisher, const void* data,
                                        size_t bytes, int64_t limit_ns) noexcept {
     return c::guarded(
-        [&] { c::live(publisher).end.publish(data, bytes, c::time_of(limit_ns, "limit_ns")); });
+        [&] { c::held(publisher).publish(data, bytes, c::time_of(limit_ns, "limit_ns")); });
 }
 
 corymb_status corymb_broadcast_try_publish(corymb_broadcast_publisher* publisher, const void* data,
                                            size_t bytes, int* published) noexcept {
-    return c::guarded([&] {
-        c::require(published, "corymb_broadcast_try_publish: published");
-        *published = 0;
-        *published = c::live(publisher).end.try_publish(data, bytes) ? 1 : 0;
-    });
+    return c::give_value(published, "corymb_broadcast_try_publish: published", 0,
+                         [&] { return c::held(publisher).try_publish(data, bytes); });
 }
 
 uint64_t corymb_broadcast_published(const corymb_broadcast_publisher* publisher) noexcept {
-    return c::is_live(publisher) ? publisher->end.published() : 0;
+    return c::is_live(publisher) ? publisher->held->published() : 0;
 }
 
 corymb_status corymb_broadcast_drop(corymb_broadcast_publisher* publisher, int reader) noexcept {
-    return c::guarded([&] { c::live(publisher).end.drop(reader); });
+    return c::guarded([&] { c::held(publisher).drop(reader); });
 }
 
 corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publisher* publisher,
                                             corymb_broadcast_reader_info* infos, size_t room,
                                             size_t* count) noexcept {
     return c::guarded(
-        [&] { c::give_infos(c::live(publisher).end.take_dropped(), infos, room, count); });
+        [&] { c::give_list(c::held(publisher).take_dropped(), infos, room, count, c::info_of); });
 }
 
 corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publisher) noexcept {
-    return c::free_end(publisher, "corymb_broadcast_publisher_free: publisher");
+    return c::free_held(publisher, "corymb_broadcast_publisher_free: publisher");
 }
 
 int corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->end.number() : -1;
+    return c::is_live(reader) ? reader->held->number() : -1;
 }
 
 corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
@@ -227,7 +157,7 @@ corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
     size_t done = 0;
     const corymb_status status = c::guarded([&] {
         c::require(handler, "corymb_broadcast_probe: handler");
-        static_cast<void>(c::live(reader).end.probe(
+        static_cast<void>(c::held(reader).probe(
             [&](const BroadcastMessage& message) {
                 ++done;
                 const corymb_broadcast_message given = {message.bytes.data(), message.bytes.size(),
@@ -244,25 +174,19 @@ corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
 
 corymb_status corymb_broadcast_wait(corymb_broadcast_reader* reader, int64_t limit_ns,
                                     int* ready) noexcept {
-    return c::guarded([&] {
-        c::require(ready, "corymb_broadcast_wait: ready");
-        *ready = 0;
-        *ready = c::live(reader).end.wait(c::time_of(limit_ns, "limit_ns")) ? 1 : 0;
-    });
+    return c::give_value(ready, "corymb_broadcast_wait: ready", 0,
+                         [&] { return c::held(reader).wait(c::time_of(limit_ns, "limit_ns")); });
 }
 
 corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* reader, int* at_end) noexcept {
-    return c::guarded([&] {
-        c::require(at_end, "corymb_broadcast_at_end: at_end");
-        *at_end = 0;
-        *at_end = c::live(reader).end.at_end() ? 1 : 0;
-    });
+    return c::give_value(at_end, "corymb_broadcast_at_end: at_end", 0,
+                         [&] { return c::held(reader).at_end(); });
 }
 
 uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->end.last() : 0;
+    return c::is_live(reader) ? reader->held->last() : 0;
 }
 
 corymb_status corymb_broadcast_reader_free(corymb_broadcast_reader** reader) noexcept {
-    return c::free_end(reader, "corymb_broadcast_reader_free: reader");
+    return c::free_held(reader, "corymb_broadcast_reader_free: reader");
 }

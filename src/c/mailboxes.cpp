@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes.
+#include "c/held.hpp"
 #include "c/known_options.hpp"
-#include "c/slots.hpp"
 #include "c/text.hpp"
 
 #include <corymb.h>
 #include <corymb/mailbox.hpp>
 
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-struct corymb_mailbox_group : corymb::c::SlotBase<corymb_mailbox_group> {
+struct corymb_mailbox_group : corymb::c::Holder<corymb_mailbox_group, corymb::MailboxGroup> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620006;
     static constexpr const char* name = "the mailbox group";
-    mutable std::optional<corymb::MailboxGroup> group;
 };
 
-struct corymb_mailbox : corymb::c::SlotBase<corymb_mailbox> {
+struct corymb_mailbox : corymb::c::Holder<corymb_mailbox, corymb::Mailbox> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620007;
     static constexpr const char* name = "the mailbox";
-    corymb::Mailbox box;
 };
 
 namespace corymb::c {
@@ -63,12 +59,6 @@ MailboxOptions mailbox_options(const corymb_mailbox_options* given) {
     return options;
 }
 
-corymb_mailbox_group* new_group(MailboxGroup&& made) {
-    corymb_mailbox_group& handle = AllSlots<corymb_mailbox_group>::take();
-    handle.group.emplace(std::move(made));
-    return &handle;
-}
-
 } // namespace
 
 } // namespace corymb::c
@@ -77,94 +67,61 @@ using namespace corymb;
 
 corymb_status corymb_mailbox_group_create(int size, const corymb_mailbox_options* options,
                                           corymb_mailbox_group** group) noexcept {
-    return c::guarded([&] {
-        c::require(group, "corymb_mailbox_group_create: group");
-        *group = nullptr;
-        *group = c::new_group(MailboxGroup(size, c::mailbox_options(options)));
-    });
+    return c::give_handle(group, "corymb_mailbox_group_create: group",
+                          [&] { return MailboxGroup(size, c::mailbox_options(options)); });
 }
 
 corymb_status corymb_mailbox_group_attach(int descriptor, corymb_mailbox_group** group) noexcept {
-    return c::guarded([&] {
-        c::require(group, "corymb_mailbox_group_attach: group");
-        *group = nullptr;
-        *group = c::new_group(MailboxGroup::attach(descriptor));
-    });
+    return c::give_handle(group, "corymb_mailbox_group_attach: group",
+                          [&] { return MailboxGroup::attach(descriptor); });
 }
 
 corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,
                                                    int* descriptor) noexcept {
-    return c::guarded([&] {
-        c::require(descriptor, "corymb_mailbox_group_make_descriptor: descriptor");
-        *descriptor = -1;
-        *descriptor = c::live(group).group->make_descriptor();
-    });
+    return c::give_value(descriptor, "corymb_mailbox_group_make_descriptor: descriptor", -1,
+                         [&] { return c::held(group).make_descriptor(); });
 }
 
 corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                         corymb_mailbox** mailbox) noexcept {
-    return c::guarded([&] {
-        c::require(mailbox, "corymb_mailbox_group_join: mailbox");
-        *mailbox = nullptr;
-        Mailbox joined = c::live(group).group->join(rank);
-        corymb_mailbox& handle = c::AllSlots<corymb_mailbox>::take();
-        handle.box = std::move(joined);
-        *mailbox = &handle;
-    });
+    return c::give_handle(mailbox, "corymb_mailbox_group_join: mailbox",
+                          [&] { return c::held(group).join(rank); });
 }
 
 corymb_status corymb_mailbox_group_protocol(const corymb_mailbox_group* group,
                                             corymb_mailbox_protocol* protocol) noexcept {
-    return c::guarded([&] {
-        c::require(protocol, "corymb_mailbox_group_protocol: protocol");
-        *protocol = c::protocol_of(c::live(group).group->protocol());
-    });
+    return c::give_value(protocol, "corymb_mailbox_group_protocol: protocol",
+                         CORYMB_MAILBOX_AUTOMATIC,
+                         [&] { return c::protocol_of(c::held(group).protocol()); });
 }
 
 corymb_status corymb_mailbox_group_reason(const corymb_mailbox_group* group, char** text) noexcept {
-    return c::guarded([&] {
-        c::require(text, "corymb_mailbox_group_reason: text");
-        *text = nullptr;
-        *text = c::new_text(c::live(group).group->reason());
-    });
+    return c::give_value<char*>(text, "corymb_mailbox_group_reason: text", nullptr,
+                                [&] { return c::new_text(c::held(group).reason()); });
 }
 
 corymb_status corymb_mailbox_group_memory(const corymb_mailbox_group* group,
                                           size_t* bytes) noexcept {
-    return c::guarded([&] {
-        c::require(bytes, "corymb_mailbox_group_memory: bytes");
-        *bytes = c::live(group).group->memory();
-    });
+    return c::give_value(bytes, "corymb_mailbox_group_memory: bytes", size_t{0},
+                         [&] { return c::held(group).memory(); });
 }
 
 corymb_status corymb_mailbox_group_free(corymb_mailbox_group** group) noexcept {
-    return c::guarded([&] {
-        c::require(group, "corymb_mailbox_group_free: group");
-        if (*group == nullptr) {
-            return;
-        }
-        corymb_mailbox_group& handle = c::live(*group);
-        *group = nullptr;
-        handle.group.reset();
-        c::AllSlots<corymb_mailbox_group>::give_back(handle);
-    });
+    return c::free_held(group, "corymb_mailbox_group_free: group");
 }
 
 int corymb_mailbox_rank(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->box.rank() : -1;
+    return c::is_live(mailbox) ? mailbox->held->rank() : -1;
 }
 
 int corymb_mailbox_size(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->box.size() : 0;
+    return c::is_live(mailbox) ? mailbox->held->size() : 0;
 }
 
 corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* data, size_t bytes,
                                   int* sent) noexcept {
-    return c::guarded([&] {
-        c::require(sent, "corymb_mailbox_send: sent");
-        *sent = 0;
-        *sent = c::live(mailbox).box.send(to, data, bytes) ? 1 : 0;
-    });
+    return c::give_value(sent, "corymb_mailbox_send: sent", 0,
+                         [&] { return c::held(mailbox).send(to, data, bytes); });
 }
 
 corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
@@ -173,7 +130,7 @@ corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
     return c::guarded([&] {
         c::require(sent, "corymb_mailbox_send_batch: sent");
         *sent = 0;
-        Mailbox& box = c::live(mailbox).box;
+        Mailbox& box = c::held(mailbox);
         if (count != 0) {
             c::require(messages, "corymb_mailbox_send_batch: messages");
             c::require(bytes, "corymb_mailbox_send_batch: bytes");
@@ -198,7 +155,7 @@ corymb_status corymb_mailbox_send_in_place(corymb_mailbox* mailbox, int to, size
         *sent = 0;
         c::require(writer, "corymb_mailbox_send_in_place: writer");
         const bool was_room =
-            c::live(mailbox).box.send_in_place(to, bytes, [=](std::span<std::byte> place) {
+            c::held(mailbox).send_in_place(to, bytes, [=](std::span<std::byte> place) {
                 return writer(place.data(), place.size(), context);
             });
         *sent = was_room ? 1 : 0;
@@ -210,7 +167,7 @@ corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox, corymb_message_handl
     size_t done = 0;
     const corymb_status status = c::guarded([&] {
         c::require(handler, "corymb_mailbox_probe: handler");
-        static_cast<void>(c::live(mailbox).box.probe(
+        static_cast<void>(c::held(mailbox).probe(
             [&](Rank from, std::span<const std::byte> message) {
                 ++done;
                 c::check_handler(handler(from, message.data(), message.size(), context));
@@ -224,22 +181,10 @@ corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox, corymb_message_handl
 }
 
 corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t limit_ns, int* ready) noexcept {
-    return c::guarded([&] {
-        c::require(ready, "corymb_mailbox_wait: ready");
-        *ready = 0;
-        *ready = c::live(mailbox).box.wait(c::time_of(limit_ns, "limit_ns")) ? 1 : 0;
-    });
+    return c::give_value(ready, "corymb_mailbox_wait: ready", 0,
+                         [&] { return c::held(mailbox).wait(c::time_of(limit_ns, "limit_ns")); });
 }
 
 corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) noexcept {
-    return c::guarded([&] {
-        c::require(mailbox, "corymb_mailbox_free: mailbox");
-        if (*mailbox == nullptr) {
-            return;
-        }
-        corymb_mailbox& handle = c::live(*mailbox);
-        *mailbox = nullptr;
-        handle.box = Mailbox();
-        c::AllSlots<corymb_mailbox>::give_back(handle);
-    });
+    return c::free_held(mailbox, "corymb_mailbox_free: mailbox");
 }

@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program in plain C11: every function of <corymb.h> is called from C at least once, against the
 // shared library. Results in depth are compared in the tests beside it.
-#include <corymb.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/// Of plain_messages.c.
-void check_messages(void);
+#include "plain.h"
 
 enum { size = 2, count = 3 };
 
-static void check(int holds, const char* what, int line) {
-    if (!holds) {
-        fprintf(stderr, "line %d: %s; last error: %s\n", line, what, corymb_last_error());
-        exit(1);
-    }
-}
-#define CHECK(what) check(what, #what, __LINE__)
-#define OK(call) check((call) == CORYMB_OK, #call, __LINE__)
-
 static void check_all(const double* data, double expected, int line) {
     for (int i = 0; i < count; ++i) {
-        check(data[i] == expected, "a result", line);
+        check(data[i] == expected, "a result", __FILE__, line);
     }
 }
 #define ALL(data, expected) check_all(data, expected, __LINE__)
@@ -268,6 +252,7 @@ int main(void) {
     OK(corymb_thread_team_free(&group));
     processes();
     check_messages();
+    check_multicast();
     CHECK(strcmp(corymb_status_name(CORYMB_TIMEOUT), "timeout") == 0);
     CHECK(corymb_type_size(corymb_type_of_bytes(24)) == 24);
     printf("corymb %s from C, %d usable CPUs\n", corymb_version(), corymb_usable_cpus());

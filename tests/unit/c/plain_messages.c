@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of plain.c for mailboxes and broadcast rings.
+#include "plain.h"
+
 #include <corymb.h>
 
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void check_messages(void);
-
-static void check(int holds, const char* what, int line) {
-    if (!holds) {
-        fprintf(stderr, "plain_messages.c:%d: %s; last error: %s\n", line, what,
-                corymb_last_error());
-        exit(1);
-    }
-}
-#define CHECK(what) check(what, #what, __LINE__)
-#define OK(call) check((call) == CORYMB_OK, #call, __LINE__)
-#define REFUSED(call) CHECK((call) == CORYMB_INVALID_ARGUMENT && strlen(corymb_last_error()) > 0)
 
 /// What has come; a handler refuses a message of this many bytes.
 enum { unwanted = 3 };
