@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb/multicast_model.hpp for Python.
+// corymb/multicast.hpp for Python.
 #include "bindings.hpp"
+#include "buffer.hpp"
+#include "long_wait.hpp"
+#include "named.hpp"
+#include "python_call.hpp"
 
-#include <corymb/multicast_model.hpp>
+#include <corymb/machine.hpp>
+#include <corymb/multicast.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
-#include <numeric>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,85 +24,365 @@ namespace corymb::python {
 
 namespace {
 
-template <class T, std::size_t N>
-T named(const std::array<std::pair<const char*, T>, N>& known, const std::string& name,
-        const std::string& what) {
-    std::string names;
-    for (const auto& [own, value] : known) {
-        if (name == own) {
-            return value;
-        }
-        names += (names.empty() ? "" : ", ") + std::string(own);
-    }
-    throw Error(Errc::unknown_name, "unknown " + what + " '" + name + "'; there are " + names);
-}
-
 constexpr std::array topologies{
-    std::pair{"flat", MulticastTopology::flat}, std::pair{"binary", MulticastTopology::binary},
-    std::pair{"tree", MulticastTopology::tree}, std::pair{"split", MulticastTopology::split}};
-constexpr std::array acknowledgements{std::pair{"counters", MulticastAcknowledgement::counters},
-                                      std::pair{"messages", MulticastAcknowledgement::messages}};
+    std::pair{"best", MulticastTopology::best}, std::pair{"flat", MulticastTopology::flat},
+    std::pair{"binary", MulticastTopology::binary}, std::pair{"tree", MulticastTopology::tree},
+    std::pair{"split", MulticastTopology::split}};
+constexpr std::array states{std::pair{"told", MulticastLate::State::told},
+                            std::pair{"running", MulticastLate::State::running},
+                            std::pair{"untold", MulticastLate::State::untold},
+                            std::pair{"ended", MulticastLate::State::ended}};
 
-std::vector<int> places(const Machine& machine, const std::optional<std::vector<int>>& placement) {
-    std::vector<int> all = placement.value_or(std::vector<int>{});
-    if (!placement) {
-        all.resize(static_cast<std::size_t>(machine.size()));
-        std::iota(all.begin(), all.end(), 0);
+struct Group {
+    MulticastGroup group;
+    bool is_between_processes;
+};
+
+/// Says for its life that a rank is used: by a thread, without the interpreter lock, or by one in
+/// whose midst a call runs.
+class Use {
+public:
+    explicit Use(std::shared_ptr<bool> of) : flag_(std::move(of)) {
+        if (*flag_) {
+            throw Error(Errc::invalid_argument,
+                        "this rank's multicast is in use: by another thread, or by a call that "
+                        "runs on it, which must not use the group");
+        }
+        *flag_ = true;
     }
-    return all;
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { *flag_ = false; }
+
+private:
+    std::shared_ptr<bool> flag_;
+};
+
+/// A rank's place. What may wait runs without the interpreter lock.
+class Place {
+public:
+    Place(Multicast&& own, bool is_between_processes)
+        : own_(std::move(own)), is_between_processes_(is_between_processes) {}
+    Place(Place&&) noexcept = default;
+    Place& operator=(Place&&) = delete;
+    ~Place() {
+        if (own_) {
+            const nb::gil_scoped_release unlocked;
+            own_.reset();
+        }
+    }
+
+    void close() {
+        if (own_) {
+            const Use use(is_used_);
+            const nb::gil_scoped_release unlocked;
+            own_.reset();
+        }
+    }
+    /// `body(multicast)`.
+    template <class Body>
+    auto unlocked(const Body& body) {
+        const Use use(is_used_);
+        Multicast& own = open();
+        const nb::gil_scoped_release unlocked;
+        return body(own);
+    }
+    int poll() {
+        const Use use(is_used_);
+        return open().poll();
+    }
+    int sleep(std::optional<double> seconds) {
+        const Use use(is_used_);
+        Multicast& own = open();
+        int count = 0;
+        static_cast<void>(LongWait(seconds).until([&](std::chrono::nanoseconds limit) {
+            count += own.sleep(limit);
+            return count != 0;
+        }));
+        return count;
+    }
+    [[nodiscard]] Multicast& open() {
+        if (!own_) {
+            throw Error(Errc::invalid_argument, "this rank's multicast is closed");
+        }
+        return *own_;
+    }
+    [[nodiscard]] bool is_between_processes() const noexcept { return is_between_processes_; }
+    [[nodiscard]] const std::shared_ptr<bool>& is_used() const noexcept { return is_used_; }
+
+private:
+    std::optional<Multicast> own_;
+    bool is_between_processes_;
+    std::shared_ptr<bool> is_used_ = std::make_shared<bool>(false);
+};
+
+Multicast::Handler handler_of(nb::callable callable, bool is_between_processes) {
+    return [call = PythonCall(std::move(callable), is_between_processes)](
+               std::span<const std::byte> message) {
+        call(message);
+    };
 }
 
-MulticastTimes times_of(const Machine& machine, const std::vector<int>& members,
-                        const std::optional<std::vector<int>>& placement, int initiator,
-                        const std::string& topology, const std::optional<Plan>& plan, int fan_out,
-                        int flat_up_to, bool skipping, const std::string& acknowledgement,
-                        double run, double test) {
+class Token {
+public:
+    Token(MulticastToken&& token, const Place& place)
+        : token_(std::move(token)), members_(token_.members()), is_used_(place.is_used()) {}
+
+    [[nodiscard]] bool test() {
+        const Use use(is_used_);
+        const nb::gil_scoped_release unlocked;
+        return token_.test();
+    }
+    /// What a piece of the wait says of late members is kept until the last one.
+    void wait(std::optional<double> seconds) {
+        const Use use(is_used_);
+        std::optional<Error> late;
+        try {
+            const bool is_done = LongWait(seconds).until([&](std::chrono::nanoseconds piece) {
+                try {
+                    token_.wait(std::max(piece, std::chrono::nanoseconds(1)));
+                } catch (const Error& error) {
+                    if (error.code() != Errc::timeout || token_.is_complete()) {
+                        throw;
+                    }
+                    late = error;
+                    return false;
+                }
+                return true;
+            });
+            if (is_done) {
+                return;
+            }
+        } catch (...) {
+            if (token_.is_complete()) {
+                const MulticastToken told = std::move(token_); // Of an exception, once.
+                throw;
+            }
+            throw;
+        }
+        throw Error(*late);
+    }
+    [[nodiscard]] std::vector<MulticastLate> late() const { return token_.late(); }
+    [[nodiscard]] int members() const noexcept { return members_; }
+
+private:
+    MulticastToken token_;
+    int members_;
+    std::shared_ptr<bool> is_used_;
+};
+
+Token call(Place& self, nb::callable function) {
+    if (self.is_between_processes()) {
+        throw Error(Errc::invalid_argument, "a function cannot be called in other processes: name "
+                                            "handlers with Multicast.on and send them a message");
+    }
+    PythonCall call(std::move(function), false);
+    return {self.unlocked(
+                [&](Multicast& own) { return own.call([call = std::move(call)] { call(); }); }),
+            self};
+}
+
+Token send(Place& self, nb::handle message, std::uint32_t handler) {
+    const Buffer buffer(message, false, "message");
+    const std::span<const std::byte> bytes(buffer.data(), buffer.bytes());
+    return {self.unlocked([&](Multicast& own) { return own.send(bytes, handler); }), self};
+}
+
+/// What `with multicast.quiescent():` holds.
+class Quiescence {
+public:
+    explicit Quiescence(nb::object of) : of_(std::move(of)) {}
+    void enter() {
+        was_member_.push_back(nb::cast<Place&>(of_).unlocked([](Multicast& own) {
+            const bool was_member = own.is_member();
+            own.leave();
+            return was_member;
+        }));
+    }
+    void exit() {
+        if (was_member_.empty()) {
+            throw Error(Errc::invalid_argument, "this quiescence has not begun");
+        }
+        if (was_member_.back()) {
+            nb::cast<Place&>(of_).unlocked([](Multicast& own) { own.join(); });
+        }
+        was_member_.pop_back();
+    }
+
+private:
+    nb::object of_;
+    std::vector<bool> was_member_;
+};
+
+MulticastGroup make_group(int size, const std::string& topology, const std::optional<Plan>& plan,
+                          int fan_out, int flat_up_to, bool skipping, int calls, double deadline,
+                          const std::string& wait, bool between_processes,
+                          const std::optional<Machine>& machine,
+                          const std::vector<int>& placement) {
     MulticastOptions options;
     options.topology = named(topologies, topology, "topology");
     options.plan = plan;
     options.fan_out = fan_out;
     options.flat_up_to = flat_up_to;
     options.skipping = skipping;
-    MulticastCall call;
-    call.members = members;
-    call.initiator = initiator;
-    call.run = run;
-    call.test = test;
-    call.acknowledgement = named(acknowledgements, acknowledgement, "acknowledgement");
-    return simulate_multicast(machine, places(machine, placement), options, call);
+    options.calls = calls;
+    options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(std::min(deadline, 1e9)));
+    options.wait_policy = wait_policy(wait);
+    options.between_processes = between_processes;
+    options.machine = machine ? std::make_shared<const Machine>(*machine) : nullptr;
+    options.placement = placement;
+    const nb::gil_scoped_release unlocked;
+    return MulticastGroup(size, options);
+}
+
+Place attach(Group& self, Rank rank, std::optional<nb::callable> handler) {
+    Multicast::Handler on_message;
+    if (handler) {
+        on_message = handler_of(std::move(*handler), self.is_between_processes);
+    }
+    const nb::gil_scoped_release unlocked;
+    return {self.group.attach(rank, std::move(on_message)), self.is_between_processes};
+}
+
+void bind_late(nb::module_& module) {
+    nb::class_<MulticastLate>(module, "MulticastLate", "A member that has not acknowledged a call.")
+        .def_ro("rank", &MulticastLate::rank)
+        .def_prop_ro(
+            "state", [](const MulticastLate& self) { return name_of(states, self.state); },
+            "'told' (has not polled since), 'running', 'untold' (waits for another late member) or "
+            "'ended' (its process has).")
+        .def_prop_ro(
+            "seconds",
+            [](const MulticastLate& self) {
+                return std::chrono::duration<double>(self.by).count();
+            },
+            "Since the call began.")
+        .def_ro("pid", &MulticastLate::pid, "Its process; 0 among threads.");
+    nb::class_<MulticastUnderWay>(module, "MulticastUnderWay", "A call that is not complete.")
+        .def_ro("initiator", &MulticastUnderWay::initiator)
+        .def_ro("number", &MulticastUnderWay::number, "Counts the calls of one slot of the group.")
+        .def_ro("members", &MulticastUnderWay::members,
+                "For how many it is, the initiator not counted.")
+        .def_ro("late", &MulticastUnderWay::late, "Those that have not run it.");
+}
+
+void bind_token(nb::module_& module) {
+    nb::class_<Token>(module, "MulticastToken",
+                      "A call to its initiator. When it is dropped the call goes on.")
+        .def("wait", &Token::wait, nb::arg("seconds") = 60.0,
+             "Until all members have run it, or, when `seconds` have passed, an error that names "
+             "the late ones; the call goes on, and wait may be called again. Raises, once, the "
+             "first exception of a member. Serves other calls meanwhile, without the interpreter "
+             "lock; Ctrl-C ends it.")
+        .def("test", &Token::test, "Whether all members have run it. Polls; never waits.")
+        .def("late", &Token::late, "Members that have not run it yet.")
+        .def_prop_ro("members", &Token::members, "For how many members the call was.");
+    nb::class_<Quiescence>(module, "MulticastQuiescence", "Of Multicast.quiescent.")
+        .def(
+            "__enter__",
+            [](nb::handle_t<Quiescence> self) {
+                nb::cast<Quiescence&>(self).enter();
+                return nb::borrow(self);
+            },
+            nb::sig("def __enter__(self) -> MulticastQuiescence"))
+        .def(
+            "__exit__", [](Quiescence& self, const nb::args&) { self.exit(); },
+            nb::sig("def __exit__(self, *error: object) -> None"));
+}
+
+void bind_place(nb::module_& module) {
+    const nb::keep_alive<0, 1> keeps_self;
+    nb::class_<Place>(module, "Multicast",
+                      "One rank's place in a group, of MulticastGroup.attach. One thread at a time "
+                      "uses it; as a context manager it closes itself.")
+        .def_prop_ro("rank", [](Place& self) { return self.open().rank(); })
+        .def_prop_ro(
+            "size", [](Place& self) { return self.open().size(); }, "Ranks of the group.")
+        .def_prop_ro("is_member", [](Place& self) { return self.open().is_member(); })
+        .def(
+            "join", [](Place& self) { self.unlocked([](Multicast& own) { own.join(); }); },
+            "Is told of every call that begins from now on, and must poll.")
+        .def(
+            "leave", [](Place& self) { self.unlocked([](Multicast& own) { own.leave(); }); },
+            "Is told of none any more; runs those that count on it.")
+        .def("poll", &Place::poll, "Runs what this member was told; how many calls.")
+        .def("sleep", &Place::sleep, nb::arg("seconds") = nb::none(),
+             "The same; when there is nothing, waits for it, at most `seconds`. Releases the "
+             "interpreter lock; Ctrl-C ends it.")
+        .def(
+            "on",
+            [](Place& self, std::uint32_t number, nb::callable handler) {
+                const Use use(self.is_used());
+                self.open().on(number, handler_of(std::move(handler), self.is_between_processes()));
+            },
+            nb::arg("number"), nb::arg("handler"),
+            "Messages to handlers of this number run handler(message) here.")
+        .def("call", &call, nb::arg("function"), keeps_self,
+             "Runs function() on every member, here before it returns if this rank is one. Not "
+             "between processes.")
+        .def("send", &send, nb::arg("message"), nb::arg("handler") = 0, keeps_self,
+             "Gives at most 56 bytes of a buffer to each member's handler of this number.")
+        .def(
+            "quiescent", [](nb::handle_t<Place> self) { return Quiescence(nb::borrow(self)); },
+            "A context manager: inside, the rank is no member and calls do not wait for it.")
+        .def("close", &Place::close, "Leaves; the rank can be attached again.")
+        .def(
+            "__enter__", [](nb::handle self) { return nb::borrow(self); },
+            nb::sig("def __enter__(self) -> Multicast"))
+        .def(
+            "__exit__", [](Place& self, const nb::args&) { self.close(); },
+            nb::sig("def __exit__(self, *error: object) -> None"));
 }
 
 } // namespace
 
 void bind_multicast(nb::module_& module) {
-    const nb::call_guard<nb::gil_scoped_release> unlocked;
-    nb::class_<MulticastTimes>(module, "MulticastTimes", "A simulated call, in the model's unit.")
-        .def_ro("latency", &MulticastTimes::latency,
-                "From the call until the initiator knows that all members have run it.")
-        .def_ro("last_run", &MulticastTimes::last_run, "Until the last member has run it.")
-        .def_ro("told", &MulticastTimes::told, "Messages that tell a member.")
-        .def_ro("tested", &MulticastTimes::tested, "Ranks on the way that were no members.")
-        .def_ro("simulated_on", &MulticastTimes::simulated_on, "Name of the model; print it.");
-    nb::class_<MulticastChoice>(module, "MulticastChoice", "What a model says about the best way.")
-        .def_ro("flat_up_to", &MulticastChoice::flat_up_to,
-                "The initiator tells that many members itself.")
-        .def_ro("fan_out", &MulticastChoice::fan_out, "More are cut into so many parts.")
-        .def_ro("reason", &MulticastChoice::reason, "Both and the model's name, for people.");
-    module.def("simulate_multicast", &times_of, nb::arg("machine"), nb::arg("members"),
-               nb::kw_only(), nb::arg("placement") = nb::none(), nb::arg("initiator") = 0,
-               nb::arg("topology") = "split", nb::arg("plan") = nb::none(), nb::arg("fan_out") = 4,
-               nb::arg("flat_up_to") = 0, nb::arg("skipping") = true,
-               nb::arg("acknowledgement") = "counters", nb::arg("run") = 0.0, nb::arg("test") = 0.0,
-               unlocked,
-               "Replays one acknowledged multicast to `members`, ranks without the initiator. "
-               "Nothing runs on this machine.");
-    module.def(
-        "choose_multicast",
-        [](const Machine& machine, const std::optional<std::vector<int>>& placement) {
-            return choose_multicast(machine, places(machine, placement));
-        },
-        nb::arg("machine"), nb::arg("placement") = nb::none(), unlocked,
-        "Up to how many members one tells all, and into how many parts more are cut.");
+    const MulticastOptions defaults;
+    bind_late(module);
+    bind_place(module);
+    bind_token(module);
+    nb::class_<Group>(module, "MulticastGroup",
+                      "Acknowledged multicast: something runs on every member, and its initiator "
+                      "knows when all have done it. docs/multicast.md says what is promised.")
+        .def(
+            "__init__",
+            [](Group* self, int size, const std::string& topology, const std::optional<Plan>& plan,
+               int fan_out, int flat_up_to, bool skipping, int calls, double deadline,
+               const std::string& wait, bool between_processes,
+               const std::optional<Machine>& machine, const std::vector<int>& placement) {
+                new (self)
+                    Group{make_group(size, topology, plan, fan_out, flat_up_to, skipping, calls,
+                                     deadline, wait, between_processes, machine, placement),
+                          between_processes};
+            },
+            nb::arg("size"), nb::kw_only(), nb::arg("topology") = "best",
+            nb::arg("plan") = nb::none(), nb::arg("fan_out") = defaults.fan_out,
+            nb::arg("flat_up_to") = defaults.flat_up_to, nb::arg("skipping") = defaults.skipping,
+            nb::arg("calls") = defaults.calls, nb::arg("deadline") = 0.0,
+            nb::arg("wait") = "ladder", nb::arg("between_processes") = false,
+            nb::arg("machine") = nb::none(), nb::arg("placement") = std::vector<int>())
+        .def_static(
+            "open", [](int descriptor) { return Group{MulticastGroup::open(descriptor), true}; },
+            nb::arg("descriptor"),
+            "The group behind an inherited descriptor, which stays the caller's.")
+        .def(
+            "make_descriptor", [](const Group& self) { return self.group.make_descriptor(); },
+            "A descriptor for child processes, of a group between processes; close it.")
+        .def("attach", &attach, nb::arg("rank"), nb::arg("handler") = nb::none(),
+             "This thread's place, no member yet. `handler(message)` gets the messages that are "
+             "sent to handler 0.")
+        .def_prop_ro(
+            "size", [](const Group& self) { return self.group.size(); }, "Number of ranks.")
+        .def_prop_ro(
+            "members", [](const Group& self) { return self.group.members(); },
+            "Members at this moment.")
+        .def_prop_ro(
+            "topology", [](const Group& self) { return self.group.topology(); },
+            "Which one calls take, and why, for people.")
+        .def(
+            "under_way", [](const Group& self) { return self.group.under_way(); },
+            "The calls that are not complete at this moment, for a monitor.");
 }
 
 } // namespace corymb::python

@@ -21,6 +21,7 @@ void bind_discover(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_planner(nb::module_& module);
 void bind_multicast(nb::module_& module);
+void bind_multicast_model(nb::module_& module);
 void bind_mailbox_model(nb::module_& module);
 void bind_mailbox(nb::module_& module);
 void bind_broadcast_ring(nb::module_& module);

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acknowledged multicast in Python, among threads and among processes."""
+
+from __future__ import annotations
+
+import doctest
+import gc
+import multiprocessing
+import os
+import threading
+import time
+import weakref
+from array import array
+from collections.abc import Callable
+
+import pytest
+
+import corymb
+import corymb.multicast
+
+SOON = 30.0  # Longer than anything here takes; a limit, not a measure.
+
+
+def test_the_examples() -> None:
+    result = doctest.testmod(corymb.multicast)
+    assert result.attempted > 8
+    assert result.failed == 0
+
+
+def code_of(wrong: Callable[[], object]) -> str:
+    with pytest.raises(corymb.Error) as caught:
+        wrong()
+    return caught.value.code
+
+
+def test_every_member_runs_it_once() -> None:
+    group = corymb.MulticastGroup(3, topology="split", fan_out=1)
+    assert (group.size, group.members) == (3, 0)
+    assert "split by 1" in group.topology
+    ran: list[int] = []
+    joined, stop = threading.Barrier(3), threading.Event()
+
+    def member(rank: int) -> None:
+        with group.attach(rank) as own:
+            own.join()
+            joined.wait(SOON)
+            while not stop.is_set():
+                own.sleep(0.05)
+            own.leave()
+
+    threads = [threading.Thread(target=member, args=(rank,)) for rank in (1, 2)]
+    for thread in threads:
+        thread.start()
+    with group.attach(0) as own:
+        joined.wait(SOON)
+        for number in range(50):
+            token = own.call(lambda number=number: ran.append(number))
+            token.wait(SOON)
+            assert token.members == 2
+            assert ran == sorted([*range(number + 1)] * 2)
+        stop.set()
+    for thread in threads:
+        thread.join(SOON)
+    assert group.members == 0
+    assert code_of(own.poll) == "invalid_argument"  # It is closed.
+
+
+def test_messages_handlers_and_exceptions() -> None:
+    group = corymb.MulticastGroup(2, topology="flat")
+    seen: list[bytes] = []
+    me, member = group.attach(0), group.attach(1, seen.append)
+    member.on(7, lambda message: seen.append(b"seven " + message))
+    member.join()
+    tokens = [me.send(b"abc"), me.send(array("i", [5]), 7), me.send(b"", 8)]
+    assert member.poll() == 3
+    tokens[0].wait(SOON)
+    tokens[1].wait(SOON)
+    assert seen == [b"abc", b"seven " + array("i", [5]).tobytes()]
+    with pytest.raises(corymb.Error, match="no handler 8"):
+        tokens[2].wait(SOON)
+    tokens[2].wait(SOON)  # It was told.
+
+    def fails() -> None:
+        raise KeyError("no more paper")
+
+    token = me.call(fails)
+    assert member.sleep(SOON) == 1
+    assert token.test()
+    with pytest.raises(KeyError, match="no more paper"):
+        token.wait(SOON)
+    token.wait(SOON)
+
+
+def test_what_is_wrong_is_said() -> None:
+    assert code_of(lambda: corymb.MulticastGroup(0)) == "invalid_argument"
+    assert code_of(lambda: corymb.MulticastGroup(2, topology="star")) == "unknown_name"
+    assert code_of(lambda: corymb.MulticastGroup(2, wait="long")) == "unknown_name"
+    assert code_of(lambda: corymb.MulticastGroup(2, topology="tree")) == "invalid_argument"
+    assert code_of(lambda: corymb.MulticastGroup(2, calls=0)) == "invalid_argument"
+    assert code_of(lambda: corymb.MulticastGroup(2, deadline=-1)) == "invalid_argument"
+    group = corymb.MulticastGroup(2)
+    me = group.attach(0)
+    assert code_of(lambda: group.attach(0)) == "invalid_argument"
+    assert code_of(lambda: group.attach(2)) == "invalid_argument"
+    assert code_of(group.make_descriptor) == "invalid_argument"
+    assert code_of(lambda: me.send(b"x" * 57)) == "invalid_argument"
+    assert code_of(lambda: me.sleep(-1.0)) == "invalid_argument"
+    for no_function in (None, 5):
+        with pytest.raises(TypeError):
+            me.call(no_function)  # type: ignore[arg-type]
+    me.close()
+    me.close()
+    assert code_of(me.join) == "invalid_argument"
+    assert group.attach(0).rank == 0  # It is free again.
+
+
+def test_a_call_must_not_use_the_group() -> None:
+    group = corymb.MulticastGroup(2)
+    me = group.attach(0)
+    me.join()
+    codes: list[str] = []
+
+    def meddle() -> None:
+        codes.extend(code_of(use) for use in (me.poll, me.leave, me.close, lambda: me.call(print)))
+
+    me.call(meddle).wait(SOON)
+    assert codes == ["invalid_argument"] * 4
+
+
+def test_late_members_and_monitors() -> None:
+    group = corymb.MulticastGroup(3)
+    me, member = group.attach(0), group.attach(2)
+    member.join()
+    token = me.call(lambda: None)
+    (call,) = group.under_way()
+    assert (call.initiator, call.members, [late.rank for late in call.late]) == (0, 1, [2])
+    with pytest.raises(corymb.Error, match="rank 2 has not polled") as caught:
+        token.wait(0.01)
+    assert (caught.value.code, list(caught.value.ranks)) == ("timeout", [2])
+    assert not token.test()
+    (late,) = token.late()
+    assert (late.state, late.pid) == ("told", 0)
+    assert 0.01 <= late.seconds < SOON
+    assert member.poll() == 1
+    token.wait(SOON)
+    assert (group.under_way(), token.late()) == ([], [])
+
+
+def test_two_threads_cannot_use_a_rank_at_once() -> None:
+    group = corymb.MulticastGroup(2)
+    member, me = group.attach(1), group.attach(0)
+    member.join()
+    ran: list[int] = []
+    sleeper = threading.Thread(target=lambda: ran.append(member.sleep(SOON)))
+    sleeper.start()
+    end, refused = time.monotonic() + SOON, False
+    while not refused and time.monotonic() < end:  # Until the thread is in the call.
+        try:
+            member.poll()
+        except corymb.Error as error:
+            refused = "in use" in str(error)
+    assert refused
+    me.call(lambda: None).wait(SOON)
+    sleeper.join(SOON)
+    assert ran == [1]
+
+
+def test_functions_are_let_go() -> None:
+    class Kept:
+        def __call__(self, *arguments: object) -> None:
+            pass
+
+    group = corymb.MulticastGroup(2)
+    handler, function = Kept(), Kept()
+    gone = [weakref.ref(handler), weakref.ref(function)]
+    me = group.attach(0, handler)
+    token = me.call(function)
+    token.wait(SOON)
+    del function, handler
+    me.close()
+    del token
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None]
+
+
+def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:
+    group = corymb.MulticastGroup(2)
+    me, member = group.attach(0), group.attach(1)
+    member.join()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    token = me.call(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        member.poll()
+        time.sleep(SOON)
+    assert code_of(lambda: token.wait(SOON)) == "interrupted"
+
+
+def serve(descriptor: int) -> None:
+    with corymb.MulticastGroup.open(descriptor).attach(1) as own:
+        messages: list[bytes] = []
+        own.on(1, messages.append)
+
+        def fails(message: bytes) -> None:
+            raise ValueError(f"no more {message.decode()}")
+
+        own.on(2, fails)
+        own.join()
+        end = time.monotonic() + SOON
+        while b"stop" not in messages and time.monotonic() < end:
+            own.sleep(0.1)
+
+
+def idle(descriptor: int) -> None:
+    with corymb.MulticastGroup.open(descriptor).attach(1) as own:
+        own.join()
+        time.sleep(2 * SOON)
+
+
+def child_member(
+    group: corymb.MulticastGroup, work: Callable[[int], None], descriptor: int
+) -> multiprocessing.process.BaseProcess:
+    child = multiprocessing.get_context("fork").Process(target=work, args=(descriptor,))
+    child.start()
+    end = time.monotonic() + SOON
+    while group.members == 0 and time.monotonic() < end:
+        time.sleep(0.001)
+    return child
+
+
+def test_members_of_other_processes_and_one_that_is_killed() -> None:
+    group = corymb.MulticastGroup(2, between_processes=True)
+    descriptor = group.make_descriptor()
+    me = group.attach(0)
+    assert code_of(lambda: me.call(print)) == "invalid_argument"
+    child = child_member(group, serve, descriptor)
+    try:
+        with pytest.raises(RuntimeError, match=rf"pid {child.pid}.*ValueError: no more ink"):
+            me.send(b"ink", 2).wait(SOON)
+        me.send(b"stop", 1).wait(SOON)
+        child.join(SOON)
+        assert child.exitcode == 0
+        child = child_member(group, idle, descriptor)
+        token = me.send(b"", 1)
+        with pytest.raises(corymb.Error, match=f"pid {child.pid}"):
+            token.wait(0.02)
+        child.kill()
+        child.join(SOON)
+        with pytest.raises(corymb.Error, match=f"pid {child.pid}. has ended") as caught:
+            token.wait(SOON)
+        assert (caught.value.code, list(caught.value.ranks)) == ("team_broken", [1])
+    finally:
+        child.kill()
+        child.join(SOON)
+        os.close(descriptor)
