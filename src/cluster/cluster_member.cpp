@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 namespace corymb::cluster {
@@ -26,11 +27,6 @@ constexpr std::int64_t visit_every_ns = 20'000;
 /// Who waits within the node waits a little longer than who waits for another node, and so hears
 /// from that rank what is wrong.
 constexpr std::int64_t later = 8;
-
-/// What a carrier takes as a mark.
-int mark_of(channel::Signature signature) noexcept {
-    return signature & 0x7FFF;
-}
 
 /// Puts what came where a fold wants it.
 void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
@@ -60,6 +56,10 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
       operations_(shared_->fabric.state(own_).started.load(std::memory_order_relaxed)) {}
 
 ClusterMember::~ClusterMember() = default;
+
+int ClusterMember::mark_of(channel::Signature signature) noexcept {
+    return signature & 0x7FFF;
+}
 
 void ClusterMember::run(const detail::Wish& wish) {
     detail::Call call = detail::equal_parts_call(rank_, size(), wish);
@@ -131,7 +131,7 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     if (!slot) {
         try {
             slot = std::make_unique<Known>(make_known(key));
-        } catch (const Error& error) {
+        } catch (...) {
             plans_known_.erase(key);
             throw;
         }
@@ -159,7 +159,7 @@ std::string ClusterMember::make_text(const team::PlanKey& key) const {
         }
         check_plan(plan, key.ordered);
         return to_json(plan);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
         return std::string("!") + error.what();
     }
 }

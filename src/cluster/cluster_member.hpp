@@ -62,6 +62,8 @@ private:
         std::size_t count;
     };
 
+    /// What a carrier takes as a mark.
+    [[nodiscard]] static int mark_of(channel::Signature signature) noexcept;
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
     [[nodiscard]] bool visit() noexcept;

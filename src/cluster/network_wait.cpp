@@ -66,7 +66,7 @@ void ClusterMember::await_sent(std::vector<std::pair<Ticket, Rank>>& sent) {
 }
 
 void ClusterMember::check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer) {
-    const int expected = digest_.signature() & 0x7FFF;
+    const int expected = mark_of(digest_.signature());
     if (arrival.mark != expected || arrival.bytes != bytes) {
         fail({Errc::mismatch,
               name_of(rank_) + " and " + name_of(peer) +

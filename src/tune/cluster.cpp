@@ -59,20 +59,8 @@ public:
           counts_(leader_counts(most_ranks(cluster))) {}
 
     [[nodiscard]] std::vector<Scheme> all() const {
-        std::vector<Scheme> schemes;
-        for (const Roles roles :
-             {Roles::flat, Roles::lanes, Roles::node_major, Roles::slices, Roles::objects}) {
-            for (const Exchange exchange : {Exchange::doubling, Exchange::ring, Exchange::bruck,
-                                            Exchange::binomial, Exchange::dissemination}) {
-                for (const Inside inside : {Inside::messages, Inside::shared}) {
-                    for (const bool early : {false, true}) {
-                        for (const int leaders : counts_) {
-                            add(schemes, {roles, leaders, exchange, inside, early});
-                        }
-                    }
-                }
-            }
-        }
+        std::vector<Scheme> schemes = nodes::all_schemes(counts_);
+        std::erase_if(schemes, [this](const Scheme& scheme) { return !does(scheme); });
         return schemes;
     }
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { bytes_max = 1 << 19, comms = 4 };
+enum { bytes_of_a_rank = 1 << 17, ranks_max = 64, comms = 4 };
+
+static size_t bytes_max; // Of all ranks.
 
 static uint64_t state;
 
@@ -127,7 +129,7 @@ static void reduce_step(int step, MPI_Comm comm, int rank, int size, MPI_Op own)
     const int count = (int)sizes[draw(8)], in_place = draw(3) == 0, uneven = (int)draw(2);
     MPI_Datatype type = types[which];
     MPI_Op op = (which == 6) ? MPI_BXOR : ops[which];
-    int counts[64];
+    int counts[ranks_max];
     for (int i = 0; i < size; ++i) {
         counts[i] = uneven ? count * (i % 3) / 2 : count;
     }
@@ -163,6 +165,11 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size > ranks_max) {
+        fprintf(stderr, "at most %d ranks\n", ranks_max);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    bytes_max = (size_t)size * bytes_of_a_rank;
     in = malloc(bytes_max);
     mine = malloc(bytes_max);
     theirs = malloc(bytes_max);

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import corymb
-from corymb.command import console, files, inputs
+from corymb.command import console, files, inputs, sim_json
 
 DEFAULT_NETWORK = (2000.0, 400.0, 3.0, 12.0)
 SHOWN_SCHEMES = 12
@@ -174,21 +174,10 @@ def sim(plan: corymb.Plan, cluster: corymb.Cluster, size: int, json: str | None)
     out.print(f"  makespan  [bold]{timeline.makespan:.0f} ns[/], last is rank {slowest}")
     show_traffic(out, plan, cluster, size)
     if json is not None:
-        files.write_json(
-            json,
-            {
-                "schema": "corymb-sim/1",
-                "op": plan.op,
-                "algorithm": plan.algorithm,
-                "ranks": len(plan),
-                "root": plan.root,
-                "bytes": size,
-                "plan_sha256": plan.hash(),
-                "simulated_on": timeline.simulated_on,
-                "cluster": json_text.loads(cluster.to_json()),
-                "unit": "ns",
-                "makespan": timeline.makespan,
-                "finish": finish,
-                "network": corymb.node_traffic(plan, cluster, size),
-            },
-        )
+        on = {
+            "simulated_on": timeline.simulated_on,
+            "cluster": json_text.loads(cluster.to_json()),
+            "unit": "ns",
+        }
+        network = corymb.node_traffic(plan, cluster, size)
+        files.write_json(json, sim_json.result(plan, size, timeline, on) | {"network": network})

@@ -14,7 +14,7 @@ from rich.console import Console
 
 import corymb
 from corymb import messages
-from corymb.command import clusters, console, files, inputs, sim_messages, sim_multicast
+from corymb.command import clusters, console, files, inputs, sim_json, sim_messages, sim_multicast
 from corymb.command.bench import numbers
 from corymb.command.options import ClusterFile, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
@@ -77,29 +77,17 @@ def command(
     )
     timeline = console.busy("simulating", work)
     title = timeline.simulated_on or chosen.title
-    unit, finish = chosen.machine.unit, timeline.finish
+    unit = chosen.machine.unit
     waiting = messages.waiting_times(timeline)
     _show(console.output(quiet=console.is_stdout(json)), plan, timeline, f"{title}, {size} B", unit)
     if json is not None:
-        files.write_json(
-            json,
-            {
-                "schema": "corymb-sim/1",
-                "op": plan.op,
-                "algorithm": plan.algorithm,
-                "ranks": len(plan),
-                "root": plan.root,
-                "bytes": size,
-                "plan_sha256": plan.hash(),
-                "simulated_on": title,
-                "model_sha256": chosen.machine.sha256(),
-                "unit": unit,
-                "placement": placement,
-                "makespan": timeline.makespan,
-                "finish": finish,
-                "waiting": waiting,
-            },
-        )
+        on = {
+            "simulated_on": title,
+            "model_sha256": chosen.machine.sha256(),
+            "unit": unit,
+            "placement": placement,
+        }
+        files.write_json(json, sim_json.result(plan, size, timeline, on) | {"waiting": waiting})
 
 
 def _study(

@@ -124,6 +124,24 @@ std::optional<Scheme> scheme_named(std::string_view name) {
     return name.empty() || scheme.early ? std::optional(scheme) : std::nullopt;
 }
 
+std::vector<Scheme> all_schemes(std::span<const int> leaders) {
+    constexpr int one = 1;
+    std::vector<Scheme> schemes;
+    for (const auto& [roles, role] : role_names) {
+        for (const auto& [exchange, way] : exchange_names) {
+            for (const auto& [inside, steps] : inside_names) {
+                for (const bool early : {false, true}) {
+                    for (const int count :
+                         roles == Roles::flat ? std::span<const int>(&one, 1) : leaders) {
+                        schemes.push_back({roles, count, exchange, inside, early});
+                    }
+                }
+            }
+        }
+    }
+    return schemes;
+}
+
 Layout::Layout(std::span<const int> places) : node_of_rank(places.begin(), places.end()) {
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
         const auto node = static_cast<std::size_t>(places[rank]);

@@ -41,6 +41,9 @@ struct Scheme {
 [[nodiscard]] std::string name_of(const Scheme& scheme);
 [[nodiscard]] std::optional<Scheme> scheme_named(std::string_view name);
 
+/// Every scheme with each of these numbers of leaders, whether anything can be done by it or not.
+[[nodiscard]] std::vector<Scheme> all_schemes(std::span<const int> leaders);
+
 /// Which ranks are on which node.
 struct Layout {
     std::vector<int> node_of_rank;

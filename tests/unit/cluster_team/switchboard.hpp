@@ -62,21 +62,24 @@ private:
 
 class Line final : public corymb::Carrier {
 public:
-    Line(Switchboard& board, Rank own) : board_(&board), own_(own) {}
+    /// What a lazy one sends leaves with the next look of its rank, as a long message of an MPI.
+    Line(Switchboard& board, Rank own, bool lazy = false)
+        : board_(&board), own_(own), lazy_(lazy) {}
 
     Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
         Switchboard::Message message{std::vector<std::byte>(bytes), mark};
         if (bytes != 0) {
             std::memcpy(message.data.data(), data, bytes);
         }
-        board_->put(own_, to, channel, std::move(message));
-        return 0;
+        unsent_.push_back({to, channel, std::move(message)});
+        return lazy_ ? 0 : sent();
     }
     Ticket receive(void* data, std::size_t room, Rank from, Channel channel) override {
         pending_[++last_] = {data, room, from, channel};
         return last_;
     }
     bool test(Ticket ticket, Arrival& arrival) override {
+        static_cast<void>(sent());
         if (ticket == 0) {
             return true;
         }
@@ -102,8 +105,22 @@ private:
         Rank from;
         Channel channel;
     };
+    struct Unsent {
+        Rank to;
+        Channel channel;
+        Switchboard::Message message;
+    };
+    Ticket sent() {
+        for (Unsent& one : unsent_) {
+            board_->put(own_, one.to, one.channel, std::move(one.message));
+        }
+        unsent_.clear();
+        return 0;
+    }
     Switchboard* board_;
     Rank own_;
+    bool lazy_;
+    std::vector<Unsent> unsent_;
     Ticket last_ = 0;
     std::map<Ticket, Pending> pending_;
 };
@@ -113,7 +130,7 @@ private:
 inline void on_nodes(const std::vector<int>& node_of_rank,
                      const std::function<void(corymb::ClusterTeam&)>& life,
                      const corymb::ClusterTeamOptions& given = {},
-                     std::vector<std::string>* thrown = nullptr) {
+                     std::vector<std::string>* thrown = nullptr, bool lazy = false) {
     Switchboard board;
     std::map<int, int> sizes;
     for (const int node : node_of_rank) {
@@ -131,7 +148,7 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
         const int node = node_of_rank[static_cast<std::size_t>(rank)];
         const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
         try {
-            Line line(board, rank);
+            Line line(board, rank, lazy);
             corymb::ClusterTeamOptions own = given;
             own.node_of_rank = node_of_rank;
             own.rank = rank;

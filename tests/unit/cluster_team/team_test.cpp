@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 namespace {
 
@@ -75,24 +76,11 @@ constexpr Collective operations[] = {Collective::allgather, Collective::allreduc
 
 std::vector<nodes::Scheme> schemes_for(Collective op, const nodes::Layout& layout,
                                        std::uint64_t bytes) {
-    using namespace nodes;
-    std::vector<Scheme> schemes;
-    for (const Roles roles :
-         {Roles::flat, Roles::lanes, Roles::node_major, Roles::slices, Roles::objects}) {
-        for (const Exchange exchange : {Exchange::doubling, Exchange::ring, Exchange::bruck,
-                                        Exchange::binomial, Exchange::dissemination}) {
-            for (const Inside inside : {Inside::messages, Inside::shared}) {
-                for (const bool early : {false, true}) {
-                    for (int leaders = 1; leaders <= (roles == Roles::flat ? 1 : 2); ++leaders) {
-                        const Scheme scheme{roles, leaders, exchange, inside, early};
-                        if (applies(op, layout, scheme, bytes)) {
-                            schemes.push_back(scheme);
-                        }
-                    }
-                }
-            }
-        }
-    }
+    constexpr int leaders[] = {1, 2};
+    auto schemes = nodes::all_schemes(leaders);
+    std::erase_if(schemes, [&](const nodes::Scheme& scheme) {
+        return !nodes::applies(op, layout, scheme, bytes);
+    });
     return schemes;
 }
 
@@ -201,6 +189,38 @@ TEST(ClusterTeam, ChoosesForAnyPlacement) {
                 }
             }
         });
+    }
+}
+
+/// A ring of all ranks, whose messages leave only while their sender looks: ranks 1 and 3 wait
+/// within their nodes for 0 and 2, which wait for what 3 and 1 have sent.
+TEST(ClusterTeam, LetsTheCarrierGoOnInWaitsWithinTheNode) {
+    const Nodes where{0, 0, 1, 1};
+    const nodes::Layout layout(where);
+    for (const char* const name : {"flat/ring/shared", "flat/ring/messages"}) {
+        ClusterTeamOptions options;
+        options.plans = [&](const PlanNeed& need) {
+            return nodes::plan_for(need.op, layout, *nodes::scheme_named(name), need.bytes,
+                                   need.root);
+        };
+        on_nodes(
+            where,
+            [&](ClusterTeam& team) {
+                EXPECT_TRUE(is_right(team, Collective::allgather, 4099, 0, 0)) << name;
+            },
+            options, nullptr, true);
+    }
+}
+
+TEST(ClusterTeam, TellsAllWhatAPlanSourceThrows) {
+    ClusterTeamOptions options;
+    options.plans = [](const PlanNeed&) -> Plan {
+        throw std::range_error("out of plans");
+    };
+    std::vector<std::string> thrown;
+    on_nodes({0, 1, 1}, [](ClusterTeam& team) { team.barrier(); }, options, &thrown);
+    for (const std::string& text : thrown) {
+        EXPECT_NE(text.find("no plan: out of plans"), std::string::npos) << text;
     }
 }
 
