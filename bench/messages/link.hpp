@@ -67,6 +67,15 @@ struct Contestant {
     int largest = std::numeric_limits<int>::max(); ///< Bytes, peers or readers that it can do.
 };
 
+/// A link of this kind for messages of so many bytes: 8 or 256, as the template has words.
+template <template <std::size_t> class Kind>
+std::unique_ptr<Link> link_of(int bytes) {
+    if (bytes == 8) {
+        return std::make_unique<Kind<1>>();
+    }
+    return std::make_unique<Kind<32>>();
+}
+
 [[nodiscard]] std::vector<Contestant<Link>> links();
 /// Those whose headers were found (queues.cpp).
 void add_packaged_queues(std::vector<Contestant<Link>>& all);

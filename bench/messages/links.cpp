@@ -185,15 +185,6 @@ private:
 };
 #endif
 
-/// Of the size that is asked for; sizes are 8 and 256 bytes.
-template <template <std::size_t> class Queue>
-std::unique_ptr<Link> queue_of(int bytes) {
-    if (bytes == 8) {
-        return std::make_unique<Queue<1>>();
-    }
-    return std::make_unique<Queue<32>>();
-}
-
 } // namespace
 
 std::vector<Contestant<Link>> links() {
@@ -216,10 +207,10 @@ std::vector<Contestant<Link>> links() {
                        return std::make_unique<Broadcasts>(bytes);
                    }});
 #ifdef CORYMB_BENCH_LOCKFREE
-    all.push_back({"boost spsc_queue", Family::peer, queue_of<BoostQueue>});
+    all.push_back({"boost spsc_queue", Family::peer, link_of<BoostQueue>});
 #endif
 #ifdef CORYMB_BENCH_TBB
-    all.push_back({"tbb concurrent_bounded_queue", Family::peer, queue_of<TbbQueue>});
+    all.push_back({"tbb concurrent_bounded_queue", Family::peer, link_of<TbbQueue>});
 #endif
     add_packaged_queues(all);
     return all;

@@ -58,39 +58,31 @@ private:
 };
 #endif
 
-/// Of the size that is asked for; sizes are 8 and 256 bytes.
-template <template <std::size_t> class Queue>
-std::unique_ptr<Link> pair_of(int bytes) {
-    if (bytes == 8) {
-        return std::make_unique<QueuePair<Queue<1>, 1>>();
-    }
-    return std::make_unique<QueuePair<Queue<32>, 32>>();
-}
-
 #ifdef CORYMB_BENCH_READERWRITERQUEUE
 template <std::size_t Words>
-using ReaderWriterQueue = Moodycamel<moodycamel::ReaderWriterQueue<Item<Words>>>;
+using ReaderWriterQueue = QueuePair<Moodycamel<moodycamel::ReaderWriterQueue<Item<Words>>>, Words>;
 #endif
 #ifdef CORYMB_BENCH_CONCURRENTQUEUE
 template <std::size_t Words>
-using ConcurrentQueue = Moodycamel<moodycamel::ConcurrentQueue<Item<Words>>>;
+using ConcurrentQueue = QueuePair<Moodycamel<moodycamel::ConcurrentQueue<Item<Words>>>, Words>;
 #endif
 #ifdef CORYMB_BENCH_ATOMIC_QUEUE
 template <std::size_t Words>
-using AtomicQueue = atomic_queue::AtomicQueue2<Item<Words>, capacity, true, true, false, true>;
+using AtomicQueue =
+    QueuePair<atomic_queue::AtomicQueue2<Item<Words>, capacity, true, true, false, true>, Words>;
 #endif
 
 } // namespace
 
 void add_packaged_queues(std::vector<Contestant<Link>>& all) {
 #ifdef CORYMB_BENCH_READERWRITERQUEUE
-    all.push_back({"moodycamel ReaderWriterQueue", Family::peer, pair_of<ReaderWriterQueue>});
+    all.push_back({"moodycamel ReaderWriterQueue", Family::peer, link_of<ReaderWriterQueue>});
 #endif
 #ifdef CORYMB_BENCH_CONCURRENTQUEUE
-    all.push_back({"moodycamel ConcurrentQueue", Family::peer, pair_of<ConcurrentQueue>});
+    all.push_back({"moodycamel ConcurrentQueue", Family::peer, link_of<ConcurrentQueue>});
 #endif
 #ifdef CORYMB_BENCH_ATOMIC_QUEUE
-    all.push_back({"atomic_queue, one producer", Family::peer, pair_of<AtomicQueue>});
+    all.push_back({"atomic_queue, one producer", Family::peer, link_of<AtomicQueue>});
 #endif
     static_cast<void>(all); // Where none was found.
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the publisher and a reader do.
 #include "base/clock.hpp"
+#include "base/common_memory.hpp"
 #include "channel/look_now.hpp"
 #include "message/broadcast_state.hpp"
-#include "message/common_memory.hpp"
 #include "message/wait_until.hpp"
 
 #include <corymb/error.hpp>
@@ -33,14 +33,14 @@ std::string milliseconds(std::int64_t nanoseconds) {
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
     : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      patience_(shared->options().wait, message::is_crowded(2, shared->memory.reach())),
+      patience_(shared->options().wait, common::is_crowded(2, shared->memory.reach())),
       told_(shared->lines()) {
     const std::lock_guard lock(shared->memory);
     auto& head = *shared->head;
     if (head.state.load(std::memory_order_relaxed) != BroadcastHead::unborn) {
         refuse("the ring has, or had, its publisher; make a ring for each");
     }
-    head.publisher = message::own_pid();
+    head.publisher = common::own_pid();
     head.state.store(BroadcastHead::open, std::memory_order_relaxed);
 }
 
@@ -55,7 +55,7 @@ BroadcastPublished::~BroadcastPublished() {
 }
 
 void BroadcastPublished::check(const void* data, std::size_t bytes) const {
-    message::check_not_forked(fork_count_);
+    common::check_not_forked(fork_count_);
     if (bytes > shared->options().message_bytes) {
         refuse("a message of " + std::to_string(bytes) +
                " bytes is longer than this ring carries; make it with message_bytes of at least "
@@ -75,7 +75,7 @@ void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
 bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
     LookNow now;
     if (!sender.reserve(now)) [[unlikely]] {
-        if (!shared->is_machine_wide() || now_ns() - looked_at_ < message::look_every_ns) {
+        if (!shared->is_machine_wide() || now_ns() - looked_at_ < common::look_every_ns) {
             return false;
         }
         drop_ended();
@@ -98,7 +98,7 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
-        message::wait_until(patience_, look, std::min(left, message::look_every_ns),
+        message::wait_until(patience_, look, std::min(left, common::look_every_ns),
                             shared->head->room);
         drop_ended();
     }
@@ -134,7 +134,7 @@ void BroadcastPublished::throw_late(std::int64_t waited_ns) {
 }
 
 void BroadcastPublished::drop(int reader) {
-    message::check_not_forked(fork_count_);
+    common::check_not_forked(fork_count_);
     const std::lock_guard lock(shared->memory);
     if (reader >= 0 && static_cast<std::size_t>(reader) < shared->lines()) {
         const auto line = static_cast<std::size_t>(reader);
@@ -150,7 +150,7 @@ void BroadcastPublished::drop(int reader) {
 }
 
 std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
-    message::check_not_forked(fork_count_);
+    common::check_not_forked(fork_count_);
     drop_ended();
     auto dropped = std::exchange(ended_, {});
     const std::lock_guard lock(shared->memory);
@@ -166,7 +166,7 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
 
 BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
     : shared(std::move(with)), policy(how),
-      patience_(shared->options().wait, message::is_crowded(2, shared->memory.reach())),
+      patience_(shared->options().wait, common::is_crowded(2, shared->memory.reach())),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
     line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
 }
@@ -179,7 +179,7 @@ BroadcastRead::~BroadcastRead() {
 }
 
 void BroadcastRead::check() const {
-    message::check_not_forked(fork_count_);
+    common::check_not_forked(fork_count_);
     if (is_probing_) {
         refuse("callbacks may not use their reader: return first");
     }
@@ -257,7 +257,7 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
     const std::int64_t begin = now_ns();
     for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
         const std::int64_t slice =
-            shared->is_machine_wide() ? std::min(left, message::look_every_ns) : left;
+            shared->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
         if (message::wait_until(patience_, look, slice, shared->head->bell)) {
             break;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/common_memory.hpp"
 #include "message/broadcast_state.hpp"
-#include "message/common_memory.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/error.hpp>
@@ -140,16 +140,16 @@ BroadcastRing BroadcastRing::attach(int descriptor) {
 }
 
 int BroadcastRing::make_descriptor() const {
-    return message::inheritable(shared_->file.get(), "ring");
+    return common::inheritable(shared_->file.get(), "ring");
 }
 
 BroadcastPublisher BroadcastRing::publisher() {
-    message::check_not_forked(shared_->fork_count_then);
+    common::check_not_forked(shared_->fork_count_then);
     return BroadcastPublisher(shared_);
 }
 
 BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
-    message::check_not_forked(shared_->fork_count_then);
+    common::check_not_forked(shared_->fork_count_then);
     return {shared_, policy};
 }
 

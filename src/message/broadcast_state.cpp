@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/broadcast_state.hpp"
 
+#include "base/common_memory.hpp"
 #include "base/process_state.hpp"
-#include "message/common_memory.hpp"
 
 #include <corymb/error.hpp>
 
@@ -35,7 +35,7 @@ channel::BroadcastShape shape_of(const BroadcastOptions& options) noexcept {
 BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to)
     : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
       shape(shape_of(options)) {
-    const bool fences = message::make_fences(memory.reach());
+    const bool fences = common::make_fences(memory.reach());
     const std::size_t head_bytes = sizeof(BroadcastHead) + shape.readers * sizeof(std::uint32_t);
     ring = arena.find_or_make_sized<Ring>(key(ring_id), Ring::bytes(shape),
                                           [this](void* place) { new (place) Ring(shape); });
@@ -61,7 +61,7 @@ BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
         shape = shape_of(head->options);
         ring = std::launder(reinterpret_cast<Ring*>(arena.find(key(ring_id))));
     }
-    message::join_fences(head->full_fences);
+    common::join_fences(head->full_fences);
 }
 
 std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
@@ -73,7 +73,7 @@ std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
         for (std::size_t line = 0; line < lines(); ++line) {
             const BroadcastPlace place{ring->line(line).place.load(std::memory_order_relaxed)};
             if (place.kind() == BroadcastKind::none) {
-                head->pid(line) = message::own_pid();
+                head->pid(line) = common::own_pid();
                 receiver = {*ring, shape, line, kinds[static_cast<std::size_t>(policy)]};
                 return line;
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 #include "message/mailbox_state.hpp"
 
 #include <corymb/error.hpp>
@@ -259,11 +259,11 @@ MailboxGroup MailboxGroup::attach(int descriptor) {
 }
 
 int MailboxGroup::make_descriptor() const {
-    return message::inheritable(shared_->file.get(), "group of mailboxes");
+    return common::inheritable(shared_->file.get(), "group of mailboxes");
 }
 
 Mailbox MailboxGroup::join(Rank rank) {
-    message::check_not_forked(shared_->fork_count_then);
+    common::check_not_forked(shared_->fork_count_then);
     if (rank < 0 || rank >= shared_->size) {
         refuse("there is no rank " + std::to_string(rank) + " in a group of " +
                std::to_string(shared_->size));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_shared.hpp"
 
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 
 #include <corymb/error.hpp>
 
@@ -22,7 +22,7 @@ constexpr ArenaKey head_key{0, 0, -1, -1, 0x786f'626c'6961'6d68}; // "hmailbox"
 MailboxHead& make_head(Arena& arena, int members, const MailboxOptions& with) {
     using Entry = MailboxHead::Entry;
     const auto entries = static_cast<std::size_t>(members);
-    const bool full_fences = message::make_fences(arena.memory().reach());
+    const bool full_fences = common::make_fences(arena.memory().reach());
     return *arena.find_or_make_sized<MailboxHead>(
         head_key, sizeof(MailboxHead) + entries * sizeof(Entry), [&](void* place) {
             auto* const made = new (place) MailboxHead{members, full_fences, with};
@@ -41,7 +41,7 @@ MailboxHead& find_head(const Arena& arena) {
                     "MailboxGroup::make_descriptor");
     }
     auto& head = *std::launder(reinterpret_cast<MailboxHead*>(found));
-    message::join_fences(head.full_fences);
+    common::join_fences(head.full_fences);
     return head;
 }
 
@@ -51,7 +51,7 @@ MailboxShared::MailboxShared(int members, const MailboxOptions& with,
                              std::shared_ptr<SharedMemory> to)
     : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
       head(make_head(arena, members, with)), size(members), options(with),
-      is_crowded(message::is_crowded(members, memory.reach())), post(arena, members, with) {
+      is_crowded(common::is_crowded(members, memory.reach())), post(arena, members, with) {
     if (file) {
         file->set_root(arena.root());
     }
@@ -59,7 +59,7 @@ MailboxShared::MailboxShared(int members, const MailboxOptions& with,
 
 MailboxShared::MailboxShared(std::shared_ptr<SharedMemory> with)
     : file(std::move(with)), memory(*file), arena(memory, file->root()), head(find_head(arena)),
-      size(head.size), options(head.options), is_crowded(message::is_crowded(size, memory.reach())),
+      size(head.size), options(head.options), is_crowded(common::is_crowded(size, memory.reach())),
       post(arena, size, options) {}
 
 std::vector<Rank> MailboxShared::look_after() {

@@ -2,7 +2,7 @@
 #include "message/mailbox_state.hpp"
 
 #include "base/clock.hpp"
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 #include "message/wait_until.hpp"
 
 #include <corymb/error.hpp>
@@ -66,7 +66,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
         throw Error(Errc::invalid_argument,
                     "rank " + std::to_string(rank) + why + "; each rank joins once", {rank});
     }
-    group->head.entry(rank).pid = message::own_pid();
+    group->head.entry(rank).pid = common::own_pid();
     box_->state.store(Box::open, std::memory_order_relaxed);
 }
 
@@ -117,7 +117,7 @@ void MailboxState::throw_ended(std::vector<Rank> ranks, const char* what) {
 }
 
 void MailboxState::suspect(Rank to) {
-    if (!group->is_machine_wide() || now_ns() - looked_at_ < message::look_every_ns) {
+    if (!group->is_machine_wide() || now_ns() - looked_at_ < common::look_every_ns) {
         return;
     }
     looked_at_ = now_ns();
@@ -300,7 +300,7 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     const std::int64_t begin = now_ns();
     for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
         const std::int64_t slice =
-            group->is_machine_wide() ? std::min(left, message::look_every_ns) : left;
+            group->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
         if (message::wait_until(patience_, look, slice, box_->spot)) {
             return true;
         }

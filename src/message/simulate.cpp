@@ -75,7 +75,7 @@ public:
         times.round_trip = sum / partners;
         times.nearest = nears == 0 ? times.round_trip : near / nears;
         times.farthest = fars == 0 ? times.round_trip : far / fars;
-        times.notification = 1 - data / (sum / partners * (each + 1) * partners);
+        times.notification = sum > 0 ? 1 - data / (sum * (each + 1)) : 0;
     }
 
     [[nodiscard]] double gather() {

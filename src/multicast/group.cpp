@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 #include "multicast/member.hpp"
 
 #include <utility>
@@ -21,7 +21,7 @@ MulticastGroup MulticastGroup::open(int descriptor) {
 }
 
 int MulticastGroup::make_descriptor() const {
-    return message::inheritable(shared_->file.get(), "multicast group");
+    return common::inheritable(shared_->file.get(), "multicast group");
 }
 
 Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {

@@ -2,7 +2,7 @@
 #include "multicast/member.hpp"
 
 #include "base/clock.hpp"
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -226,7 +226,7 @@ bool MulticastMember::settle(std::int64_t limit_ns) {
 }
 
 bool MulticastMember::is_look_due() const noexcept {
-    return shared->is_machine_wide() && now_ns() - looked_at_ >= message::look_every_ns;
+    return shared->is_machine_wide() && now_ns() - looked_at_ >= common::look_every_ns;
 }
 
 void MulticastMember::look_after_sometimes() {

@@ -2,8 +2,8 @@
 #include "multicast/shared.hpp"
 
 #include "base/clock.hpp"
+#include "base/common_memory.hpp"
 #include "base/process_state.hpp"
-#include "message/common_memory.hpp"
 
 #include <corymb/error.hpp>
 
@@ -30,7 +30,7 @@ Board make_board(Arena& arena, int ranks, const multicast::Resolved& topology) {
     settings.deadline_ns =
         options.deadline.count() > 0 ? options.deadline.count() : default_deadline_ns;
     settings.wait_policy = options.wait_policy;
-    settings.full_fences = message::make_fences(arena.memory().reach());
+    settings.full_fences = common::make_fences(arena.memory().reach());
     settings.reason = topology.reason;
     return Board::make(arena, multicast::shape_of(order, options), order, settings);
 }
@@ -38,14 +38,14 @@ Board make_board(Arena& arena, int ranks, const multicast::Resolved& topology) {
 Board find_board(const Arena& arena) {
     const std::lock_guard lock(arena.memory());
     const Board board = Board::find(arena);
-    message::join_fences(board.settings().full_fences);
+    common::join_fences(board.settings().full_fences);
     return board;
 }
 
 channel::WaitLadder::Settings waiting_of(const Board& board, Reach reach) {
     channel::WaitLadder::Settings settings;
     settings.policy = board.settings().wait_policy;
-    settings.oversubscribed = message::is_crowded(board.size(), reach);
+    settings.oversubscribed = common::is_crowded(board.size(), reach);
     return settings;
 }
 
@@ -72,7 +72,7 @@ MulticastShared::MulticastShared(std::shared_ptr<SharedMemory> with)
       calls_(std::make_unique<Call[]>(core.shape().slots)) {}
 
 void MulticastShared::check_not_forked() const {
-    message::check_not_forked(fork_count_);
+    common::check_not_forked(fork_count_);
 }
 
 void MulticastShared::take_place(Rank rank) {
@@ -93,7 +93,7 @@ void MulticastShared::take_place(Rank rank) {
                                                 " of the multicast group is attached already" + by);
     }
     if (is_machine_wide()) {
-        place.pid = message::own_pid();
+        place.pid = common::own_pid();
         place.start = process_start(place.pid);
     }
     core.hold(p);

@@ -191,10 +191,13 @@ def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    token = me.call(interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    def poll_and_go_on() -> None:
         member.poll()
         time.sleep(SOON)
+
+    token = me.call(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        poll_and_go_on()
     assert code_of(lambda: token.wait(SOON)) == "interrupted"
 
 

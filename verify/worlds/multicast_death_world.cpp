@@ -44,6 +44,26 @@ struct Mortal : Group<Size, 1, tree> {
     [[nodiscard]] bool is_over() const {
         return this->core.is_complete(0) || this->core.is_through(0);
     }
+    /// The mortal one as an initiator for whom nobody waits.
+    void call_and_come_through() {
+        this->core.give_up(this->begin(mortal, 7));
+        came_through();
+    }
+    /// Its end is noticed if it is one. Returns whether it is.
+    bool bury_the_dead() {
+        const bool is_dead = has_ended();
+        if (is_dead) {
+            this->core.bury(mortal);
+        }
+        return is_dead;
+    }
+    /// A position brings the call of an initiator on its way that is there no more.
+    void see_to_it(std::uint32_t p) {
+        if (this->core.adopt(0, p)) {
+            this->core.take_over(0, p);
+            this->core.give_up(0);
+        }
+    }
 };
 
 enum class Bug : std::uint8_t { none, no_second_forwarding, no_inheritance };
@@ -66,10 +86,7 @@ struct MemberEnds : Mortal<3, Tree::chain, 1> {
             return;
         }
         const std::uint32_t slot = begin(0, 1);
-        const bool is_dead = has_ended();
-        if (is_dead) {
-            core.bury(1);
-        }
+        const bool is_dead = bury_the_dead();
         if (bug != Bug::no_second_forwarding) {
             core.take_over(slot, 0);
         }
@@ -100,8 +117,7 @@ struct InitiatorEnds : Mortal<3, Tree::flat, 1> {
     InitiatorEnds() { core.join(2); }
     void run(int thread) {
         if (thread == 1) {
-            core.give_up(begin(1, 7));
-            came_through();
+            call_and_come_through();
         } else if (thread == 2) {
             AwaitWaiter waiter;
             while (last[2] != 9) {
@@ -112,9 +128,7 @@ struct InitiatorEnds : Mortal<3, Tree::flat, 1> {
                 static_cast<void>(poll(2));
             }
         } else {
-            if (has_ended()) {
-                core.bury(1);
-            }
+            bury_the_dead();
             std::uint64_t number = 1;
             if (core.adopt(0, 0)) {
                 const bool is_told = core.named(0) != 0;
@@ -145,21 +159,15 @@ struct InitiatorEndsForALeaver : Mortal<2, Tree::flat, 0> {
     InitiatorEndsForALeaver() { core.join(1); }
     void run(int thread) {
         if (thread == 0) {
-            core.give_up(begin(0, 7));
-            came_through();
+            call_and_come_through();
             return;
         }
         core.leave(1);
-        if (has_ended()) {
-            core.bury(0);
-        }
+        bury_the_dead();
         LookOnce once;
         int slot = core.settle(1, once, run_as(1));
         for (int round = 0; round < 3 && slot != Core::settled; ++round) {
-            if (core.adopt(0, 1)) {
-                core.take_over(0, 1);
-                core.give_up(0);
-            }
+            see_to_it(1);
             slot = core.settle(1, once, run_as(1));
         }
         require(slot == Core::settled, "it can leave");
@@ -179,18 +187,12 @@ struct InitiatorEndsForAnother : Mortal<3, Tree::flat, 0> {
     InitiatorEndsForAnother() { core.join(1); }
     void run(int thread) {
         if (thread == 0) {
-            core.give_up(begin(0, 7));
-            came_through();
+            call_and_come_through();
         } else if (thread == 1) {
             leave(1); // A deadlock if it believes in a call that nobody was told of.
         } else {
-            if (has_ended()) {
-                core.bury(0);
-            }
-            if (core.adopt(0, 2)) {
-                core.take_over(0, 2);
-                core.give_up(0);
-            }
+            bury_the_dead();
+            see_to_it(2);
         }
     }
     void finish() { require(runs[1] <= 1, "once"); }
@@ -217,9 +219,7 @@ struct EndsAfterItsAnswer : Mortal<2, Tree::flat, 1> {
             has_answered = true;
             came_through();
         } else {
-            if (has_ended()) {
-                core.bury(1);
-            }
+            bury_the_dead();
             buried.store(1, std::memory_order_relaxed);
         }
     }
@@ -253,9 +253,7 @@ struct PlaceIsTakenAgain : Mortal<2, Tree::flat, 1> {
             core.release(1);
             came_through();
         } else {
-            if (has_ended()) {
-                core.bury(1);
-            }
+            bury_the_dead();
             core.hold(1);
             AwaitWaiter waiter;
             if (bug != Bug::no_inheritance) {
@@ -284,8 +282,8 @@ struct UsesBeforeItEnds : Mortal<2, Tree::flat, 1> {
         } else if (thread == 1) {
             require(used.read() == 0, "it stands while a member uses it");
             came_through();
-        } else if (has_ended()) {
-            core.bury(1);
+        } else {
+            bury_the_dead();
         }
     }
 };

@@ -14,19 +14,6 @@ using namespace process_test;
 
 constexpr auto long_enough = 60s;
 
-/// A descriptor of a ring, closed at the end.
-class RingDescriptor {
-public:
-    explicit RingDescriptor(const BroadcastRing& ring) : number_(ring.make_descriptor()) {}
-    ~RingDescriptor() { ::close(number_); }
-    RingDescriptor(const RingDescriptor&) = delete;
-    RingDescriptor& operator=(const RingDescriptor&) = delete;
-    [[nodiscard]] int number() const noexcept { return number_; }
-
-private:
-    int number_;
-};
-
 /// Waits until the ring has so many readers.
 void await_readers(const BroadcastRing& ring, std::size_t count) {
     const auto end = std::chrono::steady_clock::now() + long_enough;
@@ -54,7 +41,7 @@ void read_all(int descriptor, std::uint64_t messages) {
 TEST(BroadcastProcessTest, ProcessesReadWhatAnotherPublishes) {
     constexpr std::uint64_t messages = 5000;
     BroadcastRing ring({.slots = 32, .between_processes = true, .wait = WaitPolicy::park});
-    const RingDescriptor descriptor(ring);
+    const Descriptor descriptor(ring);
     Children children;
     for (int child = 0; child < 3; ++child) {
         children.start([&] { read_all(descriptor.number(), messages); });
@@ -73,7 +60,7 @@ TEST(BroadcastProcessTest, ProcessesReadWhatAnotherPublishes) {
 
 TEST(BroadcastProcessTest, AKilledReaderIsDroppedAndNamed) {
     BroadcastRing ring({.slots = 8, .readers = 2, .between_processes = true});
-    const RingDescriptor descriptor(ring);
+    const Descriptor descriptor(ring);
     BroadcastPublisher publisher = ring.publisher();
     for (int round = 0; round < 3; ++round) {
         Children children;
@@ -103,7 +90,7 @@ TEST(BroadcastProcessTest, AKilledReaderIsDroppedAndNamed) {
 TEST(BroadcastProcessTest, AStoppedReaderIsNamedAtTheDeadline) {
     BroadcastRing ring(
         {.slots = 2, .between_processes = true, .deadline = std::chrono::milliseconds(100)});
-    const RingDescriptor descriptor(ring);
+    const Descriptor descriptor(ring);
     BroadcastPublisher publisher = ring.publisher();
     Children children;
     const std::size_t slow = children.start([&] {
@@ -131,7 +118,7 @@ TEST(BroadcastProcessTest, AStoppedReaderIsNamedAtTheDeadline) {
 
 TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
     BroadcastRing ring({.slots = 64, .between_processes = true});
-    const RingDescriptor descriptor(ring);
+    const Descriptor descriptor(ring);
     BroadcastReader reader = ring.reader();
     Children children;
     const std::size_t victim = children.start([&] {
@@ -163,7 +150,7 @@ TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
 /// Readers are killed at any moment of their life, one after the other.
 TEST(BroadcastProcessTest, ReadersKilledAtAnyMomentLeaveNothingBehind) {
     BroadcastRing ring({.slots = 16, .readers = 2, .between_processes = true});
-    const RingDescriptor descriptor(ring);
+    const Descriptor descriptor(ring);
     BroadcastPublisher publisher = ring.publisher();
     std::uint64_t number = 0;
     for (int round = 0; round < 20; ++round) {

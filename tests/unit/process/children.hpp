@@ -108,16 +108,24 @@ private:
 };
 
 /// A descriptor that is closed at the end.
-class TeamDescriptor {
+class Descriptor {
 public:
-    explicit TeamDescriptor(int size) : number_(make_team_descriptor(size)) {}
-    ~TeamDescriptor() { ::close(number_); }
-    TeamDescriptor(const TeamDescriptor&) = delete;
-    TeamDescriptor& operator=(const TeamDescriptor&) = delete;
+    explicit Descriptor(int number) : number_(number) {}
+    /// Of what others can attach.
+    explicit Descriptor(const auto& group) : number_(group.make_descriptor()) {}
+    ~Descriptor() { ::close(number_); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
     [[nodiscard]] int number() const noexcept { return number_; }
 
 private:
     int number_;
+};
+
+/// That of a team.
+class TeamDescriptor : public Descriptor {
+public:
+    explicit TeamDescriptor(int size) : Descriptor(make_team_descriptor(size)) {}
 };
 
 /// Small plans over one mechanism, so that tests do not wait for the planner.
@@ -136,7 +144,7 @@ inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline =
     return options;
 }
 
-inline AttachOptions by_descriptor(const TeamDescriptor& team, const TeamOptions& options,
+inline AttachOptions by_descriptor(const Descriptor& team, const TeamOptions& options,
                                    int ranks_here = 1) {
     AttachOptions attach;
     attach.descriptor = team.number();

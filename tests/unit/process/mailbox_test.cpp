@@ -15,18 +15,9 @@ using namespace process_test;
 
 constexpr auto long_enough = 60s;
 
-class GroupDescriptor {
-public:
-    explicit GroupDescriptor(const MailboxGroup& group) : number_(group.make_descriptor()) {}
-    ~GroupDescriptor() { ::close(number_); }
-    GroupDescriptor(const GroupDescriptor&) = delete;
-    GroupDescriptor& operator=(const GroupDescriptor&) = delete;
-    [[nodiscard]] Mailbox join(Rank rank) const { return MailboxGroup::attach(number_).join(rank); }
-    [[nodiscard]] int number() const noexcept { return number_; }
-
-private:
-    int number_;
-};
+Mailbox join(const Descriptor& group, Rank rank) {
+    return MailboxGroup::attach(group.number()).join(rank);
+}
 
 MailboxOptions options_of(MailboxProtocol protocol, std::size_t capacity = 8) {
     return {.protocol = protocol, .capacity = capacity, .between_processes = true};
@@ -67,11 +58,11 @@ TEST_P(MailboxProcessTest, ProcessesAskAndAnswer) {
     constexpr Rank workers = 3;
     constexpr std::uint64_t questions = 300;
     MailboxGroup group(workers + 1, options_of(GetParam()));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Children children;
     for (Rank rank = 1; rank <= workers; ++rank) {
         children.start([&, rank] {
-            Mailbox box = descriptor.join(rank);
+            Mailbox box = join(descriptor, rank);
             for (std::uint64_t number = 1; number <= questions; ++number) {
                 send_soon(box, 0, number);
                 bool is_answered = false;
@@ -100,11 +91,11 @@ TEST_P(MailboxProcessTest, ProcessesAskAndAnswer) {
 
 TEST_P(MailboxProcessTest, WhoSendsToAKilledMemberIsTold) {
     MailboxGroup group(3, options_of(GetParam()));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Mailbox box = group.join(0);
     Children children;
     const std::size_t victim = children.start([&] {
-        Mailbox own = descriptor.join(1);
+        Mailbox own = join(descriptor, 1);
         send_soon(own, 0, 'h');
         std::this_thread::sleep_for(long_enough);
     });
@@ -125,11 +116,11 @@ TEST_P(MailboxProcessTest, WhoSendsToAKilledMemberIsTold) {
 
 TEST_P(MailboxProcessTest, WhoWaitsIsToldOnceThatAMemberWasKilled) {
     MailboxGroup group(2, options_of(GetParam()));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Mailbox box = group.join(0);
     Children children;
     const std::size_t victim = children.start([&] {
-        Mailbox own = descriptor.join(1);
+        Mailbox own = join(descriptor, 1);
         send_soon(own, 0, 'a');
         send_soon(own, 0, 'b');
         std::this_thread::sleep_for(long_enough);
@@ -147,7 +138,7 @@ TEST_P(MailboxProcessTest, WhoWaitsIsToldOnceThatAMemberWasKilled) {
 TEST_P(MailboxProcessTest, SendersKilledAtAnyMomentDoNotHurtTheOthers) {
     constexpr int rounds = 8;
     MailboxGroup group(rounds + 2, options_of(GetParam()));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Mailbox box = group.join(0);
     Mailbox friendly = group.join(1);
     std::uint64_t sent = 0, got = 0;
@@ -160,7 +151,7 @@ TEST_P(MailboxProcessTest, SendersKilledAtAnyMomentDoNotHurtTheOthers) {
     for (Rank rank = 2; rank < rounds + 2 && GetParam() != MailboxProtocol::srbp; ++rank) {
         Children children;
         const std::size_t victim = children.start([&, rank] {
-            Mailbox own = descriptor.join(rank);
+            Mailbox own = join(descriptor, rank);
             for (std::uint64_t value = 0;; ++value) {
                 static_cast<void>(own.send_value(0, value));
             }
@@ -181,11 +172,11 @@ TEST_P(MailboxProcessTest, SendersKilledAtAnyMomentDoNotHurtTheOthers) {
 
 TEST(MailboxProcessErrorTest, ASynchronisedRingHeldUpByADeadSenderIsToldEachTime) {
     MailboxGroup group(3, options_of(MailboxProtocol::srbp));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Mailbox box = group.join(0);
     Children children;
     const std::size_t victim = children.start([&] {
-        Mailbox own = descriptor.join(1);
+        Mailbox own = join(descriptor, 1);
         static_cast<void>(own.send_in_place(0, 8, [](auto) -> std::size_t {
             ::kill(::getpid(), SIGKILL); // Between its ticket and its message.
             return 0;
@@ -218,14 +209,14 @@ TEST(MailboxProcessErrorTest, WhatIsNoGroupAndWhatIsTheParentsIsRefused) {
     const MailboxGroup threads(2);
     EXPECT_TRUE(refused([&] { static_cast<void>(threads.make_descriptor()); }));
     MailboxGroup group(2, options_of(MailboxProtocol::ring));
-    const GroupDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     EXPECT_TRUE(refused([&] { static_cast<void>(BroadcastRing::attach(descriptor.number())); }));
     Mailbox box = group.join(0);
     Children children;
     children.start([&] {
         require(refused([&] { static_cast<void>(box.send_value(0, 'x')); }), "the parent's box");
         require(refused([&] { auto own = group.join(1); }), "the parent's group");
-        require(refused([&] { auto own = descriptor.join(0); }), "rank 0 is taken");
+        require(refused([&] { auto own = join(descriptor, 0); }), "rank 0 is taken");
         box = {}; // Does not close it for the parent.
     });
     children.expect_all_good();

@@ -2,12 +2,13 @@
 // What the tests of multicast among processes have in common.
 #pragma once
 
+#include "children.hpp"
+
 #include <corymb/multicast.hpp>
 
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace corymb::process_test {
 
@@ -19,18 +20,9 @@ inline MulticastOptions between_processes(MulticastTopology topology) {
     return options;
 }
 
-/// A descriptor that is closed at the end.
-class MulticastDescriptor {
-public:
-    explicit MulticastDescriptor(const MulticastGroup& group) : number_(group.make_descriptor()) {}
-    ~MulticastDescriptor() { ::close(number_); }
-    MulticastDescriptor(const MulticastDescriptor&) = delete;
-    MulticastDescriptor& operator=(const MulticastDescriptor&) = delete;
-    [[nodiscard]] MulticastGroup open() const { return MulticastGroup::open(number_); }
-
-private:
-    int number_;
-};
+inline MulticastGroup open(const Descriptor& group) {
+    return MulticastGroup::open(group.number());
+}
 
 /// A T of zeros that this process has in common with the children that it forks later.
 template <class T>

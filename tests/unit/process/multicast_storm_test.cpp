@@ -210,7 +210,7 @@ void storm(MulticastTopology topology, int kills) {
     MulticastOptions options = between_processes(topology);
     options.calls = 2;
     MulticastGroup group(size, options);
-    const MulticastDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     const InCommon<History> history;
     Children children;
     std::mt19937 random(7);
@@ -219,7 +219,7 @@ void storm(MulticastTopology topology, int kills) {
         const std::size_t life = lives++;
         const auto time = std::chrono::microseconds(20 + random() % 6000);
         return children.start([&, rank, life, time] {
-            MulticastGroup here = descriptor.open();
+            MulticastGroup here = open(descriptor);
             die_after(time); // Perhaps before it is attached.
             Worker worker(here, rank, *history, life);
             for (;;) {

@@ -41,9 +41,9 @@ void wait_for(const std::atomic<int>& value, int least) {
 }
 
 /// A member that counts what it runs until it is told to stop.
-std::function<void()> member(const MulticastDescriptor& group, Rank rank, Counts& counts) {
+std::function<void()> member(const Descriptor& group, Rank rank, Counts& counts) {
     return [&group, rank, &counts] {
-        MulticastGroup here = group.open();
+        MulticastGroup here = open(group);
         Multicast own = here.attach(rank, [&](auto) { ++counts.runs; });
         own.join();
         ++counts.ready;
@@ -53,15 +53,36 @@ std::function<void()> member(const MulticastDescriptor& group, Rank rank, Counts
 }
 
 /// One that is there and does not poll.
-std::function<void()> idler(const MulticastDescriptor& group, Rank rank, Counts& counts) {
+std::function<void()> idler(const Descriptor& group, Rank rank, Counts& counts) {
     return [&group, rank, &counts] {
-        MulticastGroup here = group.open();
+        MulticastGroup here = open(group);
         Multicast own = here.attach(rank);
         own.join();
         ++counts.ready;
         std::this_thread::sleep_for(long_enough);
     };
 }
+
+/// A group and its children.
+struct Scene {
+    MulticastGroup group;
+    Descriptor descriptor{group};
+    InCommon<Counts> counts;
+    Children children;
+
+    explicit Scene(int size, const MulticastOptions& options) : group(size, options) {}
+    Scene(int size, MulticastTopology topology) : Scene(size, between_processes(topology)) {}
+    std::size_t start_member(Rank rank) {
+        return children.start(member(descriptor, rank, *counts));
+    }
+    std::size_t start_idler(Rank rank) { return children.start(idler(descriptor, rank, *counts)); }
+    void await(int ready) const { wait_for(counts->ready, ready); }
+    /// Ends the members.
+    void end() {
+        counts->stop = true;
+        children.expect_all_good();
+    }
+};
 
 /// What an error says; empty when there is none of that code.
 template <class Call>
@@ -80,42 +101,35 @@ void expect_holds(const std::string& text, const std::string& part) {
 }
 
 TEST(MulticastProcessTest, EveryMemberRunsAMessageOnce) {
-    MulticastGroup group(4, between_processes(MulticastTopology::split));
-    const MulticastDescriptor descriptor(group);
-    const InCommon<Counts> counts;
-    Children children;
+    Scene scene(4, MulticastTopology::split);
     for (Rank rank = 1; rank < 4; ++rank) {
-        children.start(member(descriptor, rank, *counts));
+        scene.start_member(rank);
     }
-    wait_for(counts->ready, 3);
-    EXPECT_EQ(group.members(), 3);
-    Multicast own = group.attach(0);
+    scene.await(3);
+    EXPECT_EQ(scene.group.members(), 3);
+    Multicast own = scene.group.attach(0);
     for (int call = 1; call <= 200; ++call) {
         auto token = own.send(call);
         token.wait(long_enough);
         ASSERT_EQ(token.members(), 3);
-        ASSERT_EQ(counts->runs.load(), 3 * call);
+        ASSERT_EQ(scene.counts->runs.load(), 3 * call);
     }
-    counts->stop = true;
-    children.expect_all_good();
-    EXPECT_EQ(group.members(), 0);
+    scene.end();
+    EXPECT_EQ(scene.group.members(), 0);
 }
 
 TEST(MulticastProcessTest, AKilledMemberIsNamedAndTheGroupGoesOn) {
     for (const auto topology : {MulticastTopology::flat, MulticastTopology::binary}) {
-        MulticastGroup group(4, between_processes(topology));
-        const MulticastDescriptor descriptor(group);
-        const InCommon<Counts> counts;
-        Children children;
-        const std::size_t victim = children.start(idler(descriptor, 1, *counts));
-        children.start(member(descriptor, 3, *counts)); // Below rank 1 in the tree.
-        wait_for(counts->ready, 2);
-        Multicast own = group.attach(0);
+        Scene scene(4, topology);
+        const std::size_t victim = scene.start_idler(1);
+        scene.start_member(3); // Below rank 1 in the tree.
+        scene.await(2);
+        Multicast own = scene.group.attach(0);
         auto token = own.send(1);
         const std::string late = text_of(Errc::timeout, [&] { token.wait(20ms); });
-        expect_holds(late, "rank 1 (pid " + std::to_string(children.pid(victim)));
-        const pid_t pid = children.pid(victim);
-        children.signal(victim, SIGKILL);
+        expect_holds(late, "rank 1 (pid " + std::to_string(scene.children.pid(victim)));
+        const pid_t pid = scene.children.pid(victim);
+        scene.children.signal(victim, SIGKILL);
         try {
             token.wait(long_enough);
             ADD_FAILURE() << "rank 1 is not missed";
@@ -124,103 +138,89 @@ TEST(MulticastProcessTest, AKilledMemberIsNamedAndTheGroupGoesOn) {
             EXPECT_EQ(error.ranks(), std::vector<int>{1});
             expect_holds(error.what(), "rank 1 (pid " + std::to_string(pid) + ") has ended");
         }
-        EXPECT_EQ(counts->runs.load(), 1) << "the other one has run it";
-        EXPECT_EQ(group.members(), 1);
+        EXPECT_EQ(scene.counts->runs.load(), 1) << "the other one has run it";
+        EXPECT_EQ(scene.group.members(), 1);
         own.send(2).wait(long_enough);
-        EXPECT_EQ(counts->runs.load(), 2) << "nobody waits for the dead one any more";
-        children.start(member(descriptor, 1, *counts)); // Its place is free.
-        wait_for(counts->ready, 3);
+        EXPECT_EQ(scene.counts->runs.load(), 2) << "nobody waits for the dead one any more";
+        scene.start_member(1); // Its place is free.
+        scene.await(3);
         auto again = own.send(3);
         again.wait(long_enough);
         EXPECT_EQ(again.members(), 2);
-        counts->stop = true;
-        static_cast<void>(children.wait(victim));
-        children.expect_all_good();
+        scene.counts->stop = true;
+        static_cast<void>(scene.children.wait(victim));
+        scene.children.expect_all_good();
     }
 }
 
 TEST(MulticastProcessTest, TestEndsAsWellWhenAMemberIsKilled) {
-    MulticastGroup group(2, between_processes(MulticastTopology::flat));
-    const MulticastDescriptor descriptor(group);
-    const InCommon<Counts> counts;
-    Children children;
-    const std::size_t victim = children.start(idler(descriptor, 1, *counts));
-    wait_for(counts->ready, 1);
-    Multicast own = group.attach(0);
+    Scene scene(2, MulticastTopology::flat);
+    const std::size_t victim = scene.start_idler(1);
+    scene.await(1);
+    Multicast own = scene.group.attach(0);
     auto token = own.send(1);
     EXPECT_FALSE(token.test());
-    children.signal(victim, SIGKILL);
+    scene.children.signal(victim, SIGKILL);
     poll_until(own, [&] { return token.test(); });
     EXPECT_FALSE(text_of(Errc::team_broken, [&] { token.wait(); }).empty());
-    static_cast<void>(children.wait(victim));
+    static_cast<void>(scene.children.wait(victim));
 }
 
 TEST(MulticastProcessTest, AStoppedMemberIsLateUntilItGoesOn) {
-    MulticastGroup group(2, between_processes(MulticastTopology::flat));
-    const MulticastDescriptor descriptor(group);
-    const InCommon<Counts> counts;
-    Children children;
-    const std::size_t child = children.start(member(descriptor, 1, *counts));
-    wait_for(counts->ready, 1);
-    children.signal(child, SIGSTOP);
+    Scene scene(2, MulticastTopology::flat);
+    const std::size_t child = scene.start_member(1);
+    scene.await(1);
+    scene.children.signal(child, SIGSTOP);
     int status = 0;
-    ASSERT_EQ(::waitpid(children.pid(child), &status, WUNTRACED), children.pid(child));
-    Multicast own = group.attach(0);
+    ASSERT_EQ(::waitpid(scene.children.pid(child), &status, WUNTRACED), scene.children.pid(child));
+    Multicast own = scene.group.attach(0);
     auto token = own.send(1);
     expect_holds(text_of(Errc::timeout, [&] { token.wait(30ms); }), ", stopped)");
-    const auto calls = group.under_way();
+    const auto calls = scene.group.under_way();
     ASSERT_EQ(calls.size(), 1U);
     ASSERT_EQ(calls[0].late.size(), 1U);
-    EXPECT_EQ(calls[0].late[0].pid, children.pid(child));
-    children.signal(child, SIGCONT);
+    EXPECT_EQ(calls[0].late[0].pid, scene.children.pid(child));
+    scene.children.signal(child, SIGCONT);
     token.wait(long_enough);
-    counts->stop = true;
-    children.expect_all_good();
+    scene.end();
 }
 
 TEST(MulticastProcessTest, TheCallOfAKilledInitiatorEndsAndItsSlotIsFree) {
     MulticastOptions options = between_processes(MulticastTopology::split);
     options.calls = 1;
-    MulticastGroup group(4, options);
-    const MulticastDescriptor descriptor(group);
-    const InCommon<Counts> counts;
-    Children children;
-    children.start(member(descriptor, 2, *counts));
-    children.start(member(descriptor, 3, *counts));
-    wait_for(counts->ready, 2);
-    Multicast own = group.attach(0);
+    Scene scene(4, options);
+    scene.start_member(2);
+    scene.start_member(3);
+    scene.await(2);
+    Multicast own = scene.group.attach(0);
     for (int round = 1; round <= 5; ++round) {
-        const std::size_t victim = children.start([&] {
-            MulticastGroup here = descriptor.open();
+        const std::size_t victim = scene.children.start([&] {
+            MulticastGroup here = open(scene.descriptor);
             Multicast caller = here.attach(1);
             const auto token = caller.send(1);
             ::kill(::getpid(), SIGKILL);
         });
-        EXPECT_TRUE(WIFSIGNALED(children.wait(victim)));
+        EXPECT_TRUE(WIFSIGNALED(scene.children.wait(victim)));
         own.send(2).wait(long_enough);
-        EXPECT_EQ(counts->runs.load(), 4 * round);
+        EXPECT_EQ(scene.counts->runs.load(), 4 * round);
     }
-    counts->stop = true;
-    children.expect_all_good();
+    scene.end();
 }
 
 TEST(MulticastProcessTest, AnExceptionIsToldWithItsTextAndPlace) {
-    MulticastGroup group(2, between_processes(MulticastTopology::flat));
-    const MulticastDescriptor descriptor(group);
-    const InCommon<Counts> counts;
-    Children children;
-    const std::size_t child = children.start([&] {
-        MulticastGroup here = descriptor.open();
+    Scene scene(2, MulticastTopology::flat);
+    const std::size_t child = scene.children.start([&] {
+        MulticastGroup here = open(scene.descriptor);
         Multicast own = here.attach(1, [](auto) { throw std::runtime_error("no more paper"); });
         own.on(7, [](auto) { throw Error(Errc::io, "no more ink"); });
         own.join();
-        ++counts->ready;
-        poll_until(own, [&] { return counts->stop.load(std::memory_order_acquire); });
+        ++scene.counts->ready;
+        poll_until(own, [&] { return scene.counts->stop.load(std::memory_order_acquire); });
         own.leave();
     });
-    wait_for(counts->ready, 1);
-    const std::string who = "rank 1 (pid " + std::to_string(children.pid(child));
-    Multicast own = group.attach(0);
+    scene.await(1);
+    const std::string who = "rank 1 (pid " + std::to_string(scene.children.pid(child));
+    Multicast own = scene.group.attach(0);
     try {
         own.send(1).wait(long_enough);
         ADD_FAILURE() << "no exception";
@@ -231,13 +231,12 @@ TEST(MulticastProcessTest, AnExceptionIsToldWithItsTextAndPlace) {
     expect_holds(text_of(Errc::io, [&] { own.send(1, 7).wait(long_enough); }), "no more ink");
     expect_holds(text_of(Errc::invalid_argument, [&] { own.send(1, 8).wait(long_enough); }),
                  "has no handler 8");
-    counts->stop = true;
-    children.expect_all_good();
+    scene.end();
 }
 
 TEST(MulticastProcessTest, WhatCannotBeIsRefused) {
     MulticastGroup group(3, between_processes(MulticastTopology::flat));
-    const MulticastDescriptor descriptor(group);
+    const Descriptor descriptor(group);
     Multicast own = group.attach(0);
     const auto refused = [](const auto& call) {
         return !text_of(Errc::invalid_argument, call).empty();
@@ -246,7 +245,7 @@ TEST(MulticastProcessTest, WhatCannotBeIsRefused) {
     EXPECT_TRUE(refused([&] { own.on(1, {}); })) << "no handler";
     const std::byte bytes[multicast_message_bytes + 1] = {};
     EXPECT_TRUE(refused([&] { static_cast<void>(own.send(bytes)); })) << "too long";
-    MulticastGroup there = descriptor.open();
+    MulticastGroup there = open(descriptor);
     expect_holds(text_of(Errc::invalid_argument, [&] { static_cast<void>(there.attach(0)); }),
                  "attached already by process " + std::to_string(::getpid()));
     const MulticastGroup threads(2);
@@ -269,10 +268,10 @@ TEST(MulticastProcessTest, TheMakerMayGoBeforeTheOthers) {
     Children children;
     {
         MulticastGroup group(3, between_processes(MulticastTopology::flat));
-        const MulticastDescriptor descriptor(group);
+        const Descriptor descriptor(group);
         children.start(member(descriptor, 1, *counts));
         children.start([&] {
-            MulticastGroup here = descriptor.open();
+            MulticastGroup here = open(descriptor);
             Multicast own = here.attach(2);
             ++counts->ready;
             wait_for(counts->ready, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "message/common_memory.hpp"
+#include "base/common_memory.hpp"
 
 #include "base/fork_count.hpp"
 #include "base/membarrier.hpp"
@@ -11,7 +11,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace corymb::message {
+namespace corymb::common {
 
 std::uint32_t own_pid() noexcept {
     return static_cast<std::uint32_t>(::getpid());
@@ -67,4 +67,4 @@ bool is_crowded(int threads, Reach reach) {
     return threads > std::min(online, own.quota.value_or(online));
 }
 
-} // namespace corymb::message
+} // namespace corymb::common

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mailboxes and broadcast rings do alike so that several processes can use them.
+// What mailboxes, broadcast rings and multicast groups do alike so that several processes can use
+// them.
 #pragma once
 
 #include "base/shared_memory.hpp"
 
 #include <cstdint>
 
-namespace corymb::message {
+namespace corymb::common {
 
 /// How often somebody who waits looks after processes that may have ended.
 inline constexpr std::int64_t look_every_ns = 20'000'000;
@@ -30,4 +31,4 @@ void check_not_forked(std::uint32_t fork_count_then);
 /// then spinning keeps others from running.
 [[nodiscard]] bool is_crowded(int threads, Reach reach);
 
-} // namespace corymb::message
+} // namespace corymb::common
