@@ -19,5 +19,6 @@
 #include <corymb/request.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/team.hpp>
+#include <corymb/trace.hpp>
 #include <corymb/usable_cpus.hpp>
 #include <corymb/version.hpp>

@@ -79,7 +79,7 @@ Arena::Chunk& Arena::chunk(Offset offset) const noexcept {
 
 std::byte* Arena::find(const ArenaKey& key) const noexcept {
     const Root& root = header();
-    Offset at = root.buckets[bucket_of(key, root.buckets.size())];
+    Offset at = committed(root.buckets[bucket_of(key, root.buckets.size())]);
     while (at != 0) {
         const Entry& entry = *std::launder(reinterpret_cast<Entry*>(memory_->at(at)));
         if (entry.key == key) {
@@ -88,6 +88,16 @@ std::byte* Arena::find(const ArenaKey& key) const noexcept {
         at = entry.next;
     }
     return nullptr;
+}
+
+void Arena::visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const {
+    for (const Offset& bucket : header().buckets) {
+        for (Offset at = committed(bucket); at != 0;) {
+            const Entry& entry = *std::launder(reinterpret_cast<Entry*>(memory_->at(at)));
+            see(entry.key, memory_->at(entry.object));
+            at = entry.next;
+        }
+    }
 }
 
 Arena::Chunk& Arena::new_chunk(std::size_t bytes, Offset next) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <type_traits>
@@ -68,8 +69,11 @@ public:
         return std::launder(reinterpret_cast<T*>(place));
     }
 
-    /// With the lock held: the object of a key, or null.
+    /// With the lock held, or in an arena that is not dropped meanwhile: the object of a key, or
+    /// null.
     [[nodiscard]] std::byte* find(const ArenaKey& key) const noexcept;
+    /// The same of all objects, in no order.
+    void visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const;
     /// With the lock held: memory without a key, zeros. Throws what `Memory::take` throws.
     [[nodiscard]] Offset allocate(std::size_t bytes);
 

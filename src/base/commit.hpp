@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One store that makes a change valid, after all the stores that prepared it. A process that is
 // killed between any two instructions leaves a structure whose changes end in a commit as it was
-// before or after the change, never between. Readers hold the structure's lock.
+// before or after the change, never between. Readers hold the structure's lock, or look at what was
+// committed with `committed`.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,12 @@ namespace corymb {
 
 inline void commit(std::uint64_t& word, std::uint64_t value) noexcept {
     std::atomic_ref<std::uint64_t>(word).store(value, std::memory_order_release);
+}
+
+inline std::uint64_t committed(const std::uint64_t& word) noexcept {
+    // A reference to const is C++26; nothing is written.
+    return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(word))
+        .load(std::memory_order_acquire);
 }
 
 } // namespace corymb

@@ -126,17 +126,20 @@ std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor) {
         throw Error(Errc::io, fmt::format("no descriptor for the team's memory ({})", reason()));
     }
     std::shared_ptr<SharedMemory> opened(new SharedMemory(own));
-    opened->map(header_bytes);
-    const std::uint64_t magic = opened->header().magic;
-    const std::size_t capacity = opened->header().capacity;
-    if (magic != magic_of_this_version || capacity < capacity_min || capacity > capacity_max) {
-        throw Error(Errc::invalid_argument,
-                    "the team was started by another version of corymb; use one for all processes");
-    }
-    ::munmap(opened->base_, opened->capacity_);
-    opened->base_ = nullptr;
-    opened->map(capacity);
+    opened->map(form_of(own).capacity);
     return opened;
+}
+
+SharedMemory::Form SharedMemory::form_of(int descriptor) {
+    std::array<std::uint64_t, 3> first{}; // Of the header.
+    const ssize_t got = ::pread(descriptor, first.data(), sizeof first, 0);
+    const auto [magic, capacity, root] = first;
+    if (got != static_cast<ssize_t>(sizeof first) || magic != magic_of_this_version ||
+        capacity < capacity_min || capacity > capacity_max) {
+        throw Error(Errc::invalid_argument,
+                    "the memory was made by another version of corymb; use one for all processes");
+    }
+    return {capacity, root};
 }
 
 void SharedMemory::map(std::size_t capacity) {

@@ -22,6 +22,14 @@ public:
     [[nodiscard]] static std::shared_ptr<SharedMemory> open(int descriptor);
     ~SharedMemory() override;
 
+    struct Form {
+        std::size_t capacity = 0;
+        Offset root = 0;
+    };
+    /// What somebody who only looks must know of the memory behind a descriptor, which may be
+    /// without the right to write. Throws Error (invalid_argument, as `open`).
+    [[nodiscard]] static Form form_of(int descriptor);
+
     [[nodiscard]] Reach reach() const noexcept override { return Reach::machine; }
     [[nodiscard]] std::byte* at(Offset offset) const noexcept override { return base_ + offset; }
     /// As RobustLock says: a process that died with it is no obstacle, all changes end in a commit.

@@ -73,6 +73,11 @@ public:
         }
     }
 
+    /// Anybody, for people: whether the owner sleeps or is about to.
+    [[nodiscard]] bool is_parked() const noexcept {
+        return parked_.load(std::memory_order_relaxed) != 0;
+    }
+
     /// Waker: to be called after the store that makes the owner's condition true.
     void wake_if_parked() noexcept {
         Env::light_fence(); // F1

@@ -32,6 +32,37 @@ channel::BroadcastShape shape_of(const BroadcastOptions& options) noexcept {
 
 } // namespace
 
+BroadcastReaderInfo reader_info(channel::BroadcastRing<BroadcastEnv>& ring, std::size_t reader,
+                                std::uint32_t pid) noexcept {
+    auto& line = ring.line(reader);
+    const BroadcastPlace place{line.place.load(std::memory_order_relaxed)};
+    const std::uint64_t published = ring.published.load(std::memory_order_relaxed);
+    constexpr std::uint64_t nonsense = std::uint64_t{1} << 47U; // `published` is seen late.
+    BroadcastReaderInfo info;
+    info.reader = place.kind() == BroadcastKind::none ? -1 : static_cast<int>(reader);
+    info.pid = pid;
+    info.policy = place.kind() == BroadcastKind::block  ? BroadcastPolicy::block
+                  : place.kind() == BroadcastKind::drop ? BroadcastPolicy::drop
+                                                        : BroadcastPolicy::overrun;
+    info.lag = place.lag(published) < nonsense ? place.lag(published) : 0;
+    info.last = published - info.lag;
+    info.is_dropped = line.dropped.load(std::memory_order_relaxed) == place.tag();
+    return info;
+}
+
+std::optional<BroadcastFound> find_broadcast(const Arena& arena) {
+    std::byte* const head = arena.root() == 0 ? nullptr : arena.find(key(head_id));
+    std::byte* const ring = head == nullptr ? nullptr : arena.find(key(ring_id));
+    if (ring == nullptr) {
+        return std::nullopt;
+    }
+    BroadcastFound found;
+    found.head = std::launder(reinterpret_cast<BroadcastHead*>(head));
+    found.ring = std::launder(reinterpret_cast<BroadcastShared::Ring*>(ring));
+    found.shape = shape_of(found.head->options);
+    return found;
+}
+
 BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to)
     : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
       shape(shape_of(options)) {
@@ -51,15 +82,15 @@ BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
     : file(std::move(with)), memory(*file), arena(memory, file->root()) {
     {
         const std::lock_guard lock(memory);
-        std::byte* const found = arena.root() == 0 ? nullptr : arena.find(key(head_id));
-        if (found == nullptr) {
+        const auto found = find_broadcast(arena);
+        if (!found) {
             throw Error(Errc::invalid_argument,
                         "the descriptor is not that of a broadcast ring; take one of "
                         "BroadcastRing::make_descriptor");
         }
-        head = std::launder(reinterpret_cast<BroadcastHead*>(found));
-        shape = shape_of(head->options);
-        ring = std::launder(reinterpret_cast<Ring*>(arena.find(key(ring_id))));
+        head = found->head;
+        ring = found->ring;
+        shape = found->shape;
     }
     common::join_fences(head->full_fences);
 }
@@ -88,20 +119,7 @@ std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
 }
 
 BroadcastReaderInfo BroadcastShared::info(std::size_t reader) noexcept {
-    auto& line = ring->line(reader);
-    const BroadcastPlace place{line.place.load(std::memory_order_relaxed)};
-    const std::uint64_t published = ring->published.load(std::memory_order_relaxed);
-    constexpr std::uint64_t nonsense = std::uint64_t{1} << 47U; // `published` is seen late.
-    BroadcastReaderInfo info;
-    info.reader = place.kind() == BroadcastKind::none ? -1 : static_cast<int>(reader);
-    info.pid = head->pid(reader);
-    info.policy = place.kind() == BroadcastKind::block  ? BroadcastPolicy::block
-                  : place.kind() == BroadcastKind::drop ? BroadcastPolicy::drop
-                                                        : BroadcastPolicy::overrun;
-    info.lag = place.lag(published) < nonsense ? place.lag(published) : 0;
-    info.last = published - info.lag;
-    info.is_dropped = line.dropped.load(std::memory_order_relaxed) == place.tag();
-    return info;
+    return reader_info(*ring, reader, head->pid(reader));
 }
 
 std::vector<BroadcastReaderInfo> BroadcastShared::reclaim() {

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,18 @@ struct BroadcastHead {
         return reinterpret_cast<std::uint32_t*>(this + 1)[reader];
     }
 };
+
+/// Where a ring lies.
+struct BroadcastFound {
+    BroadcastHead* head = nullptr;
+    channel::BroadcastRing<BroadcastEnv>* ring = nullptr;
+    channel::BroadcastShape shape{};
+};
+/// With the lock, or in memory that is only looked at: empty when the arena holds something else.
+[[nodiscard]] std::optional<BroadcastFound> find_broadcast(const Arena& arena);
+/// What a line says of its reader, who is of that process; `reader` is -1 when it is free.
+[[nodiscard]] BroadcastReaderInfo reader_info(channel::BroadcastRing<BroadcastEnv>& ring,
+                                              std::size_t line, std::uint32_t pid) noexcept;
 
 struct BroadcastShared {
     using Ring = channel::BroadcastRing<BroadcastEnv>;

@@ -34,18 +34,22 @@ MailboxHead& make_head(Arena& arena, int members, const MailboxOptions& with) {
 
 MailboxHead& find_head(const Arena& arena) {
     const std::lock_guard lock(arena.memory());
-    std::byte* const found = arena.root() == 0 ? nullptr : arena.find(head_key);
-    if (found == nullptr) {
+    MailboxHead* const head = find_mailboxes(arena);
+    if (head == nullptr) {
         throw Error(Errc::invalid_argument,
                     "the descriptor is not that of a group of mailboxes; take one of "
                     "MailboxGroup::make_descriptor");
     }
-    auto& head = *std::launder(reinterpret_cast<MailboxHead*>(found));
-    common::join_fences(head.full_fences);
-    return head;
+    common::join_fences(head->full_fences);
+    return *head;
 }
 
 } // namespace
+
+MailboxHead* find_mailboxes(const Arena& arena) noexcept {
+    std::byte* const found = arena.root() == 0 ? nullptr : arena.find(head_key);
+    return found == nullptr ? nullptr : std::launder(reinterpret_cast<MailboxHead*>(found));
+}
 
 MailboxShared::MailboxShared(int members, const MailboxOptions& with,
                              std::shared_ptr<SharedMemory> to)

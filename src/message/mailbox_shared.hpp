@@ -31,6 +31,9 @@ struct MailboxHead {
     }
 };
 
+/// With the lock, or in memory that is only looked at: null when the arena holds something else.
+[[nodiscard]] MailboxHead* find_mailboxes(const Arena& arena) noexcept;
+
 struct MailboxShared {
     /// `to` is null for threads of this process.
     MailboxShared(int members, const MailboxOptions& with, std::shared_ptr<SharedMemory> to);

@@ -77,6 +77,31 @@ public:
             [this](void* place) { new (place) SharedRing(shared_); });
     }
 
+    /// One of these, of a receiver and perhaps a sender.
+    struct Found {
+        Rank to = -1;
+        Box* box = nullptr;
+        Ring* ring = nullptr;
+        SharedRing* shared = nullptr;
+    };
+    /// All that were made, in no order, for a look from outside.
+    template <class See>
+    void visit(const See& see) const {
+        const auto as = []<class T>(std::byte* place, T*& object) {
+            object = std::launder(reinterpret_cast<T*>(place));
+        };
+        arena_.visit([&](const ArenaKey& of, std::byte* place) {
+            Found found{of.to};
+            switch (of.id == 0 ? static_cast<Kind>(of.kind) : Kind::vector) {
+            case Kind::box: as(place, found.box); break;
+            case Kind::ring: as(place, found.ring); break;
+            case Kind::shared_ring: as(place, found.shared); break;
+            case Kind::vector: return;
+            }
+            see(found);
+        });
+    }
+
 private:
     static ArenaKey key(Kind kind, Rank from, Rank to) noexcept {
         return {static_cast<std::uint32_t>(kind), 0, from, to, 0};

@@ -99,6 +99,10 @@ Board Board::find(const Arena& arena) {
     return {std::launder(reinterpret_cast<Head*>(head)), core};
 }
 
+bool Board::is_in(const Arena& arena) {
+    return arena.root() != 0 && arena.find(head_key) != nullptr && arena.find(core_key) != nullptr;
+}
+
 int Board::size() const noexcept {
     return static_cast<int>(head_->size);
 }

@@ -58,6 +58,8 @@ public:
     /// With the lock held, or of memory that nobody changes: the one that is there. Throws
     /// Errc::invalid_argument.
     static Board find(const Arena& arena);
+    /// Whether `find` would find one.
+    [[nodiscard]] static bool is_in(const Arena& arena);
 
     [[nodiscard]] int size() const noexcept;
     [[nodiscard]] Settings settings() const;

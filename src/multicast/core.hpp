@@ -377,6 +377,10 @@ public:
     [[nodiscard]] std::uint32_t named(std::uint32_t slot) const noexcept {
         return named_in(slot).count(0, shape_.size);
     }
+    /// Whether `p` is a member at this moment.
+    [[nodiscard]] bool is_member(Position p) const noexcept {
+        return (fields_.mask(p / 64).load(std::memory_order_relaxed) & bit_of(p)) != 0;
+    }
     /// Members at this moment.
     [[nodiscard]] std::uint32_t members() const noexcept {
         std::uint32_t count = 0;

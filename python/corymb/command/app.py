@@ -21,6 +21,7 @@ from corymb.command import (
     plan,
     report,
     sim,
+    trace,
 )
 from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
@@ -55,7 +56,7 @@ def _options(
     del version
 
 
-for module in (map, plan, sim, cluster, compare, bench, bench_peers, report, demo, doctor):
+for module in (map, plan, sim, cluster, compare, bench, bench_peers, trace, report, demo, doctor):
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 
