@@ -72,7 +72,7 @@ have() {
 use_ccache() {
     if have ccache; then
         export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$root"
-        export CCACHE_SLOPPINESS=time_macros
+        export CCACHE_SLOPPINESS=time_macros,pch_defines,include_file_mtime,include_file_ctime
     fi
 }
 

@@ -4,15 +4,15 @@
 
 namespace corymb {
 
-/// Rounds of a random test: the usual number, a quarter of it under AddressSanitizer. That build
+/// Rounds of a random test: the usual number, an eighth of it under AddressSanitizer. That build
 /// looks for accesses that are wrong and takes ten times as long; whether the plans are right, the
 /// usual build finds out.
 constexpr int rounds(int usual) noexcept {
 #if defined(__SANITIZE_ADDRESS__)
-    return (usual + 3) / 4;
+    return (usual + 7) / 8;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-    return (usual + 3) / 4;
+    return (usual + 7) / 8;
 #else
     return usual;
 #endif
