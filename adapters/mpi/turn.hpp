@@ -29,6 +29,7 @@ public:
                (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_)) &&
                (group_->team != nullptr || is_for_nodes(call_.operation));
     }
+    [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }

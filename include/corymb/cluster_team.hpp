@@ -111,7 +111,7 @@ public:
     [[nodiscard]] int size() const noexcept;
 
     // Operations, arguments and errors as of Team. Errc::unsupported where there is no plan for
-    // several nodes: docs/cluster.md says which operations have one.
+    // several nodes: for operators that do not commute, other than in scans.
 
     void barrier();
     template <class T>
@@ -133,12 +133,32 @@ public:
              reduction_of<T>(op)});
     }
     template <class T>
+    void gather(std::span<const T> input, std::span<T> output, Rank root = 0) {
+        run(parts_wish(Collective::gather, input, output, root));
+    }
+    template <class T>
+    void scatter(std::span<const T> input, std::span<T> output, Rank root = 0) {
+        run(parts_wish(Collective::scatter, input, output, root));
+    }
+    template <class T>
     void allgather(std::span<const T> input, std::span<T> output) {
-        check_equal(input.size() * static_cast<std::size_t>(size()), output.size());
-        detail::Wish wish{Collective::allgather, 0, input.data(), output.data(), input.size(), {}};
-        wish.reduction.element_bytes = sizeof(T);
-        wish.reduction.identity = detail::move_identity<T>();
-        run(wish);
+        run(parts_wish(Collective::allgather, input, output, 0));
+    }
+    template <class T>
+    void alltoall(std::span<const T> input, std::span<T> output) {
+        run(parts_wish(Collective::alltoall, input, output, 0));
+    }
+    template <class T, class Op = std::plus<>>
+    void reduce_scatter(std::span<const T> input, std::span<T> output, Op op = {}) {
+        run(parts_wish(Collective::reduce_scatter, input, output, 0, reduction_of<T>(op)));
+    }
+    template <class T, class Op = std::plus<>>
+    void scan(std::span<const T> input, std::span<T> output, Op op = {}) {
+        run(parts_wish(Collective::scan, input, output, 0, reduction_of<T>(op)));
+    }
+    template <class T, class Op = std::plus<>>
+    void exscan(std::span<const T> input, std::span<T> output, Op op = {}) {
+        run(parts_wish(Collective::exscan, input, output, 0, reduction_of<T>(op)));
     }
 
     /// For bindings: any of the operations above, without types.
@@ -152,6 +172,13 @@ public:
 
 private:
     static void check_equal(std::size_t wanted, std::size_t has);
+    template <class T>
+    detail::Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Rank root,
+                            std::optional<Reduction> with = {}) const {
+        detail::Wish wish = detail::parts_wish(op, input, output, root, rank(), size());
+        wish.reduction = with ? *with : wish.reduction;
+        return wish;
+    }
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -43,7 +43,7 @@ Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCa
             wish.reduction = standard_reduction(arguments);
         }
     }
-    set_places(wish, arguments, team);
+    set_places(wish, arguments, team.rank(), team.size());
     return wish;
 }
 

@@ -2,6 +2,7 @@
 // Teams over several nodes.
 #include "c/handles.hpp"
 #include "c/operators.hpp"
+#include "c/places.hpp"
 #include "c/types.hpp"
 
 #include <corymb/cluster_team.hpp>
@@ -114,16 +115,6 @@ detail::Wish wish_of(Collective op, corymb_type type, corymb_op with) {
     return wish;
 }
 
-/// Where the input lies that is in the place of the output.
-const void* place_of(const detail::Wish& wish, Rank rank) {
-    const auto part = wish.op == Collective::allgather ? static_cast<std::size_t>(rank) : 0;
-    if (wish.output == nullptr) {
-        c::refuse(std::string(to_string(wish.op)) + ": CORYMB_IN_PLACE needs an output");
-    }
-    return static_cast<const std::byte*>(wish.output) +
-           part * wish.count * wish.reduction.element_bytes;
-}
-
 } // namespace
 
 struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
@@ -185,13 +176,11 @@ corymb_status corymb_cluster_run(corymb_collective op, const void* input, void* 
         const Collective known = op_of(op);
         detail::Wish wish = wish_of(known, type, with);
         if (known != Collective::barrier) {
-            wish.output = output;
-            wish.count = count;
             wish.root = is_rooted(known) ? root : 0;
-            wish.input = known == Collective::broadcast ? nullptr : input;
-            if (input == CORYMB_IN_PLACE) {
-                wish.input = place_of(wish, own.rank());
-            }
+            c::set_places(wish,
+                          {known, known == Collective::broadcast ? nullptr : input, output, count,
+                           type, with, root},
+                          own.rank(), own.size());
         }
         own.run(wish);
     });

@@ -87,30 +87,30 @@ Parts parts_of(const Wish& wish, const std::size_t* counts, const std::size_t* d
 }
 
 /// The lists of a buffer that this rank does not use may be null.
-void set_parts(Wish& wish, const PartLists& lists, const Team& team) {
+void set_parts(Wish& wish, const PartLists& lists, Rank rank, int size) {
     wish.is_vector = true;
-    if (is_rooted(wish.op) && team.rank() != wish.root) {
+    if (is_rooted(wish.op) && rank != wish.root) {
         return;
     }
     if (wish.op != Collective::gather && wish.op != Collective::allgather) {
-        wish.input_parts = parts_of(wish, lists.in_counts, lists.in_displacements, team.size());
+        wish.input_parts = parts_of(wish, lists.in_counts, lists.in_displacements, size);
     }
     if (wish.op != Collective::scatter && wish.op != Collective::reduce_scatter) {
-        wish.output_parts = parts_of(wish, lists.out_counts, lists.out_displacements, team.size());
+        wish.output_parts = parts_of(wish, lists.out_counts, lists.out_displacements, size);
     }
     if (wish.op == Collective::reduce_scatter) {
-        wish.count = lists.in_counts[team.rank()];
+        wish.count = lists.in_counts[rank];
     }
 }
 
 } // namespace
 
-void set_places(Wish& wish, const Arguments& arguments, const Team& team) {
+void set_places(Wish& wish, const Arguments& arguments, Rank rank, int size) {
     wish.input = arguments.input;
     wish.output = arguments.output;
     wish.count = arguments.count;
     if (arguments.parts) {
-        set_parts(wish, *arguments.parts, team);
+        set_parts(wish, *arguments.parts, rank, size);
     }
     const bool input_in_place = wish.input == CORYMB_IN_PLACE;
     const bool output_in_place = wish.output == CORYMB_IN_PLACE;
@@ -118,9 +118,9 @@ void set_places(Wish& wish, const Arguments& arguments, const Team& team) {
         refuse(std::string(to_string(wish.op)) + ": input and output are both CORYMB_IN_PLACE");
     }
     if (input_in_place) {
-        take_input_from_output(wish, team.rank());
+        take_input_from_output(wish, rank);
     } else if (output_in_place) {
-        take_output_from_input(wish, team.rank());
+        take_output_from_input(wish, rank);
     }
 }
 

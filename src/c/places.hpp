@@ -10,7 +10,7 @@ namespace corymb::c {
 
 /// Fills in the buffers and their parts; the type of the elements is in `wish` already. Throws
 /// Errc::invalid_argument for CORYMB_IN_PLACE where it has no meaning, and for counts that are
-/// missing.
-void set_places(detail::Wish& wish, const Arguments& arguments, const Team& team);
+/// missing. For rank `rank` of a team of `size`.
+void set_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size);
 
 } // namespace corymb::c

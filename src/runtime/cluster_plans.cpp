@@ -62,7 +62,8 @@ Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::La
 
 PlanSource default_plans(const ClusterTeamOptions& options) {
     return [nodes = options.node_of_rank, network = options.network](const PlanNeed& need) {
-        if (need.ordered) {
+        const bool in_order = need.op == Collective::scan || need.op == Collective::exscan;
+        if (need.ordered && !in_order) {
             throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
                                            "which this operator needs");
         }

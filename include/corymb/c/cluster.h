@@ -62,9 +62,9 @@ CORYMB_EXPORT corymb_status corymb_cluster_team_create(corymb_team** local,
                                                        const corymb_cluster_options* options,
                                                        corymb_cluster_team** team) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_cluster_team_free(corymb_cluster_team** team) CORYMB_NOEXCEPT;
-/// One operation, arguments as of its own function; what it does not have is ignored. Barrier,
-/// broadcast (`output`), reduce, allreduce, allgather; CORYMB_UNSUPPORTED for others. Operators of
-/// the library only.
+/// One operation with parts of equal lengths, arguments as of its own function; what it does not
+/// have is ignored (a broadcast has `output` only). CORYMB_UNSUPPORTED for types and operators of
+/// your own.
 CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void* input,
                                                void* output, size_t count, corymb_type type,
                                                corymb_op with, int root,

@@ -7,16 +7,19 @@
 
 namespace corymb {
 
+namespace detail {
+
+/// For rank `rank` of a team of `size`. Throws Errc::invalid_argument where the two do not fit.
 template <class T>
-detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span<T> output,
-                              Rank root) const {
+Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Rank root, Rank rank,
+                int size) {
     static_assert(std::is_trivially_copyable_v<T>);
     const bool many_in =
         op == Collective::scatter || op == Collective::alltoall || op == Collective::reduce_scatter;
     const bool many_out =
         op == Collective::gather || op == Collective::allgather || op == Collective::alltoall;
-    const bool here = rank() == root || (op != Collective::gather && op != Collective::scatter);
-    const auto ranks = static_cast<std::size_t>(member_ ? size() : 1);
+    const bool here = rank == root || (op != Collective::gather && op != Collective::scatter);
+    const auto ranks = static_cast<std::size_t>(size);
     const std::size_t whole = many_in ? input.size() : output.size();
     std::size_t part = many_in ? output.size() : input.size();
     if (op == Collective::alltoall) {
@@ -30,10 +33,18 @@ detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span
                         " and output of " + std::to_string(output.size()) +
                         " elements do not fit each other in a team of " + std::to_string(ranks));
     }
-    detail::Wish wish{op, root, input.data(), output.data(), part, {}};
+    Wish wish{op, root, input.data(), output.data(), part, {}};
     wish.reduction.element_bytes = sizeof(T);
-    wish.reduction.identity = detail::move_identity<T>();
+    wish.reduction.identity = move_identity<T>();
     return wish;
+}
+
+} // namespace detail
+
+template <class T>
+detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span<T> output,
+                              Rank root) const {
+    return detail::parts_wish(op, input, output, root, rank(), member_ ? size() : 1);
 }
 
 template <class T, class Op>

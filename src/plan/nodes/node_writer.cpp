@@ -60,7 +60,7 @@ void NodeWriter::receive(const Arrival& message) {
                      .to = message.target,
                      .from = message.own,
                      .ordinal = 0,
-                     .incoming_first = folds && message.from < message.to});
+                     .incoming_first = folds && (message.precedes || message.from < message.to)});
 }
 
 void NodeWriter::round(std::span<const Arrival> messages, bool known) {

@@ -13,13 +13,15 @@
 
 namespace corymb::nodes {
 
-/// A message. With `own`, the receiver combines it: target = own (+) incoming.
+/// A message. With `own`, the receiver combines it: target = own (+) incoming, or the other way
+/// round where it comes from a lower rank or `precedes`.
 struct Arrival {
     Rank from = -1;
     Rank to = -1;
     Blocks source{};
     Blocks target{};
     Blocks own{};
+    bool precedes = false;
 };
 
 /// Blocks that a rank has and gives to all ranks of `members` (itself among them), to stand in the

@@ -19,12 +19,13 @@ constexpr std::array<std::pair<Roles, std::string_view>, 5> role_names{
      {Roles::node_major, "node-major"},
      {Roles::slices, "slices"},
      {Roles::objects, "objects"}}};
-constexpr std::array<std::pair<Exchange, std::string_view>, 5> exchange_names{
+constexpr std::array<std::pair<Exchange, std::string_view>, 6> exchange_names{
     {{Exchange::doubling, "doubling"},
      {Exchange::ring, "ring"},
      {Exchange::bruck, "bruck"},
      {Exchange::binomial, "binomial"},
-     {Exchange::dissemination, "dissemination"}}};
+     {Exchange::dissemination, "dissemination"},
+     {Exchange::direct, "direct"}}};
 constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
@@ -88,6 +89,28 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
     return ranks * steps <= steps_most &&
            (scheme.exchange == Exchange::ring || scheme.exchange == Exchange::bruck ||
             (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
+}
+
+/// Operations in which every rank has a part for each, or of each; scans.
+bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme) {
+    if ((scheme.roles != Roles::flat && scheme.roles != Roles::lanes) || scheme.early) {
+        return false;
+    }
+    const auto ranks = static_cast<std::uint64_t>(layout.size());
+    const std::uint64_t actors = scheme.roles == Roles::flat ? ranks : layout.nodes.size();
+    const bool is_direct = scheme.exchange == Exchange::direct;
+    switch (op) {
+    case Collective::gather:
+    case Collective::scatter: return is_direct || scheme.exchange == Exchange::binomial;
+    case Collective::alltoall:
+        return (is_direct || scheme.exchange == Exchange::bruck) && 8 * ranks * ranks <= steps_most;
+    case Collective::reduce_scatter:
+        return (is_direct || scheme.exchange == Exchange::ring ||
+                (scheme.exchange == Exchange::doubling && std::has_single_bit(actors))) &&
+               4 * ranks * ranks <= steps_most;
+    default: // scan, exscan
+        return scheme.exchange == Exchange::doubling && scheme.leaders == 1;
+    }
 }
 
 } // namespace
@@ -186,7 +209,7 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
     case Collective::broadcast:
     case Collective::reduce: return is_simple && scheme.exchange == Exchange::binomial;
     case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
-    default: return false;
+    default: return applies_to_parts(op, layout, scheme);
     }
 }
 
@@ -197,6 +220,12 @@ Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme, std::ui
     case Collective::allreduce: return allreduce(layout, scheme, bytes);
     case Collective::broadcast: return broadcast(layout, scheme, bytes, root);
     case Collective::reduce: return reduce(layout, scheme, bytes, root);
+    case Collective::gather: return gather(layout, scheme, bytes, root);
+    case Collective::scatter: return scatter(layout, scheme, bytes, root);
+    case Collective::alltoall: return alltoall(layout, scheme, bytes);
+    case Collective::reduce_scatter: return reduce_scatter(layout, scheme, bytes);
+    case Collective::scan:
+    case Collective::exscan: return scan(op, layout, scheme, bytes);
     default: return barrier(layout, scheme);
     }
 }

@@ -21,7 +21,14 @@ enum class Roles : std::uint8_t {
     slices,     ///< The node's data goes in k slices; each leader has all before the next round.
     objects,    ///< Leaders talk to k different nodes a round, each with all that the node has.
 };
-enum class Exchange : std::uint8_t { doubling, ring, bruck, binomial, dissemination };
+enum class Exchange : std::uint8_t {
+    doubling, ///< Of a reduce-scatter: halving.
+    ring,
+    bruck,
+    binomial,
+    dissemination,
+    direct, ///< Everything at once, straight to who needs it.
+};
 enum class Inside : std::uint8_t {
     messages, ///< Through rings of cells, from rank to rank.
     shared,   ///< Out of the buffer of the rank that has it.
@@ -61,7 +68,7 @@ struct Layout {
 /// that it can do, a layout that it needs, not too many steps.
 [[nodiscard]] bool applies(Collective op, const Layout& layout, const Scheme& scheme,
                            std::uint64_t bytes);
-/// The plan; call only when `applies`. For broadcast and reduce `root` is the root.
+/// The plan; call only when `applies`. `root` is that of operations that have one.
 [[nodiscard]] Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme,
                             std::uint64_t bytes, Rank root);
 
@@ -71,6 +78,15 @@ struct Layout {
                              Rank root);
 [[nodiscard]] Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
                           Rank root);
+[[nodiscard]] Plan gather(const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
+                          Rank root);
+[[nodiscard]] Plan scatter(const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
+                           Rank root);
+[[nodiscard]] Plan alltoall(const Layout& layout, const Scheme& scheme, std::uint64_t bytes);
+[[nodiscard]] Plan reduce_scatter(const Layout& layout, const Scheme& scheme, std::uint64_t bytes);
+/// Scan or exscan.
+[[nodiscard]] Plan scan(Collective op, const Layout& layout, const Scheme& scheme,
+                        std::uint64_t bytes);
 [[nodiscard]] Plan barrier(const Layout& layout, const Scheme& scheme);
 
 } // namespace corymb::nodes

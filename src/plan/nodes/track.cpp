@@ -2,17 +2,13 @@
 // Recursive doubling and ring: Thakur, Rabenseifner, Gropp (2005); Bruck and others (1997).
 #include "plan/nodes/track.hpp"
 
+#include "plan/nodes/script.hpp"
+
 #include <algorithm>
 
 namespace corymb::nodes {
 
 namespace {
-
-/// Ranks that follow each other.
-bool is_run(const std::vector<Rank>& parts) {
-    return std::ranges::adjacent_find(parts, [](Rank a, Rank b) { return b != a + 1; }) ==
-           parts.end();
-}
 
 std::vector<Hop> doubling_round(std::size_t size, std::size_t distance) {
     std::vector<Hop> round;

@@ -84,9 +84,14 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     expect_ok(corymb_cluster_network(team, costs, costs + 1, costs + 2, costs + 3));
     EXPECT_EQ(costs[0], 2000);
     EXPECT_EQ(costs[3], 12);
-    expect_refused(
-        corymb_cluster_run(CORYMB_SCAN, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team),
-        CORYMB_UNSUPPORTED, "no plan");
+    for (const corymb_collective op : {CORYMB_SCAN, CORYMB_ALLTOALL, CORYMB_GATHER}) {
+        sum = 0;
+        expect_ok(corymb_cluster_run(op, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team));
+        EXPECT_EQ(sum, 5) << op;
+    }
+    expect_invalid(corymb_cluster_run(CORYMB_ALLTOALL, CORYMB_IN_PLACE, &sum, 1, CORYMB_INT32,
+                                      CORYMB_NO_OP, 0, team),
+                   "CORYMB_IN_PLACE cannot stand for the input");
     expect_invalid(
         corymb_cluster_run(CORYMB_BROADCAST, nullptr, &sum, 1, CORYMB_INT32, CORYMB_NO_OP, 1, team),
         "root 1");

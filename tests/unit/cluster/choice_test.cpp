@@ -146,7 +146,8 @@ TEST(ClusterPlanner, SaysWhatItCannotDo) {
             static_cast<void>(make_cluster_plan(cluster, request));
         };
     };
-    refusal(plan({.op = Collective::scan}), Errc::invalid_argument);
+    refusal(plan({.op = Collective::scan, .algorithm = "lanes/2/doubling/shared"}),
+            Errc::invalid_argument);
     refusal(plan({.op = Collective::reduce, .root = 14}), Errc::invalid_argument);
     refusal(plan({.bytes = std::uint64_t{1} << 60}), Errc::invalid_argument);
     refusal(plan({.algorithm = "lanes/2/circle/shared"}), Errc::unknown_name);

@@ -14,6 +14,7 @@
 #include <bit>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace {
 
@@ -47,9 +48,11 @@ std::vector<Scheme> schemes_up_to(int leaders_most) {
     return all_schemes(leaders);
 }
 
-constexpr Collective operations[] = {Collective::allgather, Collective::allreduce,
-                                     Collective::broadcast, Collective::reduce,
-                                     Collective::barrier};
+constexpr Collective operations[] = {
+    Collective::allgather, Collective::allreduce, Collective::broadcast,      Collective::reduce,
+    Collective::barrier,   Collective::gather,    Collective::scatter,        Collective::alltoall,
+    Collective::scan,      Collective::exscan,    Collective::reduce_scatter,
+};
 
 /// Proves and simulates all that there is for a cluster; returns the number of plans.
 int try_all(const Cluster& cluster, const std::vector<Scheme>& schemes, std::uint64_t bytes) {
@@ -63,7 +66,8 @@ int try_all(const Cluster& cluster, const std::vector<Scheme>& schemes, std::uin
             const Rank root = bytes % 2 == 0 ? 0 : layout.size() - 1;
             const Plan plan = plan_for(op, layout, scheme, bytes, root);
             try {
-                check_plan(plan);
+                const bool in_order = op == Collective::scan || op == Collective::exscan;
+                check_plan(plan, in_order);
                 EXPECT_GE(simulate(plan, cluster, bytes).makespan, 0);
             } catch (const Error& error) {
                 ADD_FAILURE() << to_string(op) << " " << plan.algorithm << " among "
@@ -178,6 +182,59 @@ TEST_P(ClosedForms, HoldToTheByte) {
         EXPECT_EQ(flat.leader, (N - 1) * c * m);
         EXPECT_EQ(flat.traffic.rounds, log_n);
     }
+}
+
+NodeTraffic traffic_of(const Cluster& cluster, Collective op, const Scheme& scheme,
+                       std::uint64_t bytes) {
+    const Layout layout = layout_of(cluster);
+    EXPECT_TRUE(applies(op, layout, scheme, bytes)) << to_string(op) << " " << name_of(scheme);
+    return node_traffic(plan_for(op, layout, scheme, bytes, 0), layout.node_of_rank, bytes);
+}
+
+TEST_P(ClosedForms, HoldForPartsToTheByte) {
+    const auto [nodes, ranks, leaders] = GetParam();
+    const int k = leaders;
+    const Cluster cluster = cluster_of(std::vector<int>(static_cast<std::size_t>(nodes), ranks));
+    const auto N = static_cast<std::uint64_t>(nodes);
+    const auto c = static_cast<std::uint64_t>(ranks);
+    const std::uint64_t m = 24;
+    const auto log_n = static_cast<std::uint32_t>(std::bit_width(N) - 1);
+    const Inside inside = Inside::shared;
+    const auto lanes = [&](Collective op, Exchange exchange) {
+        return traffic_of(cluster, op, {Roles::lanes, k, exchange, inside, false}, m);
+    };
+    // Each byte enters a node once, all at the same time.
+    const NodeTraffic alltoall = lanes(Collective::alltoall, Exchange::direct);
+    EXPECT_EQ(alltoall.in, std::vector<std::uint64_t>(N, (N - 1) * c * c * m));
+    EXPECT_EQ(alltoall.messages, N * (N - 1) * static_cast<std::uint64_t>(k));
+    EXPECT_EQ(alltoall.rounds, 1U);
+    // Half of the bundles go with each digit.
+    const NodeTraffic bruck = lanes(Collective::alltoall, Exchange::bruck);
+    EXPECT_EQ(bruck.in, std::vector<std::uint64_t>(N, log_n * N / 2 * c * c * m));
+    EXPECT_EQ(bruck.rounds, log_n);
+    for (const auto& [exchange, rounds] :
+         {std::pair{Exchange::direct, 1U}, std::pair{Exchange::doubling, log_n},
+          std::pair{Exchange::ring, static_cast<std::uint32_t>(N - 1)}}) {
+        const NodeTraffic traffic = lanes(Collective::reduce_scatter, exchange);
+        EXPECT_EQ(traffic.in, std::vector<std::uint64_t>(N, (N - 1) * c * m));
+        EXPECT_EQ(traffic.rounds, rounds);
+    }
+    for (const auto& [exchange, rounds] :
+         {std::pair{Exchange::direct, 1U}, std::pair{Exchange::binomial, log_n}}) {
+        const NodeTraffic gather = lanes(Collective::gather, exchange);
+        EXPECT_EQ(gather.in[0], (N - 1) * c * m);
+        EXPECT_EQ(gather.messages, (N - 1) * static_cast<std::uint64_t>(k));
+        EXPECT_EQ(gather.rounds, rounds);
+        const NodeTraffic scatter = lanes(Collective::scatter, exchange);
+        EXPECT_EQ(scatter.in, gather.out);
+        EXPECT_EQ(scatter.out, gather.in);
+        EXPECT_EQ(scatter.rounds, rounds);
+    }
+    const NodeTraffic scan = traffic_of(cluster, Collective::scan,
+                                        {Roles::lanes, 1, Exchange::doubling, inside, false}, m);
+    EXPECT_LE(scan.rounds, log_n + (c > 1 ? 1 : 0));
+    EXPECT_EQ(scan.messages, N * log_n - (N - 1) + (c > 1 ? N - 1 : 0));
+    EXPECT_EQ(scan.in[N - 1], (log_n + (c > 1 ? 1 : 0)) * m);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ClosedForms,

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Alltoall with k leaders a node: leader l collects what its node has for the l-th share of every
+// other node's ranks, leaders of equal index exchange that, and hand it out (Traeff, Hunold,
+// Decomposing Collectives for Exploiting Multi-lane Communication, CLUSTER 2020). With as many
+// leaders as ranks nothing is handed out.
+#include "plan/nodes/script.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace corymb::nodes {
+
+namespace {
+
+class Alltoall {
+public:
+    Alltoall(const Layout& layout, const Scheme& scheme)
+        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout) {}
+
+    Script script() && {
+        const std::size_t nodes = actors_.nodes.size();
+        for (std::size_t node = 0; node < nodes; ++node) {
+            groups_.push_back(actors_.groups(node, scheme_.leaders));
+        }
+        const auto lanes = static_cast<std::size_t>(scheme_.leaders);
+        script_.begin_round();
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            for (std::size_t from = 0; from < nodes; ++from) {
+                for (std::size_t shift = 1; shift < nodes; ++shift) {
+                    collect({lane, from, (from + shift) % nodes});
+                }
+            }
+        }
+        if (scheme_.exchange == Exchange::bruck) {
+            exchange_in_steps();
+        } else {
+            exchange_at_once();
+        }
+        script_.begin_round();
+        for (const auto& [bundle, blocks] : stands_) {
+            hand_out(bundle, blocks);
+        }
+        return std::move(script_);
+    }
+
+private:
+    /// All that node `from` has for the ranks of group `lane` of node `to`: for the first of them,
+    /// in the order of the senders, then for the next.
+    struct Bundle {
+        std::size_t lane = 0, from = 0, to = 0;
+        auto operator<=>(const Bundle&) const = default;
+    };
+
+    [[nodiscard]] Rank leader(std::size_t node, std::size_t lane) const {
+        return groups_[node][lane % groups_[node].size()].front();
+    }
+    /// Whom a bundle is for; nobody where the node has fewer groups.
+    [[nodiscard]] std::vector<Rank> receivers(const Bundle& bundle) const {
+        const auto& groups = groups_[bundle.to];
+        return bundle.lane < groups.size() ? groups[bundle.lane] : std::vector<Rank>{};
+    }
+    [[nodiscard]] const std::vector<Rank>& senders(const Bundle& bundle) const {
+        return actors_.nodes[bundle.from];
+    }
+    [[nodiscard]] std::size_t places(const Bundle& bundle) const {
+        return senders(bundle).size() * receivers(bundle).size();
+    }
+
+    void collect(const Bundle& bundle) {
+        const auto to = receivers(bundle);
+        if (to.empty()) {
+            return;
+        }
+        const Rank own = leader(bundle.from, bundle.lane);
+        if (scheme_.exchange == Exchange::direct && senders(bundle).size() == 1 && is_run(to)) {
+            stands_[bundle] = slice(part(Buffer::input, to.front()), 0, to.size());
+            return;
+        }
+        const Blocks store = script_.scratch(own, places(bundle));
+        stands_[bundle] = store;
+        std::size_t place = 0;
+        for (const Rank receiver : to) {
+            for (const Rank sender : senders(bundle)) {
+                script_.move(sender, own, part(Buffer::input, receiver), slice(store, place++));
+            }
+        }
+    }
+
+    /// Beside that, what stays in a node goes straight to its place.
+    void exchange_at_once() {
+        script_.begin_round();
+        within_nodes();
+        const std::size_t nodes = actors_.nodes.size();
+        for (std::size_t shift = 1; shift < nodes; ++shift) {
+            for (auto& [bundle, blocks] : stands_) {
+                if ((bundle.to + nodes - bundle.from) % nodes != shift) {
+                    continue;
+                }
+                const Rank receiver = leader(bundle.to, bundle.lane);
+                Blocks target;
+                if (receivers(bundle).size() == 1 && is_run(senders(bundle))) {
+                    target = slice(part(Buffer::output, senders(bundle).front()), 0, blocks.count);
+                } else {
+                    target = script_.scratch(receiver, blocks.count);
+                }
+                script_.move(leader(bundle.from, bundle.lane), receiver, blocks, target);
+                blocks = target;
+            }
+        }
+    }
+
+    /// Bruck and others (1997): what has to go `shift` nodes on goes by its binary digits.
+    void exchange_in_steps() {
+        const std::size_t nodes = actors_.nodes.size();
+        script_.begin_round();
+        within_nodes();
+        for (std::size_t digit = 1; digit < nodes; digit *= 2) {
+            // By lane and node: what goes on from there, in the same order as it arrives.
+            std::map<std::pair<std::size_t, std::size_t>, std::vector<Bundle>> going;
+            for (const auto& [bundle, blocks] : stands_) {
+                const std::size_t shift = (bundle.to + nodes - bundle.from) % nodes;
+                if ((shift & digit) != 0) {
+                    const std::size_t here = (bundle.from + (shift & (digit - 1))) % nodes;
+                    going[{bundle.lane, here}].push_back(bundle);
+                }
+            }
+            step(going, digit);
+        }
+    }
+
+    void step(const std::map<std::pair<std::size_t, std::size_t>, std::vector<Bundle>>& going,
+              std::size_t digit) {
+        std::vector<Arrival> messages;
+        script_.begin_round();
+        for (const auto& [place, bundles] : going) {
+            const auto [lane, here] = place;
+            std::size_t count = 0;
+            for (const Bundle& bundle : bundles) {
+                count += places(bundle);
+            }
+            const Rank from = leader(here, lane);
+            const Rank to = leader((here + digit) % actors_.nodes.size(), lane);
+            const Blocks target = script_.scratch(to, count);
+            messages.push_back({from, to, packed(from, bundles, count), target, {}});
+            std::size_t next = 0;
+            for (const Bundle& bundle : bundles) {
+                stands_[bundle] = slice(target, next, places(bundle));
+                next += places(bundle);
+            }
+        }
+        script_.begin_round();
+        for (const Arrival& message : messages) {
+            script_.move(message.from, message.to, message.source, message.target);
+        }
+    }
+
+    /// Bundles of a rank side by side, as they stand or copied together.
+    Blocks packed(Rank rank, const std::vector<Bundle>& bundles, std::size_t count) {
+        Blocks run = stands_[bundles.front()];
+        bool is_one = true;
+        for (std::size_t i = 1; i < bundles.size(); ++i) {
+            const Blocks& next = stands_[bundles[i]];
+            is_one = is_one && next.first == run.first + run.count;
+            run.count += next.count;
+        }
+        if (is_one) {
+            return run;
+        }
+        const Blocks copy = script_.scratch(rank, count);
+        std::size_t place = 0;
+        for (const Bundle& bundle : bundles) {
+            const Blocks& blocks = stands_[bundle];
+            script_.move(rank, rank, blocks, slice(copy, place, blocks.count));
+            place += blocks.count;
+        }
+        return copy;
+    }
+
+    void hand_out(const Bundle& bundle, const Blocks& blocks) {
+        if (blocks.buffer == Buffer::output) {
+            return; // It has arrived where it belongs.
+        }
+        std::size_t place = 0;
+        for (const Rank receiver : receivers(bundle)) {
+            for (const Rank sender : senders(bundle)) {
+                script_.move(leader(bundle.to, bundle.lane), receiver, slice(blocks, place++),
+                             part(Buffer::output, sender));
+            }
+        }
+    }
+
+    void within_nodes() {
+        for (const auto& node : actors_.nodes) {
+            for (std::size_t shift = 0; shift < node.size(); ++shift) {
+                for (std::size_t i = 0; i < node.size(); ++i) {
+                    const Rank from = node[i];
+                    const Rank to = node[(i + shift) % node.size()];
+                    script_.move(from, to, part(Buffer::input, to), part(Buffer::output, from));
+                }
+            }
+        }
+    }
+
+    Scheme scheme_;
+    Layout actors_;
+    Script script_;
+    std::vector<std::vector<std::vector<Rank>>> groups_; // by node and lane
+    std::map<Bundle, Blocks> stands_;                    // where each bundle is now
+};
+
+} // namespace
+
+Plan alltoall(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+    NodeWriter writer(Collective::alltoall, layout, scheme, bytes, 1);
+    Alltoall(layout, scheme).script().play(writer);
+    return std::move(writer).finished();
+}
+
+} // namespace corymb::nodes

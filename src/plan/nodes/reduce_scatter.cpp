@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduce-scatter with k leaders a node: leader l combines what its node has for the l-th share of
+// every node's ranks; leaders of equal index combine that over the nodes, each at once, around a
+// ring, or by recursive halving (Thakur, Rabenseifner, Gropp, 2005), and hand it out.
+#include "plan/nodes/script.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace corymb::nodes {
+
+namespace {
+
+class ReduceScatter {
+public:
+    ReduceScatter(const Layout& layout, const Scheme& scheme)
+        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout) {}
+
+    Script script() && {
+        for (std::size_t node = 0; node < size(); ++node) {
+            groups_.push_back(actors_.groups(node, scheme_.leaders));
+        }
+        const auto lanes = static_cast<std::size_t>(scheme_.leaders);
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            auto& sums = sums_.emplace_back();
+            for (std::size_t node = 0; node < size(); ++node) {
+                sums.push_back(script_.scratch(leader(node, lane), before(lane, size())));
+            }
+        }
+        combine_in_nodes();
+        switch (scheme_.exchange) {
+        case Exchange::ring: ring(); break;
+        case Exchange::doubling: halving(); break;
+        default: at_once(); break;
+        }
+        hand_out();
+        return std::move(script_);
+    }
+
+private:
+    [[nodiscard]] std::size_t size() const { return actors_.nodes.size(); }
+    [[nodiscard]] Rank leader(std::size_t node, std::size_t lane) const {
+        return groups_[node][lane % groups_[node].size()].front();
+    }
+    [[nodiscard]] std::vector<Rank> receivers(std::size_t node, std::size_t lane) const {
+        return lane < groups_[node].size() ? groups_[node][lane] : std::vector<Rank>{};
+    }
+    /// Parts of a lane for the nodes before this one.
+    [[nodiscard]] std::size_t before(std::size_t lane, std::size_t node) const {
+        std::size_t count = 0;
+        for (std::size_t other = 0; other < node; ++other) {
+            count += receivers(other, lane).size();
+        }
+        return count;
+    }
+    /// Where the leader of `node` has the sum of what is for the nodes from `first` to before
+    /// `end`.
+    [[nodiscard]] Blocks sum(std::size_t node, std::size_t lane, std::size_t first,
+                             std::size_t end) const {
+        const std::size_t place = before(lane, first);
+        return slice(sums_[lane][node], place, before(lane, end) - place);
+    }
+
+    void combine_in_nodes() {
+        std::size_t most = 1;
+        for (const auto& ranks : actors_.nodes) {
+            most = std::max(most, ranks.size());
+        }
+        script_.begin_round();
+        for (std::size_t turn = 0; turn < most; ++turn) {
+            for (std::size_t lane = 0; lane < sums_.size(); ++lane) {
+                for (std::size_t node = 0; node < size(); ++node) {
+                    take_turn(node, lane, turn);
+                }
+            }
+            script_.begin_round();
+        }
+    }
+
+    /// The leader combines the parts of its `turn`-th neighbour; the first time with its own.
+    void take_turn(std::size_t node, std::size_t lane, std::size_t turn) {
+        const auto& ranks = actors_.nodes[node];
+        const Rank to = leader(node, lane);
+        const auto place = static_cast<std::size_t>(std::ranges::find(ranks, to) - ranks.begin());
+        if (turn >= ranks.size() || (turn == 0 && ranks.size() > 1)) {
+            return;
+        }
+        const Rank from = ranks[(place + turn) % ranks.size()];
+        std::size_t next = 0;
+        for (std::size_t other = 0; other < size(); ++other) {
+            for (const Rank receiver : receivers(other, lane)) {
+                const Blocks target = slice(sums_[lane][node], next++);
+                const Blocks input = part(Buffer::input, receiver);
+                if (turn == 0) {
+                    script_.move(to, to, input, target);
+                } else {
+                    script_.fold(from, to, input, target, turn == 1 ? input : target);
+                }
+            }
+        }
+    }
+
+    /// What `from` has for some nodes is added to what `to` has.
+    void pass(std::size_t from, std::size_t to, std::size_t lane, std::size_t first,
+              std::size_t end) {
+        const Blocks target = sum(to, lane, first, end);
+        script_.fold(leader(from, lane), leader(to, lane), sum(from, lane, first, end), target,
+                     target);
+    }
+
+    template <class Action>
+    void everywhere(const Action& action) {
+        script_.begin_round();
+        for (std::size_t lane = 0; lane < sums_.size(); ++lane) {
+            for (std::size_t node = 0; node < size(); ++node) {
+                action(node, lane);
+            }
+        }
+    }
+
+    void at_once() {
+        script_.begin_round();
+        for (std::size_t shift = 1; shift < size(); ++shift) {
+            for (std::size_t lane = 0; lane < sums_.size(); ++lane) {
+                for (std::size_t from = 0; from < size(); ++from) {
+                    const std::size_t to = (from + shift) % size();
+                    pass(from, to, lane, to, to + 1);
+                }
+            }
+        }
+    }
+
+    void ring() {
+        for (std::size_t step = 0; step + 1 < size(); ++step) {
+            everywhere([&](std::size_t to, std::size_t lane) {
+                const std::size_t piece = (to + 2 * size() - 2 - step) % size();
+                pass((to + size() - 1) % size(), to, lane, piece, piece + 1);
+            });
+        }
+    }
+
+    void halving() {
+        for (std::size_t distance = size() / 2; distance > 0; distance /= 2) {
+            everywhere([&](std::size_t to, std::size_t lane) {
+                const std::size_t first = to & ~(distance - 1);
+                pass(to ^ distance, to, lane, first, first + distance);
+            });
+        }
+    }
+
+    void hand_out() {
+        everywhere([&](std::size_t node, std::size_t lane) {
+            std::size_t place = 0;
+            for (const Rank receiver : receivers(node, lane)) {
+                script_.move(leader(node, lane), receiver,
+                             slice(sum(node, lane, node, node + 1), place++),
+                             {Buffer::output, 0, 1});
+            }
+        });
+    }
+
+    Scheme scheme_;
+    Layout actors_;
+    Script script_;
+    std::vector<std::vector<std::vector<Rank>>> groups_; // by node and lane
+    std::vector<std::vector<Blocks>> sums_;              // by lane and node, at the leader
+};
+
+} // namespace
+
+Plan reduce_scatter(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+    NodeWriter writer(Collective::reduce_scatter, layout, scheme, bytes, 1);
+    ReduceScatter(layout, scheme).script().play(writer);
+    return std::move(writer).finished();
+}
+
+} // namespace corymb::nodes

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes where, round by round, before it is said how: the operations in which every rank has
+// parts of its own for others are composed of such moves.
+#pragma once
+
+#include "plan/nodes/node_writer.hpp"
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace corymb::nodes {
+
+class Script {
+public:
+    explicit Script(const Layout& layout)
+        : layout_(&layout), used_(static_cast<std::size_t>(layout.size()), 0) {}
+
+    /// Moves of one round do not depend on each other.
+    void begin_round() { rounds_.emplace_back(); }
+    /// Within a rank it is a copy. Goes on with the last move where both ends follow each other.
+    void move(Rank from, Rank to, Blocks source, Blocks target);
+    /// The receiver combines it, as an Arrival says.
+    void fold(Rank from, Rank to, Blocks source, Blocks target, Blocks own, bool precedes = false);
+
+    /// So many places of scratch of a rank that nothing else uses.
+    [[nodiscard]] Blocks scratch(Rank rank, std::size_t count);
+
+    /// The same data back from where it went, with input and output exchanged: a scatter out of a
+    /// gather. Without folds.
+    [[nodiscard]] Script reversed() const;
+    /// Between two ranks of a node one message at a time; those between nodes all at once.
+    void play(NodeWriter& writer) const;
+
+private:
+    using Round = std::vector<Arrival>;
+    void add(const Arrival& move);
+    void play(NodeWriter& writer, const Round& round) const;
+
+    const Layout* layout_;
+    std::vector<Round> rounds_;
+    std::vector<std::uint32_t> used_; // by rank: places of scratch
+};
+
+/// For schemes of the role `flat`: every rank is alone, numbered node after node. Else as it is.
+[[nodiscard]] Layout actors(const Layout& layout, const Scheme& scheme);
+
+/// Ranks that follow each other: their parts lie side by side.
+[[nodiscard]] bool is_run(const std::vector<Rank>& ranks);
+
+/// One part's place.
+[[nodiscard]] inline Blocks part(Buffer buffer, Rank rank) {
+    return {buffer, static_cast<std::uint32_t>(rank), 1};
+}
+[[nodiscard]] inline Blocks slice(Blocks blocks, std::size_t first, std::size_t count = 1) {
+    return {blocks.buffer, blocks.first + static_cast<std::uint32_t>(first),
+            static_cast<std::uint32_t>(count)};
+}
+
+} // namespace corymb::nodes
