@@ -66,6 +66,10 @@ class Study:
     size: int
     planned: dict[str, Planned] = field(default_factory=dict)
     bench: list[dict[str, Any]] = field(default_factory=list)
+    # As in the JSON of corymb sim multicast and corymb bench multicast.
+    multicast: list[dict[str, Any]] = field(default_factory=list)
+    multicast_choice: str = ""
+    multicast_bench: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def cpus(self) -> list[int]:

@@ -15,6 +15,7 @@ from conftest import SMELT, Command
 
 import corymb
 from corymb import study
+from corymb.command import report
 from corymb.picture.report import report_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -30,6 +31,17 @@ BENCH_ROWS = [
         ("corymb", "corymb", 1.0), ("std-barrier", "library", 9.0), ("floor", "floor", 0.9),
         ("mcs-dissemination", "textbook", 0.8), ("libgomp", "openmp", 1.02),
     )
+]  # fmt: skip
+
+MULTICAST_ROWS = [
+    {
+        "op": "multicast", "regime": regime, "ranks": 4, "members": members, "cpus": 2,
+        "contestant": name, "family": family, "median_ns": 300.0 * members, "q25": 250.0 * members,
+        "q75": 400.0 * members,
+    }
+    for regime in ("polling", "asleep")
+    for members in (1, 3)
+    for name, family in (("corymb", "corymb"), ("flags", "peer"))
 ]  # fmt: skip
 
 
@@ -64,6 +76,8 @@ def page_of(machine: corymb.Machine, ranks: int, name: str, **options: bool) -> 
         for planned in facts.planned.values():
             study.run_one(planned, [], 8, 100, None)
         facts.bench = BENCH_ROWS
+        facts.multicast_bench = MULTICAST_ROWS
+        report.simulate_multicast(facts)
     return report_page(facts, name, ["A remark."], "broadcast")
 
 
@@ -83,6 +97,13 @@ def test_page_is_self_contained(corymb_command: Command, tmp_path: Path) -> None
     value = json.loads((tmp_path / "r.json").read_text())
     assert set(value["operations"]) == set(study.OPERATIONS)
     assert all(facts["measured_median_ns"] is None for facts in value["operations"].values())
+    calls = value["multicast"]
+    assert calls["measured"] == []  # Not here.
+    assert {"best", "flat", "tree, skipping", "tree, to all"} <= {
+        row["variant"] for row in calls["simulated"]
+    }
+    assert "Acknowledged multicast over the size of the group" in text
+    assert "Acknowledged multicast, measured" not in text
 
 
 def test_names_are_escaped() -> None:
@@ -100,6 +121,20 @@ def test_losses_are_listed() -> None:
     text = " ".join(seen.text)
     assert "mcs-dissemination takes 0.80 x our time" in text
     assert "faster in 4, equal in 4 and slower in 4" in text
+    assert "Acknowledged multicast, measured" in text
+
+
+def test_a_file_of_multicasts(corymb_command: Command, tmp_path: Path) -> None:
+    good, bad = tmp_path / "calls.json", tmp_path / "other.json"
+    good.write_text(json.dumps({"rows": MULTICAST_ROWS}))
+    bad.write_text(json.dumps({"rows": BENCH_ROWS}))
+    page = tmp_path / "report.html"
+    arguments = ("report", "--machine", SMELT, "--ranks", "3", "-o", page, "--multicast")
+    assert corymb_command(*arguments, good).returncode == 0
+    assert "Acknowledged multicast, measured" in page.read_text(encoding="utf-8")
+    refused = corymb_command(*arguments, bad)
+    assert refused.returncode == 1
+    assert "not a file of corymb bench multicast" in refused.stderr
 
 
 def console_lines(file: Path, folder: Path) -> tuple[str, list[str]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import functools
 import json as json_text
+from collections.abc import Set
 from typing import Annotated, Any
 
 import typer
 
 import corymb
 from corymb import study
-from corymb.command import bench_program, console, files, inputs
+from corymb.command import bench_program, console, files, inputs, sim_multicast
 from corymb.command.map import remarks_of
 from corymb.command.options import Bytes, JsonFile, MachineName, ModelFile, NoMeasure, Ranks, Root
 
@@ -22,6 +23,10 @@ EXAMPLES = (
 )
 REPETITIONS = 2000
 BENCH_SECONDS = 12.0
+MULTICAST_SECONDS = 8.0
+COMMON_FIELDS = frozenset({"op", "contestant", "ranks", "regime", "median_ns", "q25", "q75"})
+BENCH_FIELDS = COMMON_FIELDS | {"bytes"}
+MULTICAST_FIELDS = COMMON_FIELDS | {"members", "cpus"}
 SHORT_CONTESTANTS = (
     "corymb", "flags", "flags-store-pause", "flags-exchange-pause", "std-barrier",
     "pthread-barrier", "mcs-dissemination", "central-sense", "libgomp", "libomp",
@@ -44,6 +49,10 @@ def command(
         str | None,
         typer.Option("--bench", metavar="FILE", help="Curves of corymb bench --json FILE."),
     ] = None,
+    multicast: Annotated[
+        str | None,
+        typer.Option("--multicast", metavar="FILE", help="Of corymb bench multicast --json FILE."),
+    ] = None,
     no_bench: Annotated[
         bool, typer.Option("--no-bench", help="Run nothing on this machine.")
     ] = False,
@@ -56,16 +65,21 @@ def command(
     files.require_writable(output)
     files.require_writable(json)
     rows = load_rows(bench) if bench is not None else []
+    calls = load_rows(multicast, MULTICAST_FIELDS) if multicast is not None else []
     chosen = inputs.choose_machine(machine, model, no_measure)
     placement = inputs.placement_of(ranks, chosen.machine)
     inputs.require_root(root, len(placement))
     facts = study.study_of(chosen.machine, placement, bytes_)
     facts.bench = rows
+    facts.multicast_bench = calls
     plan_all(facts, root)
+    simulate_multicast(facts)
     if chosen.is_here and not no_bench and len(placement) > 1:
         run_all(facts)
         if not rows and bench_program.program() is not None:
             facts.bench = short_bench(BENCH_SECONDS)
+        if not calls and bench_program.program() is not None:
+            facts.multicast_bench = short_multicast(MULTICAST_SECONDS)
     write_page(output, facts, chosen, op)
     out = console.output(quiet=console.is_stdout(json) or console.is_stdout(output))
     out.print(f"wrote {output}", markup=False)
@@ -77,6 +91,24 @@ def plan_all(facts: study.Study, root: int | None = None) -> None:
     for op in study.OPERATIONS:
         work = functools.partial(study.plan_one, facts, op, root)
         console.busy(f"planning {op} for {len(facts.placement)} ranks", work)
+
+
+def simulate_multicast(facts: study.Study) -> None:
+    """Rank 0 calls groups of about two sizes an octave."""
+    ranks = len(facts.placement)
+    if ranks > 1:
+        sizes = list(sim_multicast.usual_sizes(ranks))
+
+        def work() -> tuple[list[dict[str, Any]], corymb.MulticastChoice]:
+            return sim_multicast.simulate(facts.machine, facts.placement, sizes)
+
+        facts.multicast, choice = console.busy("simulating multicasts", work)
+        facts.multicast_choice = choice.reason
+
+
+def short_multicast(seconds: float) -> list[dict[str, Any]]:
+    with console.progress_bar("comparing multicasts with plain ways") as report:
+        return bench_program.run("corymb-bench-multicast", ["--seconds", f"{seconds:g}"], report)
 
 
 def run_all(facts: study.Study, repetitions: int = REPETITIONS) -> None:
@@ -116,13 +148,13 @@ def short_bench(seconds: float) -> list[dict[str, Any]]:
     return rows
 
 
-def load_rows(file: str) -> list[dict[str, Any]]:
-    """The rows of a bench file; a wrong file is said."""
-    wrong = corymb.Error(f"{file} is not a file of corymb bench --json", "io")
+def load_rows(file: str, needed: Set[str] = BENCH_FIELDS) -> list[dict[str, Any]]:
+    """The rows of a bench file, which have these fields; a wrong file is said."""
+    name = "corymb bench multicast" if needed is MULTICAST_FIELDS else "corymb bench"
+    wrong = corymb.Error(f"{file} is not a file of {name} --json", "io")
     try:
         value = json_text.loads(files.read_text(file, "bench results"))
         rows = value["rows"]
-        needed = {"op", "contestant", "ranks", "bytes", "regime", "median_ns", "q25", "q75"}
         if not all(needed <= set(row) for row in rows):
             raise wrong
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -163,4 +195,9 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
             for op, planned in facts.planned.items()
         },
         "bench": facts.bench,
+        "multicast": {
+            "choice": facts.multicast_choice,
+            "simulated": facts.multicast,
+            "measured": facts.multicast_bench,
+        },
     }

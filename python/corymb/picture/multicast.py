@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
 from corymb.picture.page import Section, build
 from corymb.picture.palette import BLUE, PEERS
-from corymb.picture.panels import SYMBOLS, Row
+from corymb.picture.panels import SYMBOLS, Panels, Row, curve
 from corymb.picture.style import plain, styled
 
 
@@ -35,22 +36,71 @@ def multicast_curves(rows: Sequence[Row], unit: str) -> go.Figure:
                 hovertemplate=plain(name) + ", %{x} members: %{y:.4~g} " + unit + "<extra></extra>",
             )
         )
-    figure.update_xaxes(title="members", type="log")
-    figure.update_yaxes(title=f"latency, {unit}, simulated", type="log")
+    ticks = _apart(sorted({row["members"] for row in rows}))
+    figure.update_xaxes(
+        title="members", type="log", tickangle=0, tickvals=ticks, ticktext=[str(t) for t in ticks]
+    )
+    figure.update_yaxes(title=f"latency, {unit}, simulated", type="log", dtick="D2")
     return styled(figure, 520)
 
 
-def multicast_page(rows: Sequence[Row], name: str, unit: str, ranks: int, reason: str) -> str:
+def _apart(sizes: Sequence[int]) -> list[int]:
+    """The last one, and of the others those whose numbers do not touch."""
+    kept: list[int] = []
+    for size in reversed(sizes):
+        if not kept or size * 1.25 <= kept[-1]:
+            kept.append(size)
+    return kept[::-1]
+
+
+def measured_curves(rows: Sequence[Row]) -> go.Figure:
+    """`rows` as in the JSON of `corymb bench multicast`: a panel a number of threads and regime."""
+    panels = list(dict.fromkeys((row["ranks"], row["regime"]) for row in rows))
+    names = sorted({row["contestant"] for row in rows}, key=lambda n: (n != "corymb", n))
+    titles = [f"{ranks} threads, members {regime}" for ranks, regime in panels]
+    grid = Panels(titles, line_height=320, title_room=0.34, axis_room=70)
+    for index, (ranks, regime) in enumerate(panels):
+        mine = [row for row in rows if (row["ranks"], row["regime"]) == (ranks, regime)]
+        for number, name in enumerate(names):
+            points = [row for row in mine if row["contestant"] == name]
+            if points:
+                own = BLUE if name == "corymb" else None
+                peer = PEERS[(number - 1) % len(PEERS)]
+                points.sort(key=lambda row: row["members"])
+                grid.add(index, curve(points, "members", "members", name, number, own, peer))
+        ticks = sorted({row["members"] for row in mine})
+        grid.figure.update_xaxes(
+            title="members", type="log", tickvals=ticks, ticktext=[str(t) for t in ticks],
+            range=[math.log10(ticks[0]) - 0.1, math.log10(ticks[-1]) + 0.1], **grid.place(index),
+        )  # fmt: skip
+    return grid.finished(names_per_line=4)
+
+
+def measured_section(rows: Sequence[Row]) -> Section:
+    cpus = rows[0]["cpus"]
+    caption = (
+        "From the call until the initiator knows that all members have run it, measured side by "
+        f"side in one run on {cpus} CPUs, contestants alternating; bars reach from the lower to "
+        "the upper quartile. Threads that are no members have nothing to do with it. membarrier "
+        "runs nothing on the members."
+    )
+    title = "Acknowledged multicast, measured"
+    return Section(title, caption, "measured", figures=[measured_curves(rows)])
+
+
+def simulated_section(
+    rows: Sequence[Row], name: str, unit: str, ranks: int, reason: str
+) -> Section:
     caption = (
         f"From the call until the initiator knows that all members have run it, on the model of "
         f"{name}, {ranks} ranks; medians over groups drawn at random. Dotted: a broadcast to "
         f"everybody, whoever needs it. The model's choice, best: {reason}."
     )
-    section = Section(
-        "Latency over the size of the group",
-        caption,
-        "simulated",
-        figures=[multicast_curves(rows, unit)],
-    )
+    title = "Acknowledged multicast over the size of the group"
+    return Section(title, caption, "simulated", figures=[multicast_curves(rows, unit)])
+
+
+def multicast_page(rows: Sequence[Row], name: str, unit: str, ranks: int, reason: str) -> str:
+    section = simulated_section(rows, name, unit, ranks, reason)
     lead = "Times are simulated on a machine model; nothing was measured."
     return build(f"Acknowledged multicast on {name}", lead, [section], "Written by corymb sim.")

@@ -15,6 +15,7 @@ from corymb import messages
 from corymb.layout import Layout, downsample, layout_of
 from corymb.picture.curves import bench_curves
 from corymb.picture.heat import heat_maps
+from corymb.picture.multicast import measured_section, simulated_section
 from corymb.picture.page import Cell, Section, build
 from corymb.picture.peers import is_beside_peers, peer_sections
 from corymb.picture.stragglers import measured_strip, simulated_strip
@@ -42,12 +43,28 @@ def report_page(study: Study, name: str, remarks: list[str], drawn: str) -> str:
         sections.append(_bench(others))
     if beside:
         sections += peer_sections(beside)
+    sections += _multicast(study, name)
     lead = (
         f"{len(machine)} CPUs, {machine.source or 'unknown source'}, costs in {machine.unit}. "
         f"{len(study.placement)} ranks, {study.size} B. Times marked simulated come from this "
         "model, not from a clock."
     )
     return build(f"corymb on {name}", lead, sections, footer(machine, remarks))
+
+
+def _multicast(study: Study, name: str) -> list[Section]:
+    """Both ways beside each other, each marked as what it is."""
+    found = []
+    if study.multicast:
+        found.append(
+            simulated_section(
+                study.multicast, name, study.machine.unit, len(study.placement),
+                study.multicast_choice,
+            )
+        )  # fmt: skip
+    if study.multicast_bench:
+        found.append(measured_section(study.multicast_bench))
+    return found
 
 
 def footer(machine: corymb.Machine, remarks: list[str]) -> str:
