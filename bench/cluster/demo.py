@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import launch
+
 import corymb
 from corymb.command import clusters
 
-HERE = Path(__file__).resolve().parent
-LIMIT_S = 300
+LIMIT_S = 300.0
 ROUNDS = 20
 BAR = 40
 # What the links below are in the model: 200 Mbit/s, and what a loaded machine adds to a message.
@@ -33,23 +32,6 @@ NETWORK = (100_000.0, 20_000.0, 0.025, 0.025)
 def fail(text: str) -> None:
     sys.stderr.write(f"cluster-demo: {text}\n")
     sys.exit(1)
-
-
-def build(mpi: Path, folder: Path) -> Path:
-    """The program plan_ranks, linked with that MPI and the library in the package."""
-    package = Path(corymb.__file__).parent
-    libraries = sorted(package.glob("libcorymb.so.*"))
-    compiler = mpi / "bin" / "mpicxx"
-    if not libraries or not compiler.exists():
-        fail(f"there is no {compiler}, or no library in {package}; run make bench-peers")
-    program = folder / "plan_ranks"
-    words = ["-std=c++20", "-O2", "-I", str(HERE.parent.parent / "include"),
-             str(HERE / "plan_ranks.cpp"), "-o", str(program), str(libraries[0]),
-             f"-Wl,-rpath,{package}"]  # fmt: skip
-    done = subprocess.run([str(compiler), *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        fail(f"compiling plan_ranks failed:\n{done.stderr}")
-    return program
 
 
 def schemes(cluster: corymb.Cluster, size: int, leaders: int) -> list[str]:
@@ -78,28 +60,8 @@ def measure(
         files.append(folder / f"plan-{size}-{number}.json")
         files[-1].write_text(choice.to_json(cluster))
     nodes = ",".join(str(rank // options.per_node) for rank in range(len(cluster)))
-    launch = (
-        f'exec "{options.mpi.resolve()}/bin/mpiexec" -launcher ssh '
-        '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
-        f'-hosts "$CORYMB_CLUSTER_HOSTS" -ppn {options.per_node} -n {len(cluster)} "$@"'
-    )
-    words = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(options.nodes), "--rate",
-             "200mbit", "--", "sh", "-c", launch, "launch", str(program), "allgather", str(size),
-             str(ROUNDS), nodes, *map(str, files)]  # fmt: skip
-    tuned = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
-             "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}  # fmt: skip
-    running = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=os.environ | tuned
-    )
-    try:
-        text, _ = running.communicate(timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        fail(f"{size} B took more than {LIMIT_S} s")
-    finally:
-        running.terminate()
-        running.wait()
-    if running.returncode != 0:
-        fail(f"the ranks ended with status {running.returncode}")
+    words = [str(program), "allgather", str(size), str(ROUNDS), nodes, *map(str, files)]
+    text = launch.run(options.mpi, "200mbit", options.nodes, options.per_node, words, LIMIT_S)
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
@@ -127,11 +89,13 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="corymb-cluster-"))
     results = []
     try:
-        program = build(options.mpi, folder)
+        program = launch.build(options.mpi, folder)
         for size in sizes:
             rows = measure(options, program, cluster, size, folder)
             draw(size, rows)
             results.extend(rows)
+    except launch.FailedError as error:
+        fail(str(error))
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

@@ -113,11 +113,11 @@ def test_plans_run_on_two_nodes(tmp_path: Path) -> None:
     """bench/cluster/plan_ranks compiles and runs plans for 2 x 2 ranks, counted to the byte."""
     sys.path.insert(0, str(ROOT / "bench/cluster"))
     try:
-        import demo
+        import launch
     finally:
         sys.path.pop(0)
     mpi = MPIS["mpich"]
-    runner = demo.build(mpi.compiler.parent.parent, tmp_path)
+    runner = launch.build(mpi.compiler.parent.parent, tmp_path)
     size = 64
     cluster = clusters.cluster_of([(2, 2)])
     files = []
