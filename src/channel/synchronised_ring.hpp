@@ -226,6 +226,11 @@ public:
             release();
         }
     }
+    /// There is no message, and the senders know what is consumed: `receive` and `settle` would do
+    /// nothing.
+    [[nodiscard]] bool is_idle() const noexcept {
+        return owed_.empty() && !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
+    }
     /// A ticket is out whose message has not come: its sender is about to write it, or is dead.
     [[nodiscard]] bool is_held_up() const noexcept {
         return ring_->tickets.load(std::memory_order_relaxed) != consumed_ &&
