@@ -37,12 +37,28 @@ void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
     operands.combine(left, right, to, count, operands.context);
 }
 
+bool has_pull(const Plan& plan) {
+    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
+        return std::ranges::find(steps, Mechanism::pull, &Step::via) != steps.end();
+    });
+}
+
+/// The children of a rank in a binomial tree over all are those at these distances above it.
+unsigned first_reach(Rank rank) {
+    unsigned reach = 1;
+    while (reach <= static_cast<unsigned>(rank)) {
+        reach *= 2;
+    }
+    return reach;
+}
+
 } // namespace
 
 ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOptions& options)
     : local_(std::move(local)), shared_(detail::Untyped::member(local_).shared), carrier_(&carrier),
-      plans_(options.plans ? options.plans : default_plans(options)), rank_(options.rank),
-      home_(options.node_of_rank, options.rank), own_(local_.rank()),
+      plans_(options.plans ? options.plans
+                           : default_plans(options, [this] { return can_pull_.value_or(true); })),
+      rank_(options.rank), home_(options.node_of_rank, options.rank), own_(local_.rank()),
       ladder_(shared_->fabric.state(own_).spot, shared_->fabric.state(own_).gate,
               shared_->record.broken,
               {shared_->options.wait, shared_->oversubscribed,
@@ -158,10 +174,44 @@ std::string ClusterMember::make_text(const team::PlanKey& key) const {
                                             "operation, size or payload");
         }
         check_plan(plan, key.ordered);
+        if (!*can_pull_ && has_pull(plan)) {
+            throw Error(Errc::unsupported, plan.algorithm +
+                                               " copies between processes, which process_vm_readv "
+                                               "refuses on a node; plan without `pull`");
+        }
         return to_json(plan);
     } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
         return std::string("!") + error.what();
     }
+}
+
+/// Up a binomial tree: what holds on the nodes of this rank and of all below it.
+bool ClusterMember::common_pull() {
+    const Carried before = carried_;
+    const int mark = mark_of(digest_.signature());
+    const auto number = static_cast<unsigned>(rank_);
+    const unsigned reach = first_reach(rank_);
+    unsigned highest = reach;
+    while (number + highest < static_cast<unsigned>(size())) {
+        highest *= 2;
+    }
+    unsigned char all = !shared_->company || shared_->company->pull ? 1 : 0;
+    for (unsigned distance = highest / 2; distance >= reach; distance /= 2) { // Deep ones last.
+        const auto child = static_cast<Rank>(number + distance);
+        unsigned char its = 0;
+        const Ticket ticket = carrier_->receive(&its, 1, child, Carrier::Channel::data);
+        posted_.push_back({ticket, {}});
+        static_cast<void>(await(ticket, child)); // The way down says whether all call the same.
+        posted_.clear();
+        all &= its;
+    }
+    if (rank_ != 0) {
+        const auto parent = static_cast<Rank>(number - reach / 2);
+        sent_.emplace_back(carrier_->send(&all, 1, parent, Carrier::Channel::data, mark), parent);
+        await_sent(sent_);
+    }
+    carried_ = before;
+    return all != 0;
 }
 
 /// Down a binomial tree over all ranks; first how long it is.
@@ -169,10 +219,7 @@ std::string ClusterMember::pass_on_text(std::string text) {
     const Carried before = carried_;
     const int mark = mark_of(digest_.signature());
     const auto number = static_cast<unsigned>(rank_);
-    unsigned reach = 1;
-    while (reach <= number) {
-        reach *= 2;
-    }
+    unsigned reach = first_reach(rank_);
     if (rank_ != 0) {
         const auto parent = static_cast<Rank>(number - reach / 2);
         std::uint64_t length = 0;
@@ -200,6 +247,9 @@ std::string ClusterMember::pass_on_text(std::string text) {
 }
 
 Plan ClusterMember::common_plan(const team::PlanKey& key) {
+    if (!can_pull_) {
+        or_break([&] { can_pull_ = common_pull(); });
+    }
     std::string text = rank_ == 0 ? make_text(key) : std::string();
     or_break([&] { text = pass_on_text(std::move(text)); });
     if (text.starts_with('!')) {

@@ -13,8 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,9 @@
 namespace corymb::cluster {
 
 /// The default plans of a team over several nodes; defined by the layer that knows the planner.
-[[nodiscard]] PlanSource default_plans(const ClusterTeamOptions& options);
+/// `can_pull`, asked with each plan: ranks of a node can copy out of each other's memory.
+[[nodiscard]] PlanSource default_plans(const ClusterTeamOptions& options,
+                                       std::function<bool()> can_pull);
 
 class ClusterMember final : private channel::Watch {
 public:
@@ -76,6 +80,7 @@ private:
     Known make_known(const team::PlanKey& key);
     Plan common_plan(const team::PlanKey& key);
     std::string make_text(const team::PlanKey& key) const;
+    [[nodiscard]] bool common_pull();
     std::string pass_on_text(std::string text);
 
     void execute(Known& known, const team::Operands& operands);
@@ -98,6 +103,9 @@ private:
     Rank rank_;
     Home home_;
     Rank own_; ///< On the node.
+    /// Whether ranks of a node can copy out of each other's memory, on all nodes; known to rank 0
+    /// once there is a plan, to others of their own nodes.
+    std::optional<bool> can_pull_;
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;

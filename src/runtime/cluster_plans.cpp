@@ -7,6 +7,7 @@
 #include <corymb/cluster_planner.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,8 @@ Cluster cluster_of(const nodes::Layout& layout, const Network& network) {
 }
 
 /// The best of what was simulated that there is for ranks which are placed in another way.
-Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::Layout& layout) {
+Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::Layout& layout,
+              bool can_pull) {
     std::vector<std::pair<double, std::string>> ranked;
     for (const auto& [name, time] : choice.portfolio) {
         ranked.emplace_back(time, name);
@@ -42,7 +44,9 @@ Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::La
     std::ranges::sort(ranked);
     for (const auto& [time, name] : ranked) {
         const auto scheme = nodes::scheme_named(name);
-        if (!scheme || !nodes::applies(need.op, layout, *scheme, need.bytes)) {
+        const bool pulls = !scheme || scheme->inside == nodes::Inside::shared;
+        if ((pulls && !can_pull) || !scheme ||
+            !nodes::applies(need.op, layout, *scheme, need.bytes)) {
             continue;
         }
         Plan plan = nodes::plan_for(need.op, layout, *scheme, need.bytes, need.root);
@@ -60,8 +64,10 @@ Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::La
 
 } // namespace
 
-PlanSource default_plans(const ClusterTeamOptions& options) {
-    return [nodes = options.node_of_rank, network = options.network](const PlanNeed& need) {
+PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
+    return [nodes = options.node_of_rank, network = options.network,
+            pulls = std::move(pulls)](const PlanNeed& need) {
+        const bool can_pull = pulls();
         const bool in_order = need.op == Collective::scan || need.op == Collective::exscan;
         if (need.ordered && !in_order) {
             throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
@@ -72,12 +78,14 @@ PlanSource default_plans(const ClusterTeamOptions& options) {
         request.op = need.op;
         request.bytes = need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
+        request.exhaustive = !can_pull;
         const Cluster cluster = cluster_of(layout, network);
         ClusterChoice choice = make_cluster_plan(cluster, request);
         const std::vector<NodePlace> places = cluster.places();
         const bool is_ours =
             std::ranges::equal(places, nodes, std::ranges::equal_to{}, &NodePlace::node);
-        return is_ours ? std::move(choice.plan) : best_for(choice, need, layout);
+        return is_ours && can_pull ? std::move(choice.plan)
+                                   : best_for(choice, need, layout, can_pull);
     };
 }
 

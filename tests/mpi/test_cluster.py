@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,24 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert run.returncode == 0
     assert taken(run) >= ALL
     assert "corymb does not do this on several nodes" in run.stderr
+
+
+def test_nodes_without_process_vm_readv(program: Program) -> None:
+    """Ranks of a node that cannot copy out of each other's memory use shared cells."""
+    mpi = MPIS["mpich"]
+    words = (program(mpi, "without_readv"), program(mpi, "random_collectives"), 60, 5, "single")
+    run = on_nodes(mpi, "0011", *words, MPIR_CVAR_CH4_CMA_ENABLE="0")  # MPICH would fail.
+    assert "60 steps, 0 differences\n" in run.stdout, run.stderr
+    assert len(taken(run) & ALL) >= 6, run.stderr
+
+
+def test_two_jobs_at_once(program: Program) -> None:
+    mpi = MPIS["mpich"]
+    words = (program(mpi, "random_collectives"), 60)
+    with ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(on_nodes, mpi, "011", *words, seed, "single") for seed in (5, 6)]
+    for job in jobs:
+        assert "60 steps, 0 differences\n" in job.result().stdout, job.result().stderr
 
 
 @functools.cache
