@@ -107,6 +107,7 @@ from corymb.types import (
     UINT64_T,
     UNDEFINED,
     Datatype,
+    Op,
     Operator,
 )
 
@@ -186,6 +187,7 @@ __all__ = [
     "MulticastTimes",
     "MulticastToken",
     "MulticastUnderWay",
+    "Op",
     "Operator",
     "Plan",
     "PlanChoice",

@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corymb._core import IN_PLACE, NativeTeam, Operator
+from corymb._core import IN_PLACE, NativeTeam, Op, Operator
 from corymb.errors import Error
 
 Combine = Callable[[Any, Any], Any]
@@ -121,11 +121,14 @@ class ObjectMethods(NativeTeam):
         self.Alltoall(everything, result)
         return self._parts(result, room[0])
 
-    def allreduce(self, obj: Any, op: Operator | Combine = Operator.sum) -> Any:
-        """Combines all ranks' objects in rank order, with an operator or a function of two."""
+    def allreduce(self, obj: Any, op: Operator | Op | Combine = Operator.sum) -> Any:
+        """Combines all ranks' objects in rank order, with an operator or a function of two.
+
+        An operator of `Op.Create` is called with two objects and None.
+        """
         return functools.reduce(_function(op), self.allgather(obj))
 
-    def reduce(self, obj: Any, op: Operator | Combine = Operator.sum, root: int = 0) -> Any:
+    def reduce(self, obj: Any, op: Operator | Op | Combine = Operator.sum, root: int = 0) -> Any:
         """As `allreduce`, with the result at the root and None elsewhere."""
         everything = self.gather(obj, root)
         return None if everything is None else functools.reduce(_function(op), everything)
@@ -140,5 +143,5 @@ class ObjectMethods(NativeTeam):
         return [unpack(view[rank * room : (rank + 1) * room]) for rank in range(self.size)]
 
 
-def _function(op: Operator | Combine) -> Combine:
+def _function(op: Operator | Op | Combine) -> Combine:
     return COMBINE[op] if isinstance(op, Operator) else op

@@ -10,7 +10,7 @@ Operator.sum
 
 from __future__ import annotations
 
-from corymb._core import IN_PLACE, Datatype, Operator
+from corymb._core import IN_PLACE, Datatype, Op, Operator
 
 SUM = Operator.sum
 PROD = Operator.prod
@@ -50,4 +50,4 @@ LONG_INT = Datatype.int64_index32
 UNDEFINED = -1
 """The color of a rank that wants no team, and the index that `Waitany` gives for nothing."""
 
-__all__ = ["IN_PLACE", "Datatype", "Operator"]
+__all__ = ["IN_PLACE", "Datatype", "Op", "Operator"]

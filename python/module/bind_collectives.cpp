@@ -6,6 +6,8 @@
 
 #include <corymb/detail/untyped.hpp>
 
+#include <nanobind/stl/variant.h>
+
 #include <cctype>
 #include <string>
 
@@ -93,11 +95,11 @@ void bind_reduction(TeamClass& team, Collective op, const Forms& forms) {
     bind_forms(forms, [&](auto function, const std::string& name, const std::string& text) {
         team.def(
             name.c_str(),
-            [op, function](NativeTeam& self, nb::handle send, nb::handle recv, Operator with) {
+            [op, function](NativeTeam& self, nb::handle send, nb::handle recv, AnyOperator with) {
                 return function(self, {op, send, recv, with, 0});
             },
-            nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::arg("op") = Operator::sum,
-            text.c_str());
+            nb::arg("sendbuf").none(), nb::arg("recvbuf").none(),
+            nb::arg("op") = AnyOperator(Operator::sum), text.c_str());
     });
 }
 
@@ -119,12 +121,12 @@ void bind_reduce(TeamClass& team) {
     bind_forms(forms, [&](auto function, const std::string& name, const std::string& text) {
         team.def(
             name.c_str(),
-            [function](NativeTeam& self, nb::handle send, nb::handle recv, Operator with,
+            [function](NativeTeam& self, nb::handle send, nb::handle recv, AnyOperator with,
                        Rank root) {
                 return function(self, {Collective::reduce, send, recv, with, root});
             },
-            nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::arg("op") = Operator::sum,
-            nb::arg("root") = 0, text.c_str());
+            nb::arg("sendbuf").none(), nb::arg("recvbuf").none(),
+            nb::arg("op") = AnyOperator(Operator::sum), nb::arg("root") = 0, text.c_str());
     });
 }
 
@@ -135,12 +137,13 @@ void bind_reduce_scatter(TeamClass& team) {
         team.def(
             name.c_str(),
             [function](NativeTeam& self, nb::handle send, nb::handle recv, nb::handle counts,
-                       Operator with) {
+                       AnyOperator with) {
                 return function(self,
                                 {Collective::reduce_scatter, send, recv, with, 0, true, counts});
             },
             nb::arg("sendbuf").none(), nb::arg("recvbuf").none(),
-            nb::arg("recvcounts").none() = nb::none(), nb::arg("op") = Operator::sum, text.c_str());
+            nb::arg("recvcounts").none() = nb::none(), nb::arg("op") = AnyOperator(Operator::sum),
+            text.c_str());
     });
 }
 

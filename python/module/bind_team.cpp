@@ -38,6 +38,7 @@ void abandon(NativeTeam& team, const std::string& why) {
 
 void bind_team(nb::module_& module) {
     bind_types(module);
+    bind_user_operator(module);
     bind_request(module);
     TeamClass team(module, "NativeTeam", "The compiled part of corymb.Team.");
     team.def(nb::init<const NativeTeam&>(), nb::arg("native"))

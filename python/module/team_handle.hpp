@@ -5,6 +5,7 @@
 #pragma once
 
 #include "operand.hpp"
+#include "user_operator.hpp"
 
 #include <corymb/request.hpp>
 #include <corymb/team.hpp>
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct Keep {
     /// For operations that the library does not do in place: the input, copied from the output
     /// when the operation starts.
     std::vector<std::byte> copy;
+    std::optional<UserReduction> reduction; ///< With an operator of the caller's.
     void start() noexcept;
 };
 

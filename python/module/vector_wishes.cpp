@@ -107,7 +107,8 @@ Prepared prepare_vector(const Team& team, const Arguments& arguments) {
     const Collective op = arguments.op;
     const auto own = static_cast<std::size_t>(std::max(team.rank(), 0));
     Prepared made{{}, std::make_unique<Keep>()};
-    auto& [send, recv, copy] = *made.keep;
+    Operand& send = made.keep->send;
+    Operand& recv = made.keep->recv;
     read(arguments, team.rank() == arguments.root,
          static_cast<std::size_t>(std::max(team.size(), 1)), *made.keep);
     const bool both = send.data != nullptr && recv.data != nullptr;
@@ -130,7 +131,7 @@ Prepared prepare_vector(const Team& team, const Arguments& arguments) {
     wish.count = one_in ? send.count : recv.count;
     wish.reduction.element_bytes = leading.element_bytes;
     if (arguments.with) {
-        wish.reduction = reduction_for(arguments, leading);
+        wish.reduction = reduction_for(arguments, leading, *made.keep);
     }
     if (send.is_in_place || recv.is_in_place) {
         place(wish, *made.keep, own);

@@ -81,14 +81,20 @@ void place(detail::Wish& wish, Keep& keep, std::size_t part, Rank rank) {
 
 } // namespace
 
-Reduction reduction_for(const Arguments& arguments, const Operand& operand) {
+Reduction reduction_for(const Arguments& arguments, const Operand& operand, Keep& keep) {
+    if (const auto* const own = std::get_if<const UserOperator*>(&*arguments.with)) {
+        if (*own == nullptr) {
+            refuse(arguments.op, "op is None; give an operator, such as corymb.SUM");
+        }
+        return keep.reduction.emplace(**own, operand.element_bytes, operand.type).reduction();
+    }
     if (!operand.type) {
         refuse(arguments.op, std::string(operand.name) + " has elements of format '" +
                                  operand.buffer.format() +
                                  "', which no operator combines; name a type, as in [buffer, "
-                                 "corymb.DOUBLE]");
+                                 "corymb.DOUBLE], or make an operator (corymb.Op.Create)");
     }
-    return reduction_of(*operand.type, *arguments.with);
+    return reduction_of(*operand.type, std::get<Operator>(*arguments.with));
 }
 
 Prepared prepare(const Team& team, const Arguments& arguments) {
@@ -133,7 +139,7 @@ Prepared prepare(const Team& team, const Arguments& arguments) {
     made.wish.output = shape.writes ? recv.data : nullptr;
     made.wish.reduction.element_bytes = leading.element_bytes;
     if (is_reduction(op)) {
-        made.wish.reduction = reduction_for(arguments, leading);
+        made.wish.reduction = reduction_for(arguments, leading, *made.keep);
     }
     made.wish.count = part / leading.element_bytes;
     if (send.is_in_place || recv.is_in_place) {

@@ -6,15 +6,19 @@
 
 #include <memory>
 #include <optional>
+#include <variant>
 
 namespace corymb::python {
+
+/// One of the library's or one of the caller's.
+using AnyOperator = std::variant<Operator, const UserOperator*>;
 
 /// The arguments of a collective; those that it does not have are None or 0.
 struct Arguments {
     Collective op = Collective::barrier;
     nb::handle send;
     nb::handle recv;
-    std::optional<Operator> with; ///< Of reductions.
+    std::optional<AnyOperator> with; ///< Of reductions.
     Rank root = 0;
     bool is_vector = false; ///< Parts may differ in length.
     nb::handle counts{};    ///< Of the parts of a reduce_scatter.
@@ -32,6 +36,8 @@ struct Prepared {
 [[nodiscard]] Prepared prepare_vector(const Team& team, const Arguments& arguments);
 
 /// The operator for the elements of a buffer; throws Errc::invalid_argument when there is none.
-[[nodiscard]] Reduction reduction_for(const Arguments& arguments, const Operand& operand);
+/// `keep` holds what an operator of the caller's needs.
+[[nodiscard]] Reduction reduction_for(const Arguments& arguments, const Operand& operand,
+                                      Keep& keep);
 
 } // namespace corymb::python

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ranks of test_team_processes.py do; spawned processes import it."""
+"""What the ranks of tests with processes do; spawned processes import it."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from array import array
 from pathlib import Path
 
 import corymb
-from corymb import Team
+from corymb import Op, Team
 
 
 def total(team: Team, factor: int, *, plus: int = 0) -> tuple[int, int, int]:
@@ -26,6 +27,17 @@ def total(team: Team, factor: int, *, plus: int = 0) -> tuple[int, int, int]:
         team.Sendrecv(data, after, recvbuf=out, source=(team.rank - 1) % team.size)
         assert out[0] == (team.rank - 1) % team.size + 1
     return os.getpid(), team.rank, team.allreduce(team.rank) * factor + plus
+
+
+def gcds(inbuf: memoryview, inoutbuf: memoryview, datatype: object) -> None:
+    for i, value in enumerate(inbuf):
+        inoutbuf[i] = math.gcd(value, inoutbuf[i])
+
+
+def reduce_by_own_operator(team: Team) -> int:
+    out = array("q", [0])
+    team.Allreduce(array("q", [6 * (team.rank + 2)]), out, Op.Create(gcds, commute=True))
+    return out[0]
 
 
 def unlucky(team: Team) -> None:
