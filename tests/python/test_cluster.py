@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
         (("plan", "allgather", *SMALL, "--network", "1,2,9,3"), "network.node_gbs"),
         (("plan", "allgather", *SMALL, "--ranks", "4"), "--ranks"),
         (("plan", "allgather", *SMALL, "--algorithm", "lanes/x"), "no scheme"),
-        (("plan", "alltoall", *SMALL), "no plan for alltoall"),
+        (("plan", "alltoall", "--nodes", "1000", "--per-node", "64"), "no plan for alltoall"),
         (("plan", "reduce", *SMALL, "--root", "12"), "--root 12"),
         (("cluster", "nothing"), "regret or scale"),
     ],
