@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 
+#include "base/descriptor.hpp"
+
 #include <corymb/error.hpp>
 
 #include <atomic>
@@ -22,25 +24,6 @@ namespace {
 [[noreturn]] void fail_with_errno(const fs::path& file, const char* doing) {
     fail(file, std::string("cannot be ") + doing + ": " + std::strerror(errno));
 }
-
-/// Closes on every way out.
-class Descriptor {
-public:
-    explicit Descriptor(int number) noexcept : number_(number) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    [[nodiscard]] int number() const noexcept { return number_; }
-    bool close() noexcept {
-        const int number = number_;
-        number_ = -1;
-        return number < 0 || ::close(number) == 0;
-    }
-
-private:
-    int number_;
-};
 
 bool write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {

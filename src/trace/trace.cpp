@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/descriptor.hpp"
 #include "base/memory_view.hpp"
 #include "base/process_state.hpp"
 #include "trace/looks.hpp"
@@ -21,24 +22,6 @@ namespace corymb {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A descriptor that is closed at the end.
-class Descriptor {
-public:
-    explicit Descriptor(const std::string& path) noexcept
-        : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-    [[nodiscard]] int number() const noexcept { return number_; }
-
-private:
-    int number_;
-};
 
 TracedGroup group_in(MemoryView& memory) {
     const Arena arena(memory, memory.root());
@@ -119,7 +102,7 @@ std::vector<TracedGroup> trace_process(int pid) {
         if (problem || target.native().rfind("/memfd:corymb", 0) != 0) {
             continue;
         }
-        const Descriptor memory(each->path());
+        const Descriptor memory(::open(each->path().c_str(), O_RDONLY | O_CLOEXEC));
         struct stat file{};
         if (memory.number() < 0) {
             if (errno == EACCES || errno == EPERM) {

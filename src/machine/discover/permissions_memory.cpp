@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/descriptor.hpp"
 #include "base/small_file.hpp"
 #include "machine/discover/child_process.hpp"
 #include "machine/discover/permissions.hpp"
@@ -29,23 +30,6 @@ std::string reason(int error) {
 }
 
 constexpr std::size_t huge_page_bytes = 2u << 20;
-
-/// A descriptor that is closed at the end of its scope.
-class Descriptor {
-public:
-    explicit Descriptor(int number) noexcept : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) {
-            close(number_);
-        }
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int number() const noexcept { return number_; }
-
-private:
-    int number_;
-};
 
 } // namespace
 
