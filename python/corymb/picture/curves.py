@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -29,11 +28,7 @@ def bench_curves(rows: Sequence[Row]) -> go.Figure:
                 peer_colour = PEERS[(number - 1) % len(PEERS)]
                 drawn = curve(points, "ranks", "ranks", name, number, own_colour, peer_colour)
                 grid.add(index, drawn)
-        ticks = sorted({row["ranks"] for row in mine})
-        grid.figure.update_xaxes(
-            title="ranks", type="log", tickvals=ticks, ticktext=[str(t) for t in ticks],
-            range=[math.log10(ticks[0]) - 0.1, math.log10(ticks[-1]) + 0.1], **grid.place(index),
-        )  # fmt: skip
+        grid.count_axis(index, "ranks", sorted({row["ranks"] for row in mine}))
     return grid.finished(names_per_line=5)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -68,11 +67,7 @@ def measured_curves(rows: Sequence[Row]) -> go.Figure:
                 peer = PEERS[(number - 1) % len(PEERS)]
                 points.sort(key=lambda row: row["members"])
                 grid.add(index, curve(points, "members", "members", name, number, own, peer))
-        ticks = sorted({row["members"] for row in mine})
-        grid.figure.update_xaxes(
-            title="members", type="log", tickvals=ticks, ticktext=[str(t) for t in ticks],
-            range=[math.log10(ticks[0]) - 0.1, math.log10(ticks[-1]) + 0.1], **grid.place(index),
-        )  # fmt: skip
+        grid.count_axis(index, "members", sorted({row["members"] for row in mine}))
     return grid.finished(names_per_line=4)
 
 

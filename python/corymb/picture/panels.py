@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,6 +46,14 @@ class Panels:
         self.figure.add_trace(curve, **self.place(index))
         if is_new:
             self._shown.append(curve.name)
+
+    def count_axis(self, index: int, title: str, counts: Sequence[int]) -> None:
+        """To the right: a tick for each of the counts, which increase."""
+        ends = [math.log10(counts[0]) - 0.1, math.log10(counts[-1]) + 0.1]
+        self.figure.update_xaxes(
+            title=title, type="log", tickvals=counts, ticktext=[str(t) for t in counts],
+            range=ends, **self.place(index),
+        )  # fmt: skip
 
     def finished(self, names_per_line: int) -> go.Figure:
         figure: Any = self.figure
