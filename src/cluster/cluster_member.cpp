@@ -96,14 +96,7 @@ void ClusterMember::or_break(const Action& action) {
     try {
         action();
     } catch (...) {
-        for (const auto& [ticket, peer] : sent_) {
-            carrier_->abandon(ticket);
-        }
-        for (const Posted& posted : posted_) {
-            carrier_->abandon(posted.ticket);
-        }
-        sent_.clear();
-        posted_.clear();
+        abandon_all();
         break_team();
         throw;
     }
@@ -199,10 +192,7 @@ bool ClusterMember::common_pull() {
     for (unsigned distance = highest / 2; distance >= reach; distance /= 2) { // Deep ones last.
         const auto child = static_cast<Rank>(number + distance);
         unsigned char its = 0;
-        const Ticket ticket = carrier_->receive(&its, 1, child, Carrier::Channel::data);
-        posted_.push_back({ticket, {}});
-        static_cast<void>(await(ticket, child)); // The way down says whether all call the same.
-        posted_.clear();
+        static_cast<void>(receive_one(&its, 1, child)); // The way down says whether all call it.
         all &= its;
     }
     if (rank_ != 0) {
@@ -223,13 +213,9 @@ std::string ClusterMember::pass_on_text(std::string text) {
     if (rank_ != 0) {
         const auto parent = static_cast<Rank>(number - reach / 2);
         std::uint64_t length = 0;
-        const Ticket first =
-            carrier_->receive(&length, sizeof length, parent, Carrier::Channel::data);
-        check_mark(await(first, parent), sizeof length, parent);
+        check_mark(receive_one(&length, sizeof length, parent), sizeof length, parent);
         text.resize(length);
-        const Ticket second =
-            carrier_->receive(text.data(), length, parent, Carrier::Channel::data);
-        check_mark(await(second, parent), length, parent);
+        check_mark(receive_one(text.data(), length, parent), length, parent);
     }
     const std::uint64_t length = text.size();
     for (; number + reach < static_cast<unsigned>(size()); reach *= 2) {

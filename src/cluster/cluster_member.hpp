@@ -90,7 +90,12 @@ private:
     void receive_group(const std::vector<FarStep>& far, std::size_t first, std::size_t count,
                        const team::Operands& operands);
     void arrive(const FarStep& step, const Posted& posted, const team::Operands& operands);
+    /// Of another node; waited for.
+    Carrier::Arrival receive_one(void* data, std::size_t bytes, Rank from);
+    /// Throws after all that is under way is abandoned, while its memory is still there.
     Carrier::Arrival await(Ticket ticket, Rank peer);
+    Carrier::Arrival look_until_here(Ticket ticket, Rank peer);
+    void abandon_all() noexcept;
     void await_sent(std::vector<std::pair<Ticket, Rank>>& sent);
     void check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer);
     [[nodiscard]] std::string name_of(Rank rank) const;

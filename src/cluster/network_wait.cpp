@@ -24,7 +24,34 @@ constexpr std::int64_t watch_every_ns = 20'000'000;
 
 } // namespace
 
+Carrier::Arrival ClusterMember::receive_one(void* data, std::size_t bytes, Rank from) {
+    posted_.push_back({carrier_->receive(data, bytes, from, Carrier::Channel::data), {}});
+    const Carrier::Arrival arrival = await(posted_.back().ticket, from);
+    posted_.pop_back();
+    return arrival;
+}
+
 Carrier::Arrival ClusterMember::await(Ticket ticket, Rank peer) {
+    try {
+        return look_until_here(ticket, peer);
+    } catch (...) {
+        abandon_all();
+        throw;
+    }
+}
+
+void ClusterMember::abandon_all() noexcept {
+    for (const auto& [ticket, peer] : sent_) {
+        carrier_->abandon(ticket);
+    }
+    for (const Posted& posted : posted_) {
+        carrier_->abandon(posted.ticket);
+    }
+    sent_.clear();
+    posted_.clear();
+}
+
+Carrier::Arrival ClusterMember::look_until_here(Ticket ticket, Rank peer) {
     Carrier::Arrival arrival;
     for (int look = shared_->oversubscribed ? looks_at_once - 1 : 0; look < looks_at_once; ++look) {
         if (carrier_->test(ticket, arrival)) {

@@ -97,6 +97,8 @@ public:
         return true;
     }
     void abandon(Ticket ticket) noexcept override { pending_.erase(ticket); }
+    /// Receives that may still write to their memory.
+    [[nodiscard]] std::size_t posted() const { return pending_.size(); }
 
 private:
     struct Pending {
@@ -147,8 +149,8 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
     const auto be = [&](Rank rank) {
         const int node = node_of_rank[static_cast<std::size_t>(rank)];
         const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
+        Line line(board, rank, lazy);
         try {
-            Line line(board, rank, lazy);
             corymb::ClusterTeamOptions own = given;
             own.node_of_rank = node_of_rank;
             own.rank = rank;
@@ -156,6 +158,7 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
             life(team);
         } catch (const std::exception& error) {
             errors[static_cast<std::size_t>(rank)] = error.what();
+            EXPECT_EQ(line.posted(), 0u) << "rank " << rank << " has left a receive behind";
         }
     };
     {
