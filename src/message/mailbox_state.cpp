@@ -197,9 +197,6 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
         ~Probing() { is_on = false; }
         bool& is_on;
     };
-    if (is_srbp && shared_in_.is_idle()) {
-        return 0; // What a poll of many peers comes to nearly always.
-    }
     const Probing probing(is_probing);
     if (is_srbp) {
         // One lap of the ring, so that a probe ends whatever the senders do.
