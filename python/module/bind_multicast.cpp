@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "long_wait.hpp"
+#include "multicast_way.hpp"
 #include "named.hpp"
 #include "python_call.hpp"
 
@@ -24,10 +25,6 @@ namespace corymb::python {
 
 namespace {
 
-constexpr std::array topologies{
-    std::pair{"best", MulticastTopology::best}, std::pair{"flat", MulticastTopology::flat},
-    std::pair{"binary", MulticastTopology::binary}, std::pair{"tree", MulticastTopology::tree},
-    std::pair{"split", MulticastTopology::split}};
 constexpr std::array states{std::pair{"told", MulticastLate::State::told},
                             std::pair{"running", MulticastLate::State::running},
                             std::pair{"untold", MulticastLate::State::untold},
@@ -219,12 +216,7 @@ MulticastGroup make_group(int size, const std::string& topology, const std::opti
                           const std::string& wait, bool between_processes,
                           const std::optional<Machine>& machine,
                           const std::vector<int>& placement) {
-    MulticastOptions options;
-    options.topology = named(topologies, topology, "topology");
-    options.plan = plan;
-    options.fan_out = fan_out;
-    options.flat_up_to = flat_up_to;
-    options.skipping = skipping;
+    MulticastOptions options = multicast_way(topology, plan, fan_out, flat_up_to, skipping);
     options.calls = calls;
     options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(std::min(deadline, 1e9)));

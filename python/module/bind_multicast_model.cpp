@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // corymb/multicast_model.hpp for Python.
 #include "bindings.hpp"
-#include "named.hpp"
+#include "multicast_way.hpp"
 
 #include <corymb/multicast_model.hpp>
 
@@ -19,9 +19,6 @@ namespace corymb::python {
 
 namespace {
 
-constexpr std::array topologies{
-    std::pair{"flat", MulticastTopology::flat}, std::pair{"binary", MulticastTopology::binary},
-    std::pair{"tree", MulticastTopology::tree}, std::pair{"split", MulticastTopology::split}};
 constexpr std::array acknowledgements{std::pair{"counters", MulticastAcknowledgement::counters},
                                       std::pair{"messages", MulticastAcknowledgement::messages}};
 
@@ -39,12 +36,7 @@ MulticastTimes times_of(const Machine& machine, const std::vector<int>& members,
                         const std::string& topology, const std::optional<Plan>& plan, int fan_out,
                         int flat_up_to, bool skipping, const std::string& acknowledgement,
                         double run, double test) {
-    MulticastOptions options;
-    options.topology = named(topologies, topology, "topology");
-    options.plan = plan;
-    options.fan_out = fan_out;
-    options.flat_up_to = flat_up_to;
-    options.skipping = skipping;
+    const MulticastOptions options = multicast_way(topology, plan, fan_out, flat_up_to, skipping);
     MulticastCall call;
     call.members = members;
     call.initiator = initiator;

@@ -15,12 +15,20 @@
 
 namespace corymb::python {
 
+/// Copied without the interpreter lock, and let go of with it, by whoever has it last.
+inline std::shared_ptr<nb::callable> shared_function(nb::callable function) {
+    return {new nb::callable(std::move(function)), [](nb::callable* last) {
+                const nb::gil_scoped_acquire lock;
+                delete last;
+            }};
+}
+
 /// Copied without the interpreter lock; takes it to call.
 class PythonCall {
 public:
     /// `as_text`: what it raises leaves as text, for what goes to another process.
     PythonCall(nb::callable function, bool as_text)
-        : function_(new nb::callable(std::move(function)), let_go), as_text_(as_text) {}
+        : function_(shared_function(std::move(function))), as_text_(as_text) {}
 
     void operator()() const {
         const nb::gil_scoped_acquire lock;
@@ -34,10 +42,6 @@ public:
     }
 
 private:
-    static void let_go(nb::callable* function) {
-        const nb::gil_scoped_acquire lock;
-        delete function;
-    }
     /// A KeyboardInterrupt is of this thread, and raised again when Python goes on; who waits for
     /// the function hears of it in words.
     template <class Call>

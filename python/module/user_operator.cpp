@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user_operator.hpp"
 
+#include "python_call.hpp"
+
 #include <corymb/error.hpp>
 
 #include <nanobind/stl/optional.h>
@@ -12,13 +14,8 @@ namespace corymb::python {
 
 namespace {
 
-void let_go(nb::callable* function) {
-    const nb::gil_scoped_acquire lock;
-    delete function;
-}
-
 UserOperator create(nb::callable function, bool commute) {
-    return {{new nb::callable(std::move(function)), let_go}, commute};
+    return {shared_function(std::move(function)), commute};
 }
 
 const nb::callable& function_of(const UserOperator& op) {
