@@ -154,6 +154,8 @@ struct Reduction {
     /// Equal for the same standard type and operator, so that ranks can notice that they differ;
     /// 0 for an operator or type of the user's own.
     std::uint32_t identity = 0;
+
+    bool operator==(const Reduction&) const = default;
 };
 
 /// The reduction of a type and operator that are known at run time only, with the vectorised

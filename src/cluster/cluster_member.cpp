@@ -2,7 +2,7 @@
 #include "cluster/cluster_member.hpp"
 
 #include "team/blame.hpp"
-#include "team/call.hpp"
+#include "team/member.hpp"
 #include "team/disagreement.hpp"
 
 #include <corymb/detail/untyped.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/call.hpp"
 
+#include "team/member.hpp"
+
 #include "plan/places.hpp"
 
 #include <cstdint>
@@ -84,6 +86,8 @@ Call equal_call(Rank rank, int size, const Wish& wish) {
     call.operands.input = static_cast<const std::byte*>(wish.input);
     call.operands.output = static_cast<std::byte*>(wish.output);
     call.operands.bytes = bytes;
+    call.input_bytes = parts.in * bytes;
+    call.output_bytes = parts.out * bytes;
     // Whole lines are not shared between blocks; a payload within one line is one block.
     call.operands.element_bytes = bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
     call.terms = team::terms_of(wish.op, wish.root, bytes, wish.reduction.identity);

@@ -3,7 +3,9 @@
 // nonblocking and persistent form of an operation.
 #pragma once
 
-#include "team/member.hpp"
+#include "team/call_terms.hpp"
+#include "team/lane.hpp"
+#include "team/program.hpp"
 
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
@@ -13,10 +15,15 @@
 
 namespace corymb::detail {
 
+struct Member;
+struct Wish;
+
 struct Call {
     team::PlanKey key;
     team::Operands operands;
     team::CallTerms terms;
+    std::size_t input_bytes = 0; ///< All that the call reads here; of equal parts.
+    std::size_t output_bytes = 0;
     std::shared_ptr<const std::size_t[]> layout; ///< What the operands' layouts point to, if any.
     bool is_nothing = false;                     ///< There is nothing to move.
 };

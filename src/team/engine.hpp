@@ -113,11 +113,14 @@ private:
         case Opcode::read_address: return read_address(step);
         case Opcode::meet_put: return meet_put(step);
         case Opcode::meet_take: return meet_take(step);
-        case Opcode::copy:
-            arrive(step, bytes_of(step.from).data, 0, bytes_of(step.from).bytes);
-            return true;
+        case Opcode::copy: copy(step); return true;
         }
         return false;
+    }
+
+    void copy(const Compiled& step) {
+        const Address from = bytes_of(step.from);
+        arrive(step, from.data, {bytes_of(step.to).data, from.bytes}, 0);
     }
 
     // Addresses
@@ -137,6 +140,9 @@ private:
     Address address(const std::byte* buffer, const Layout& layout,
                     const Places& places) const noexcept {
         if (layout.lengths == nullptr) [[likely]] {
+            if (places.is_one_part) [[likely]] {
+                return {buffer, operands_->bytes};
+            }
             const std::size_t bytes = operands_->bytes;
             const std::size_t block = operands_->block_bytes;
             const std::size_t begin =
@@ -156,28 +162,27 @@ private:
         return {buffer + layout.offsets[part] + begin, end - begin};
     }
 
-    /// Puts `bytes` bytes that arrived for `step` at `offset` of its destination, combining if
-    /// asked.
-    void arrive(const Compiled& step, const std::byte* incoming, std::size_t offset,
-                std::size_t bytes) {
+    /// Puts what arrived for `step` into `to`, which lies `offset` bytes into the step's
+    /// destination, combining if asked.
+    void arrive(const Compiled& step, const std::byte* incoming, Address to, std::size_t offset) {
         // bytes_of hands out const addresses for both directions; `to` is never `input`
         // (check_plan).
-        auto* to = const_cast<std::byte*>(bytes_of(step.to).data) + offset;
+        auto* out = const_cast<std::byte*>(to.data);
+        Env::note_write(out, to.bytes);
         if (!step.fold) {
-            Env::note_write(to, bytes);
-            if (bytes != 0 && to != incoming) { // In place: one rank whose input is its output.
-                std::memcpy(to, incoming, bytes);
+            if (to.bytes != 0 && out != incoming) { // In place: one rank whose input is its output.
+                std::memcpy(out, incoming, to.bytes);
             }
             return;
         }
         const std::byte* own = bytes_of(step.from).data + offset;
-        Env::note_read(own, bytes);
-        Env::note_write(to, bytes);
-        const std::size_t count = bytes / operands_->element_bytes;
+        Env::note_read(own, to.bytes);
+        const std::size_t element = operands_->element_bytes;
+        const std::size_t count = to.bytes == element ? 1 : to.bytes / element; // Divisions last.
         if (step.incoming_first) {
-            operands_->combine(incoming, own, to, count, operands_->context);
+            operands_->combine(incoming, own, out, count, operands_->context);
         } else {
-            operands_->combine(own, incoming, to, count, operands_->context);
+            operands_->combine(own, incoming, out, count, operands_->context);
         }
     }
 
@@ -234,12 +239,12 @@ private:
     }
 
     bool receive_line(const Compiled& step) {
-        const std::size_t bytes = bytes_of(step.to).bytes;
-        const std::byte* payload = receive_message(*step.peer, bytes);
+        const Address to = bytes_of(step.to);
+        const std::byte* payload = receive_message(*step.peer, to.bytes);
         if (payload == nullptr) {
             return false;
         }
-        arrive(step, payload, 0, bytes);
+        arrive(step, payload, to, 0);
         release_message(*step.peer);
         return true;
     }
@@ -256,14 +261,14 @@ private:
     }
 
     bool meet_take(const Compiled& step) {
-        const std::size_t bytes = bytes_of(step.to).bytes;
+        const Address to = bytes_of(step.to);
         const std::byte* payload =
-            step.peer->exchange.take(*waiter_, bytes, signature_, &met_other_call_);
+            step.peer->exchange.take(*waiter_, to.bytes, signature_, &met_other_call_);
         if (payload == nullptr) {
             return false;
         }
-        if (bytes != 0) {
-            arrive(step, payload, 0, bytes);
+        if (to.bytes != 0) {
+            arrive(step, payload, to, 0);
         }
         return true;
     }
@@ -292,21 +297,21 @@ private:
     }
 
     bool receive_cells(const Compiled& step) {
-        const std::size_t bytes = bytes_of(step.to).bytes;
+        const Address to = bytes_of(step.to);
         do {
-            const std::size_t part = std::min(cell_length(), bytes - offset_);
+            const std::size_t part = std::min(cell_length(), to.bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
             if (payload == nullptr || !is_ours(word) ||
-                !is_expected(word >> 32U, bytes - offset_)) {
+                !is_expected(word >> 32U, to.bytes - offset_)) {
                 return false;
             }
-            arrive(step, payload, offset_, part);
+            arrive(step, payload, {to.data + offset_, part}, offset_);
             if (step.peer->cells_in.release()) {
                 step.peer->spot->wake_if_parked();
             }
             offset_ += part;
-        } while (offset_ < bytes);
+        } while (offset_ < to.bytes);
         offset_ = 0;
         return true;
     }
@@ -318,18 +323,18 @@ private:
 
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
     bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
-        const std::size_t bytes = bytes_of(step.to).bytes;
-        if (there.bytes != bytes) [[unlikely]] { // As is_expected.
+        const Address to = bytes_of(step.to);
+        if (there.bytes != to.bytes) [[unlikely]] { // As is_expected.
             met_other_call_ = true;
             return false;
         }
         if (process != 0) [[unlikely]] {
-            return copy_from_process(step, there, process);
+            return copy_from_process(step, there, to, process);
         }
         const bool may_copy = waiter_->begin_copy();
         if (may_copy) {
-            Env::note_read(there.data, bytes);
-            arrive(step, there.data, 0, bytes);
+            Env::note_read(there.data, there.bytes);
+            arrive(step, there.data, to, 0);
         }
         waiter_->end_copy();
         return may_copy;
@@ -337,7 +342,8 @@ private:
 
     /// The same out of another process. Its rank does not wait for copies when the team breaks: who
     /// has copied looks for that afterwards.
-    bool copy_from_process(const Compiled& step, const Address& there, std::uint32_t process) {
+    bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
+                           std::uint32_t process) {
         bool copied = waiter_->begin_copy();
         const std::size_t most = step.fold ? bounce_length() : there.bytes;
         for (std::size_t offset = 0; copied && offset < there.bytes;) {
@@ -347,11 +353,11 @@ private:
                 bounce_.resize(std::max(bounce_.size(), part));
                 copied = Env::read_process(process, from, bounce_.data(), part);
                 if (copied) {
-                    arrive(step, bounce_.data(), offset, part);
+                    arrive(step, bounce_.data(), {to.data + offset, part}, offset);
                 }
             } else {
-                auto* const to = const_cast<std::byte*>(bytes_of(step.to).data) + offset;
-                copied = Env::read_process(process, from, to, part);
+                auto* const out = const_cast<std::byte*>(to.data) + offset;
+                copied = Env::read_process(process, from, out, part);
             }
             offset += part;
         }
@@ -416,14 +422,14 @@ private:
     }
 
     bool read_line(const Compiled& step) {
-        const std::size_t bytes = bytes_of(step.to).bytes;
+        const Address to = bytes_of(step.to);
         PublicationEnd<Env>& end = *step.end;
-        const std::byte* payload =
-            end.publication->ring.read(*waiter_, bytes, end.messages, signature_, &met_other_call_);
+        const std::byte* payload = end.publication->ring.read(*waiter_, to.bytes, end.messages,
+                                                              signature_, &met_other_call_);
         if (payload == nullptr) {
             return false;
         }
-        arrive(step, payload, 0, bytes);
+        arrive(step, payload, to, 0);
         release_publication(end);
         return true;
     }

@@ -2,7 +2,6 @@
 #include "team/member.hpp"
 
 #include "team/blame.hpp"
-#include "team/call.hpp"
 #include "team/disagreement.hpp"
 
 #include <utility>
@@ -55,15 +54,20 @@ void Member::barrier() {
     execute(*barrier_, nothing_, key);
 }
 
-void Member::run(Call& call) {
+void Member::run(const Wish& wish) {
+    PreparedCall& prepared = recent_calls_.call_for(*this, wish);
+    Call& call = prepared.call;
     if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
         begin(call.terms);
         end();
         return;
     }
-    Program& program = lane_.program_for(call.key);
     team::Operands& operands = call.operands; // In place: a copy would take as long as a message.
-    set_block_bytes(operands, program);
+    if (prepared.program == nullptr) [[unlikely]] {
+        prepared.program = &lane_.program_for(call.key);
+        set_block_bytes(operands, *prepared.program);
+    }
+    Program& program = *prepared.program;
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);
     }

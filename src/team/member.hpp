@@ -6,6 +6,7 @@
 #include "team/engine.hpp"
 #include "team/lane.hpp"
 #include "team/pending.hpp"
+#include "team/recent_calls.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/team.hpp>
@@ -14,8 +15,6 @@
 #include <vector>
 
 namespace corymb::detail {
-
-struct Call; // call.hpp
 
 struct Member final : private channel::Watch {
     Member(std::shared_ptr<TeamShared> team, Rank own_rank);
@@ -28,7 +27,9 @@ struct Member final : private channel::Watch {
     void require_own_process() const;
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
-    void run(Call& call);
+    void run(const Wish& wish);
+    /// The checked call for `wish`, valid until the next one. Throws Errc::invalid_argument.
+    const Call& call_for(const Wish& wish) { return recent_calls_.call_for(*this, wish).call; }
     /// The barrier's own, shorter way to the engine.
     void barrier();
     /// Nonblocking and persistent operations, and messages between two ranks.
@@ -64,6 +65,7 @@ private:
     Program* barrier_ = nullptr;
     team::Operands nothing_; ///< Of barriers.
     LaneEnd lane_;
+    RecentCalls recent_calls_;
     std::vector<std::byte> scratch_;
     std::unique_ptr<Pending> pending_; ///< Made when first needed.
 };

@@ -72,6 +72,7 @@ struct Places {
     Buffer buffer = Buffer::input;
     std::uint32_t first_part = 0, first_block = 0;
     std::uint32_t end_part = 0, end_block = 0;
+    bool is_one_part = false; ///< The whole of the buffer's first part, and no more.
 };
 
 /// The places of `blocks` in a plan whose parts have `block_count` blocks.
@@ -80,8 +81,10 @@ struct Places {
         return {};
     }
     const std::uint32_t end = blocks.first + blocks.count;
-    return {blocks.buffer, blocks.first / block_count, blocks.first % block_count,
-            end / block_count, end % block_count};
+    Places places{blocks.buffer, blocks.first / block_count, blocks.first % block_count,
+                  end / block_count, end % block_count};
+    places.is_one_part = blocks.first == 0 && end == block_count;
+    return places;
 }
 
 template <class Env>

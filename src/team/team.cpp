@@ -40,8 +40,7 @@ void Team::barrier() {
 }
 
 void Team::run(const detail::Wish& wish) {
-    detail::Call call = detail::collective_call(member(), wish);
-    member_->run(call);
+    member().run(wish);
 }
 
 void Team::abandon(const std::string& why) {

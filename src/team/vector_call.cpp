@@ -2,6 +2,7 @@
 // Calls whose parts differ in length: their layouts in bytes, and what must be true of them.
 #include "plan/places.hpp"
 #include "team/call.hpp"
+#include "team/member.hpp"
 
 #include <algorithm>
 #include <cstdint>

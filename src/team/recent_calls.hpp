@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last calls of a rank. Programs repeat a few calls, with the same or other buffers:
+// checking and preparing each anew would take a good part of a small operation.
+#pragma once
+
+#include "team/call.hpp"
+
+#include <corymb/team.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::detail {
+
+/// A call, and the program that performs its blocking form: null until there was one.
+struct PreparedCall {
+    Call call;
+    LaneEnd::Program* program = nullptr;
+};
+
+class RecentCalls {
+public:
+    /// The call for `wish`, valid until the next one is asked for. Throws as collective_call.
+    PreparedCall& call_for(const Member& member, const Wish& wish) {
+        Entry& entry = entries_[index_of(wish)];
+        if (!entry.is_for(wish)) [[unlikely]] {
+            prepare(entry, member, wish);
+        }
+        entry.wish.input = wish.input;
+        entry.wish.output = wish.output;
+        team::Operands& operands = entry.prepared.call.operands;
+        operands.input = static_cast<const std::byte*>(wish.input);
+        operands.output = static_cast<std::byte*>(wish.output);
+        return entry.prepared;
+    }
+
+private:
+    struct Entry {
+        bool is_known = false;
+        Wish wish;
+        PreparedCall prepared;
+
+        /// Whether all that collective_call would check and compute is known. What is not plainly
+        /// so goes the long way.
+        [[nodiscard]] bool is_for(const Wish& other) const noexcept {
+            return is_known && !other.is_vector && other.op == wish.op && other.root == wish.root &&
+                   other.count == wish.count && other.reduction == wish.reduction &&
+                   (has_buffers_of(other) || are_apart(other.input, other.output));
+        }
+        [[nodiscard]] bool has_buffers_of(const Wish& other) const noexcept {
+            return other.input == wish.input && other.output == wish.output;
+        }
+        [[nodiscard]] bool are_apart(const void* input, const void* output) const noexcept {
+            const auto in = reinterpret_cast<std::uintptr_t>(input);
+            const auto out = reinterpret_cast<std::uintptr_t>(output);
+            return in != 0 && out != 0 &&
+                   (in + prepared.call.input_bytes <= out ||
+                    out + prepared.call.output_bytes <= in);
+        }
+    };
+
+    /// Operation, root and count are what differs between the calls of a program.
+    [[nodiscard]] static std::size_t index_of(const Wish& wish) noexcept {
+        return (static_cast<std::size_t>(wish.op) * 3 + static_cast<std::size_t>(wish.root) +
+                wish.count) %
+               entry_count;
+    }
+
+    static void prepare(Entry& entry, const Member& member, const Wish& wish) {
+        entry.is_known = false;
+        entry.prepared = {collective_call(member, wish), nullptr};
+        entry.wish = wish;
+        entry.is_known = !wish.is_vector;
+    }
+
+    static constexpr std::size_t entry_count = 8;
+    std::array<Entry, entry_count> entries_;
+};
+
+} // namespace corymb::detail
