@@ -35,6 +35,7 @@ WORLDS = {
     "team/central_barrier.hpp": ["central_barrier"],
     "team/engine.hpp": ["engine", "lanes"],
     "multicast/core.hpp": ["multicast", "multicast_death"],
+    "multicast/answers.hpp": ["multicast_answers"],
 }
 
 WEAKER = {
@@ -90,6 +91,12 @@ SEEDED = [
     ("multicast/core.hpp", "own.phase.store(2 * number - 1, std::memory_order_relaxed);", ""),
     ("multicast/core.hpp", "own.left.fetch_sub(bias - told,",
      "own.left.fetch_sub(bias - told + 1,"),
+    ("multicast/answers.hpp", "if (follow(fields, slot, call.number, call.next, call.end))",
+     "static_cast<void>(follow(fields, slot, call.number, call.next, call.end)); if (true)"),
+    ("multicast/answers.hpp", "answer(fields, slot, p, call_of(p, slot), p + 1);",
+     "answer(fields, slot, p, call_of(p, slot), call_of(p, slot).end);"),
+    ("multicast/answers.hpp", "if (!is_of(seen, number))", "if (seen == 0)"),
+    ("multicast/answers.hpp", "call = {task.number, p + 1,", "call = {task.number, task.end,"),
     ("multicast/core.hpp", "const std::uint32_t extra = bias - told - 1;",
      "const std::uint32_t extra = bias - told;"),
     ("multicast/core.hpp", "own.forwarder.replace(0, claim_of(p), std::memory_order_relaxed)",

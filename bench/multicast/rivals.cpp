@@ -222,12 +222,20 @@ std::vector<Contestant> multicast_contestants() {
         chosen.skipping = skipping;
         return chosen;
     };
+    const auto by_messages = [&](MulticastTopology topology) {
+        MulticastOptions chosen = options(topology, true);
+        chosen.acknowledgement = MulticastAcknowledgement::messages;
+        return chosen;
+    };
     return {
         corymb_with("corymb", {}),
         corymb_with("corymb flat", options(MulticastTopology::flat, true)),
         corymb_with("corymb flat, helping", options(MulticastTopology::flat, false)),
         corymb_with("corymb binary tree, helping", options(MulticastTopology::binary, false)),
         corymb_with("corymb binary tree, skipping", options(MulticastTopology::binary, true)),
+        corymb_with("corymb flat, answers as messages", by_messages(MulticastTopology::flat)),
+        corymb_with("corymb binary tree, answers as messages",
+                    by_messages(MulticastTopology::binary)),
         plain<ConditionVariable>(
             "condition variable",
             [](const MulticastCase& what) { return what.regime == Regime::asleep; }),

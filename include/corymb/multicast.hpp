@@ -41,8 +41,16 @@ enum class MulticastTopology : std::uint8_t {
             ///< and with more ranks than CPUs `flat`.
 };
 
+/// How members say that they have run a call.
+enum class MulticastAcknowledgement : std::uint8_t {
+    counters, ///< Subtract from a shared counter; the last one of a counter goes on above it.
+    messages, ///< Answer who told them, who collects the answers of all that it told by polling.
+    best,     ///< What the model gives, for MulticastTopology::best with one; else `counters`.
+};
+
 struct MulticastOptions {
     MulticastTopology topology = MulticastTopology::best;
+    MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters;
     /// For `tree`: a broadcast among as many ranks in which each takes from one other.
     std::optional<Plan> plan;
     int fan_out = 4; ///< For `split`, at least 1; with as many members or fewer it is flat.

@@ -13,12 +13,6 @@
 
 namespace corymb {
 
-/// How a member says that it has run the call.
-enum class MulticastAcknowledgement : std::uint8_t {
-    counters, ///< Subtracts from a shared counter; the last one of a counter goes on above it.
-    messages, ///< Sends a message to who told it, which collects those of all that it told.
-};
-
 /// A call to be simulated. Times are in the model's unit.
 struct MulticastCall {
     std::vector<Rank> members; ///< In any order, without the initiator; they all wait for calls.
@@ -26,7 +20,6 @@ struct MulticastCall {
     double run = 0; ///< What each member takes to run it.
     /// What it takes to test a rank on the way that is no member; only without skipping.
     double test = 0;
-    MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters;
 };
 
 struct MulticastTimes {
@@ -45,6 +38,7 @@ struct MulticastTimes {
 /// runs, and answers. A subtraction from a counter takes the line from who had it last, for its
 /// receive cost, one after the other; an answer as a message costs a send and a receive. At last
 /// the initiator takes the line, or the message. Members that have nothing to do poll.
+/// MulticastTopology::best is simulated as `split`, MulticastAcknowledgement::best as `counters`.
 /// O(members log(members)) time. Throws Errc::invalid_argument: options, ranks or placement that do
 /// not fit.
 CORYMB_EXPORT MulticastTimes simulate_multicast(const Machine& machine,
@@ -56,13 +50,16 @@ CORYMB_EXPORT MulticastTimes simulate_multicast(const Machine& machine,
 struct MulticastChoice {
     int flat_up_to = 0; ///< The initiator tells that many members itself.
     int fan_out = 2;    ///< More are cut into so many parts.
-    std::string reason; ///< Both numbers and the model's name, for people.
+    MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters; ///< Not `best`.
+    std::string reason; ///< All that and the model's name, for people.
 };
 
 /// Simulates groups of several sizes, with members spread over the ranks, and takes the fan-out
-/// that is best over those that are too large for the initiator alone. Deterministic. Throws as
-/// `simulate_multicast`. Some 100 simulations.
-CORYMB_EXPORT MulticastChoice choose_multicast(const Machine& machine,
-                                               std::span<const int> placement);
+/// that is best over those that are too large for the initiator alone; for
+/// MulticastAcknowledgement::best the better of both ways over all sizes. Deterministic. Throws as
+/// `simulate_multicast`. Some 100 simulations for each way.
+CORYMB_EXPORT MulticastChoice
+choose_multicast(const Machine& machine, std::span<const int> placement,
+                 MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters);
 
 } // namespace corymb

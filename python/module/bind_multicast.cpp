@@ -212,11 +212,13 @@ private:
 };
 
 MulticastGroup make_group(int size, const std::string& topology, const std::optional<Plan>& plan,
-                          int fan_out, int flat_up_to, bool skipping, int calls, double deadline,
+                          int fan_out, int flat_up_to, bool skipping,
+                          const std::string& acknowledgement, int calls, double deadline,
                           const std::string& wait, bool between_processes,
                           const std::optional<Machine>& machine,
                           const std::vector<int>& placement) {
-    MulticastOptions options = multicast_way(topology, plan, fan_out, flat_up_to, skipping);
+    MulticastOptions options =
+        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement);
     options.calls = calls;
     options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(std::min(deadline, 1e9)));
@@ -340,20 +342,21 @@ void bind_multicast(nb::module_& module) {
         .def(
             "__init__",
             [](Group* self, int size, const std::string& topology, const std::optional<Plan>& plan,
-               int fan_out, int flat_up_to, bool skipping, int calls, double deadline,
-               const std::string& wait, bool between_processes,
+               int fan_out, int flat_up_to, bool skipping, const std::string& acknowledgement,
+               int calls, double deadline, const std::string& wait, bool between_processes,
                const std::optional<Machine>& machine, const std::vector<int>& placement) {
-                new (self)
-                    Group{make_group(size, topology, plan, fan_out, flat_up_to, skipping, calls,
-                                     deadline, wait, between_processes, machine, placement),
-                          between_processes};
+                new (self) Group{make_group(size, topology, plan, fan_out, flat_up_to, skipping,
+                                            acknowledgement, calls, deadline, wait,
+                                            between_processes, machine, placement),
+                                 between_processes};
             },
             nb::arg("size"), nb::kw_only(), nb::arg("topology") = "best",
             nb::arg("plan") = nb::none(), nb::arg("fan_out") = defaults.fan_out,
             nb::arg("flat_up_to") = defaults.flat_up_to, nb::arg("skipping") = defaults.skipping,
-            nb::arg("calls") = defaults.calls, nb::arg("deadline") = 0.0,
-            nb::arg("wait") = "ladder", nb::arg("between_processes") = false,
-            nb::arg("machine") = nb::none(), nb::arg("placement") = std::vector<int>())
+            nb::arg("acknowledgement") = "counters", nb::arg("calls") = defaults.calls,
+            nb::arg("deadline") = 0.0, nb::arg("wait") = "ladder",
+            nb::arg("between_processes") = false, nb::arg("machine") = nb::none(),
+            nb::arg("placement") = std::vector<int>())
         .def_static(
             "open", [](int descriptor) { return Group{MulticastGroup::open(descriptor), true}; },
             nb::arg("descriptor"),

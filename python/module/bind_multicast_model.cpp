@@ -9,7 +9,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -18,9 +17,6 @@
 namespace corymb::python {
 
 namespace {
-
-constexpr std::array acknowledgements{std::pair{"counters", MulticastAcknowledgement::counters},
-                                      std::pair{"messages", MulticastAcknowledgement::messages}};
 
 std::vector<int> places(const Machine& machine, const std::optional<std::vector<int>>& placement) {
     std::vector<int> all = placement.value_or(std::vector<int>{});
@@ -36,13 +32,13 @@ MulticastTimes times_of(const Machine& machine, const std::vector<int>& members,
                         const std::string& topology, const std::optional<Plan>& plan, int fan_out,
                         int flat_up_to, bool skipping, const std::string& acknowledgement,
                         double run, double test) {
-    const MulticastOptions options = multicast_way(topology, plan, fan_out, flat_up_to, skipping);
+    const MulticastOptions options =
+        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement);
     MulticastCall call;
     call.members = members;
     call.initiator = initiator;
     call.run = run;
     call.test = test;
-    call.acknowledgement = named(acknowledgements, acknowledgement, "acknowledgement");
     return simulate_multicast(machine, places(machine, placement), options, call);
 }
 
@@ -61,6 +57,12 @@ void bind_multicast_model(nb::module_& module) {
         .def_ro("flat_up_to", &MulticastChoice::flat_up_to,
                 "The initiator tells that many members itself.")
         .def_ro("fan_out", &MulticastChoice::fan_out, "More are cut into so many parts.")
+        .def_prop_ro(
+            "acknowledgement",
+            [](const MulticastChoice& self) {
+                return name_of(multicast_acknowledgements, self.acknowledgement);
+            },
+            "'counters' or 'messages'.")
         .def_ro("reason", &MulticastChoice::reason, "Both and the model's name, for people.");
     module.def("simulate_multicast", &times_of, nb::arg("machine"), nb::arg("members"),
                nb::kw_only(), nb::arg("placement") = nb::none(), nb::arg("initiator") = 0,
@@ -72,11 +74,16 @@ void bind_multicast_model(nb::module_& module) {
                "Nothing runs on this machine.");
     module.def(
         "choose_multicast",
-        [](const Machine& machine, const std::optional<std::vector<int>>& placement) {
-            return choose_multicast(machine, places(machine, placement));
+        [](const Machine& machine, const std::optional<std::vector<int>>& placement,
+           const std::string& acknowledgement) {
+            return choose_multicast(
+                machine, places(machine, placement),
+                named(multicast_acknowledgements, acknowledgement, "acknowledgement"));
         },
-        nb::arg("machine"), nb::arg("placement") = nb::none(), unlocked,
-        "Up to how many members one tells all, and into how many parts more are cut.");
+        nb::arg("machine"), nb::arg("placement") = nb::none(),
+        nb::arg("acknowledgement") = "counters", unlocked,
+        "Up to how many members one tells all, and into how many parts more are cut; with "
+        "acknowledgement='best' also how members acknowledge.");
 }
 
 } // namespace corymb::python

@@ -18,10 +18,17 @@ inline constexpr Names<MulticastTopology, 5> multicast_topologies{
     std::pair{"binary", MulticastTopology::binary}, std::pair{"tree", MulticastTopology::tree},
     std::pair{"split", MulticastTopology::split}};
 
-/// Throws Errc::unknown_name for a topology that is none.
+inline constexpr Names<MulticastAcknowledgement, 3> multicast_acknowledgements{
+    std::pair{"counters", MulticastAcknowledgement::counters},
+    std::pair{"messages", MulticastAcknowledgement::messages},
+    std::pair{"best", MulticastAcknowledgement::best}};
+
+/// Throws Errc::unknown_name for a topology or acknowledgement that is none.
 inline MulticastOptions multicast_way(const std::string& topology, const std::optional<Plan>& plan,
-                                      int fan_out, int flat_up_to, bool skipping) {
+                                      int fan_out, int flat_up_to, bool skipping,
+                                      const std::string& acknowledgement) {
     MulticastOptions options;
+    options.acknowledgement = named(multicast_acknowledgements, acknowledgement, "acknowledgement");
     options.topology = named(multicast_topologies, topology, "topology");
     options.plan = plan;
     options.fan_out = fan_out;

@@ -105,6 +105,17 @@ MulticastTopology topology_of(corymb_multicast_topology given) {
            "; use a value of corymb_multicast_topology");
 }
 
+MulticastAcknowledgement acknowledgement_of(corymb_multicast_acknowledgement given) {
+    switch (given) {
+    case CORYMB_MULTICAST_BY_COUNTERS: return MulticastAcknowledgement::counters;
+    case CORYMB_MULTICAST_BY_MESSAGES: return MulticastAcknowledgement::messages;
+    case CORYMB_MULTICAST_BY_BEST: return MulticastAcknowledgement::best;
+    default: break;
+    }
+    refuse("there is no multicast acknowledgement " + std::to_string(static_cast<int>(given)) +
+           "; use a value of corymb_multicast_acknowledgement");
+}
+
 corymb_multicast_state state_of(MulticastLate::State state) {
     switch (state) {
     case MulticastLate::State::told: return CORYMB_MULTICAST_TOLD;
@@ -130,6 +141,7 @@ MulticastOptions multicast_options(const corymb_multicast_options* given) {
         options.calls = known.calls;
         options.between_processes = known.between_processes != 0;
         options.deadline = time_of(known.deadline_ns, "deadline_ns");
+        options.acknowledgement = acknowledgement_of(known.acknowledgement);
     }
     return options;
 }

@@ -27,6 +27,7 @@ public:
     using Number = std::uint64_t;
     /// Who does something that somebody else must not do, too: a position and its holder's life.
     using Claim = std::uint64_t;
+    static constexpr Claim given_up = ~Claim{0};
     using Word = Atomic<std::uint64_t>;
     using Spot = channel::ParkingSpot<Env>;
 
@@ -50,7 +51,7 @@ public:
         alignas(line_pair_bytes) Atomic<std::uint32_t> left;
     };
     struct alignas(cache_line_bytes) Node {
-        Atomic<std::uint32_t> left;
+        Word answers;
         Atomic<Number> posted;
         Atomic<Claim> forwarder;
         Atomic<Number> done;

@@ -20,6 +20,8 @@ struct Board::Head {
     std::uint32_t flat_up_to = 0;
     std::uint32_t skipping = 1;
     std::uint32_t full_fences = 0;
+    std::uint32_t by_messages = 0;
+    std::uint32_t unused = 0;
     std::int64_t deadline_ns = 0;
     WaitPolicy wait_policy = WaitPolicy::ladder;
     char reason[200] = {};
@@ -72,6 +74,7 @@ Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
         made->fan_out = shape.fan_out;
         made->flat_up_to = shape.flat_up_to;
         made->skipping = shape.skipping ? 1 : 0;
+        made->by_messages = shape.by_messages ? 1 : 0;
         made->full_fences = settings.full_fences ? 1 : 0;
         made->deadline_ns = settings.deadline_ns;
         made->wait_policy = settings.wait_policy;
@@ -114,6 +117,7 @@ Board::Settings Board::settings() const {
 Shape Board::shape() const {
     Shape shape{head_->size, head_->slots, head_->fan_out, head_->skipping != 0, {}};
     shape.flat_up_to = head_->flat_up_to;
+    shape.by_messages = head_->by_messages != 0;
     if (shape.fan_out == 0) {
         shape.end.assign(numbers() + shape.size, numbers() + 2 * std::size_t{shape.size});
     }

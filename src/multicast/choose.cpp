@@ -32,53 +32,87 @@ std::vector<int> group_sizes(int size) {
     return sizes;
 }
 
-double latency_of(const Machine& machine, std::span<const int> placement, int fan_out,
-                  int flat_up_to, int count) {
-    MulticastOptions options;
-    options.topology = MulticastTopology::split;
-    options.fan_out = fan_out;
-    options.flat_up_to = flat_up_to;
-    const auto size = static_cast<int>(placement.size());
-    return simulate_multicast(machine, placement, options, call_to(count, size)).latency;
-}
+/// The ways of one acknowledgement on one machine.
+class Ways {
+public:
+    Ways(const Machine& machine, std::span<const int> placement,
+         MulticastAcknowledgement acknowledgement)
+        : machine_(machine), placement_(placement), acknowledgement_(acknowledgement),
+          sizes_(group_sizes(static_cast<int>(placement.size()))) {}
 
-/// The largest group for which no split is faster, and neither for smaller ones.
-int flat_limit(const Machine& machine, std::span<const int> placement,
-               const std::vector<int>& sizes) {
-    int limit = 1;
-    for (const int count : sizes) {
-        const double flat = latency_of(machine, placement, 1, count, count);
-        for (const int fan_out : fan_outs) {
-            if (fan_out < count && latency_of(machine, placement, fan_out, 0, count) < flat) {
-                return limit;
-            }
-        }
-        limit = count;
-    }
-    return limit;
-}
-
-} // namespace
-
-MulticastChoice choose_multicast(const Machine& machine, std::span<const int> placement) {
-    const auto size = static_cast<int>(placement.size());
-    MulticastChoice choice{1, fan_outs.front(), ""};
-    if (size > 2) {
-        const std::vector<int> sizes = group_sizes(size);
-        choice.flat_up_to = flat_limit(machine, placement, sizes);
+    /// The best one, but for its reason.
+    [[nodiscard]] MulticastChoice choose() const {
+        MulticastChoice choice{flat_limit(), fan_outs.front(), acknowledgement_, ""};
         double best = 0;
         for (const int fan_out : fan_outs) {
             double sum = 0; // Of logarithms: each size counts alike.
-            for (const int count : sizes) {
+            for (const int count : sizes_) {
                 if (count > choice.flat_up_to) {
-                    sum +=
-                        std::log(latency_of(machine, placement, fan_out, choice.flat_up_to, count));
+                    sum += std::log(latency_of(fan_out, choice.flat_up_to, count));
                 }
             }
             if (fan_out == fan_outs.front() || sum < best) {
                 best = sum;
                 choice.fan_out = fan_out;
             }
+        }
+        return choice;
+    }
+    /// Of a choice over all sizes, as a sum of logarithms.
+    [[nodiscard]] double latency_of(const MulticastChoice& choice) const {
+        double sum = 0;
+        for (const int count : sizes_) {
+            sum += std::log(latency_of(choice.fan_out, choice.flat_up_to, count));
+        }
+        return sum;
+    }
+
+private:
+    [[nodiscard]] double latency_of(int fan_out, int flat_up_to, int count) const {
+        MulticastOptions options;
+        options.topology = MulticastTopology::split;
+        options.fan_out = fan_out;
+        options.flat_up_to = flat_up_to;
+        options.acknowledgement = acknowledgement_;
+        const auto size = static_cast<int>(placement_.size());
+        return simulate_multicast(machine_, placement_, options, call_to(count, size)).latency;
+    }
+    /// The largest group for which no split is faster, and neither for smaller ones.
+    [[nodiscard]] int flat_limit() const {
+        int limit = 1;
+        for (const int count : sizes_) {
+            const double flat = latency_of(1, count, count);
+            for (const int fan_out : fan_outs) {
+                if (fan_out < count && latency_of(fan_out, 0, count) < flat) {
+                    return limit;
+                }
+            }
+            limit = count;
+        }
+        return limit;
+    }
+
+    const Machine& machine_;
+    std::span<const int> placement_;
+    MulticastAcknowledgement acknowledgement_;
+    std::vector<int> sizes_;
+};
+
+} // namespace
+
+MulticastChoice choose_multicast(const Machine& machine, std::span<const int> placement,
+                                 MulticastAcknowledgement acknowledgement) {
+    using enum MulticastAcknowledgement;
+    const bool is_free = acknowledgement == best;
+    const auto size = static_cast<int>(placement.size());
+    MulticastChoice choice{1, fan_outs.front(), is_free ? counters : acknowledgement, ""};
+    if (size > 2) {
+        const Ways ways(machine, placement, choice.acknowledgement);
+        choice = ways.choose();
+        if (is_free) {
+            const Ways others(machine, placement, messages);
+            const MulticastChoice other = others.choose();
+            choice = others.latency_of(other) < ways.latency_of(choice) ? other : choice;
         }
     }
     choice.reason = choice.flat_up_to >= size - 1

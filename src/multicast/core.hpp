@@ -19,9 +19,13 @@
 //                                                                    number g; 2 g: its snapshot
 //                                                                    stands
 //   slot           8 W    snapshot   initiator             everybody named in it, leavers
-//   slot           4      left       initiator, members    initiator    acknowledgements to come
+//   slot           4      left       initiator, members    initiator    acknowledgements to come;
+//                                                                        by messages: positions
+//                                                                        not known to be through
 //   slot           64     payload    initiator             members
-//   slot, position 4      left       forwarder, members    the same     of its part of the tree
+//   slot, position 8      answers    forwarder, members    the same     to come of its part of the
+//                                                                        tree; by messages: its own
+//                                                                        answer (answers.hpp)
 //   slot, position 24     task       poster                owner, who takes over: range, parent
 //   slot, position 8      posted     poster                who takes over, reporters
 //   slot, position 8      forwarder  owner, who takes over the same      0, or who does it
@@ -41,7 +45,11 @@
 //   member     take the whole mail (P1), which is a hint: a bit whose task is done is passed over.
 //              For each task: forward it unless somebody else has, run, then subtract one from its
 //              counter (A2); who brings it to 0 goes on at the parent and at last at the slot (P4).
-//              At last done = g (P6), after which it does not touch the slot.
+//              At last done = g (P6), after which it does not touch the slot but for the collecting
+//              of answers, which does no harm.
+//   by messages  (answers.hpp) nothing is counted. A member answers when all that it told have, as
+//              the initiator does; a leaver leaves that to those above it. Who has run and does not
+//              poll is in the way of answers: then `is_through` says whether the call is complete.
 //   take over  for each member with a task that nobody has forwarded: forward it in its name. Where
 //              the forwarder was buried, replace it and forward again: who was told is not told
 //              another time but for the hint. Only the holder of the slot, and members that still
@@ -72,8 +80,8 @@
 //       then A1 shows its phase. So the snapshot that is read is that of the phase, or has not the
 //       bit.
 //   P3: release store of `posted` -> acquire load in take_over: publishes the task.
-//   A2: read-modify-writes of a position's `left`: the last one acquires all others and hands them
-//       on with its own subtraction at the parent.
+//   A2: read-modify-writes of a position's `answers`: the last one acquires all others and hands
+//       them on with its own subtraction at the parent.
 //   P4: release subtractions from the slot's `left` -> acquire load in is_complete: what all
 //       members did, and their last use of the slot.
 //   P5: release store of `busy` in finish and give_up -> acquire replacement in claim and adopt:
@@ -94,6 +102,7 @@
 // Checked by: verify/worlds/multicast_world.cpp; tests/unit/multicast.
 #pragma once
 
+#include "multicast/answers.hpp"
 #include "multicast/block.hpp"
 #include "multicast/shape.hpp"
 #include "multicast/snapshot.hpp"
@@ -132,7 +141,8 @@ public:
         fields_.make(shape_, reach);
     }
     /// On the block of another Core of this shape, perhaps in another process.
-    Core(std::byte* block, Shape shape) : shape_(std::move(shape)), fields_(block, shape_) {}
+    Core(std::byte* block, Shape shape)
+        : shape_(std::move(shape)), fields_(block, shape_), answers_(shape_) {}
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     [[nodiscard]] Spot& spot(Position p) noexcept { return inbox(p).spot; }
@@ -148,11 +158,18 @@ public:
     [[nodiscard]] const Word& done(std::uint32_t slot, Position p) const noexcept {
         return node(slot, p).done;
     }
+    [[nodiscard]] const Word& answer(std::uint32_t slot, Position p) const noexcept {
+        return node(slot, p).answers;
+    }
+    [[nodiscard]] static bool is_answer(std::uint64_t word, Number number) noexcept {
+        return Answers<Env>::is_of(word, number);
+    }
 
     /// Of nobody: `p` has an owner from now on, who must `inherit` before it joins. Calls of this,
     /// `release` and `bury` for one position follow each other in the sense of the memory model.
     void hold(Position p) noexcept {
         inbox(p).life.fetch_add(1, std::memory_order_relaxed); // Goes on what P7 has begun.
+        answers_.forget(p);
         inbox(p).spot.retract();
     }
     /// Owner of `p`: goes, no member and with nothing left to settle.
@@ -224,6 +241,7 @@ public:
                 poll(p, run);
             }
         }
+        answers_.hand_over(fields_, p);
         return settled;
     }
 
@@ -274,16 +292,29 @@ public:
             fields_.named(slot)[word].store(members, std::memory_order_relaxed);
         }
         own.payload.put(payload, count);
-        own.left.store(bias, std::memory_order_relaxed);
+        own.left.store(by_messages() ? shape_.size : bias, std::memory_order_relaxed);
         own.phase.store(2 * number, std::memory_order_release); // P2 release
         const std::uint32_t told =
             forward(slot, {number, shape_.size + initiator, 0, shape_.size}, first_time);
-        own.left.fetch_sub(bias - told, std::memory_order_relaxed);
+        if (!by_messages()) {
+            own.left.fetch_sub(bias - told, std::memory_order_relaxed);
+        }
         return is_member;
     }
 
+    /// Holder of a slot.
     [[nodiscard]] bool is_complete(std::uint32_t slot) const noexcept {
-        return head(slot).left.load(std::memory_order_acquire) == 0; // P4 acquire
+        auto& left = head(slot).left;
+        if (!by_messages()) {
+            return left.load(std::memory_order_acquire) == 0; // P4 acquire
+        }
+        const std::uint32_t before = left.load(std::memory_order_relaxed);
+        Position next = shape_.size - before;
+        const bool is_end = answers_.follow(fields_, slot, number(slot), next, shape_.size);
+        if (shape_.size - next != before) {
+            left.store(shape_.size - next, std::memory_order_relaxed);
+        }
+        return is_end;
     }
     /// Holder of a slot: whether nobody named is waited for, the counters apart.
     [[nodiscard]] bool is_through(std::uint32_t slot) const noexcept {
@@ -317,6 +348,9 @@ public:
     template <class Run>
     int poll(Position p, const Run& run) {
         Word& own = inbox(p).mail;
+        if (by_messages()) {
+            answers_.collect(fields_, p);
+        }
         if (own.load(std::memory_order_relaxed) == 0) [[likely]] {
             return 0;
         }
@@ -392,7 +426,7 @@ public:
 
 private:
     static constexpr std::uint32_t bias = 1U << 30U;
-    static constexpr Claim given_up = ~Claim{0};
+    static constexpr Claim given_up = Fields::given_up;
 
     [[nodiscard]] Head& head(std::uint32_t slot) const noexcept { return fields_.head(slot); }
     [[nodiscard]] Inbox& inbox(Position p) const noexcept { return fields_.inbox(p); }
@@ -448,9 +482,11 @@ private:
         const Task part{task.number, p, task.first, task.end};
         const Claim forwarder = of.forwarder.load(std::memory_order_relaxed);
         if (forwarder == 0) {
-            if (of.forwarder.replace(0, claim_of(self), std::memory_order_relaxed) &&
-                count_forwarded(of, forward(slot, part, first_time))) {
-                arrive(slot, task.parent);
+            if (of.forwarder.replace(0, claim_of(self), std::memory_order_relaxed)) {
+                const std::uint32_t told = forward(slot, part, first_time);
+                if (!by_messages() && count_forwarded(of, told)) {
+                    arrive(slot, task.parent);
+                }
             }
         } else if (is_buried(forwarder) &&
                    of.forwarder.replace(forwarder, claim_of(self), std::memory_order_relaxed)) {
@@ -475,7 +511,9 @@ private:
         Inbox& its = inbox(p);
         if (!is_again || to.posted.load(std::memory_order_relaxed) != task.number) {
             to.task.put(&task, sizeof task);
-            to.left.store(bias, std::memory_order_relaxed);
+            if (!by_messages()) {
+                to.answers.store(bias, std::memory_order_relaxed);
+            }
             to.forwarder.store(0, std::memory_order_relaxed);
             to.posted.store(task.number, std::memory_order_release); // P3 release
         }
@@ -500,26 +538,30 @@ private:
                 forward(slot, {task.number, p, task.first, task.end}, first_time);
             if (told == 0) {
                 at = task.parent;
-            } else {
+            } else if (!by_messages()) {
                 static_cast<void>(count_forwarded(own, told)); // It has not run yet: not the last.
             }
         }
         run(slot, head(slot).payload.view(payload_bytes));
-        arrive(slot, at);
+        if (by_messages()) {
+            answers_.begin(fields_, slot, p, task);
+        } else {
+            arrive(slot, at);
+        }
         own.done.store(task.number, std::memory_order_release); // P6 release
         return true;
     }
     /// Replaces the bias by `told` answers and the member's own; whether all of them are there.
     static bool count_forwarded(Node& of, std::uint32_t told) noexcept {
         const std::uint32_t extra = bias - told - 1;
-        return of.left.fetch_sub(extra, std::memory_order_acquire) == extra; // A2 acquire
+        return of.answers.fetch_sub(extra, std::memory_order_acquire) == extra; // A2 acquire
     }
     /// One answer for a position's counter, and for its ancestors' as far as it was the last.
     void arrive(std::uint32_t slot, std::uint32_t at) noexcept {
         while (at < shape_.size) {
             Node& of = node(slot, at);
             const std::uint32_t parent = of.read().parent; // Not after the subtraction.
-            if (of.left.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
+            if (of.answers.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
                 return;
             }
             at = parent;
@@ -530,8 +572,11 @@ private:
         }
     }
 
+    [[nodiscard]] bool by_messages() const noexcept { return shape_.by_messages; }
+
     Shape shape_;
     Fields fields_;
+    Answers<Env> answers_;
 };
 
 } // namespace corymb::multicast

@@ -302,7 +302,7 @@ MulticastToken MulticastMember::call(std::function<void()> fn, std::uint32_t han
 
 bool MulticastMember::is_through(std::uint32_t slot, std::vector<Rank>& lost) {
     shared->core.take_over(slot, position);
-    if (!shared->is_machine_wide()) {
+    if (!shared->is_machine_wide() && !shared->core.shape().by_messages) {
         return false;
     }
     look_after_sometimes();

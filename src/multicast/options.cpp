@@ -76,10 +76,8 @@ std::string name_of(const MulticastOptions& options) {
            " members, more split by " + std::to_string(options.fan_out);
 }
 
-} // namespace
-
-Resolved resolved(int size, const MulticastOptions& options) {
-    check(size, options);
+/// The topology and the acknowledgement that the model gives, where it is asked.
+Resolved chosen(int size, const MulticastOptions& options) {
     Resolved found{options, name_of(options)};
     if (options.topology != MulticastTopology::best) {
         return found;
@@ -94,10 +92,23 @@ Resolved resolved(int size, const MulticastOptions& options) {
         }
         return found;
     }
-    const MulticastChoice choice = choose_multicast(*options.machine, placement_of(size, options));
+    const MulticastChoice choice =
+        choose_multicast(*options.machine, placement_of(size, options), options.acknowledgement);
     found.options.flat_up_to = choice.flat_up_to;
     found.options.fan_out = choice.fan_out;
+    found.options.acknowledgement = choice.acknowledgement;
     found.reason = choice.reason;
+    return found;
+}
+
+} // namespace
+
+Resolved resolved(int size, const MulticastOptions& options) {
+    check(size, options);
+    Resolved found = chosen(size, options);
+    if (found.options.acknowledgement == MulticastAcknowledgement::messages) {
+        found.reason += "; acknowledged by messages";
+    }
     return found;
 }
 
@@ -127,6 +138,7 @@ Shape shape_of(const Preorder& order, const MulticastOptions& options) {
     } else {
         shape.end = order.end;
     }
+    shape.by_messages = options.acknowledgement == MulticastAcknowledgement::messages;
     return shape;
 }
 

@@ -17,6 +17,7 @@ struct Shape {
     bool skipping = true;           ///< Jump to the next member instead of testing each position.
     std::vector<std::uint32_t> end; ///< end[p]: behind the subtree of p; empty with a fan-out.
     std::uint32_t flat_up_to = 0;   ///< With a fan-out: so many members are not cut into parts.
+    bool by_messages = false;       ///< Acknowledgements.
 };
 
 /// The preorder of a tree of ranks.

@@ -154,7 +154,7 @@ private:
         Counter& counter = counters_[event.at];
         double done = event.time;
         Position last = event.who;
-        if (call_.acknowledgement == MulticastAcknowledgement::counters) {
+        if (!shape_.by_messages) {
             done = std::max(event.time, counter.free_at);
             if (counter.owner != event.who) {
                 done += receive(counter.owner, event.who);

@@ -33,10 +33,12 @@ def code_of(wrong: Callable[[], object]) -> str:
     return caught.value.code
 
 
-def test_every_member_runs_it_once() -> None:
-    group = corymb.MulticastGroup(3, topology="split", fan_out=1)
+@pytest.mark.parametrize("acknowledgement", ["counters", "messages"])
+def test_every_member_runs_it_once(acknowledgement: str) -> None:
+    group = corymb.MulticastGroup(3, topology="split", fan_out=1, acknowledgement=acknowledgement)
     assert (group.size, group.members) == (3, 0)
     assert "split by 1" in group.topology
+    assert ("by messages" in group.topology) == (acknowledgement == "messages")
     ran: list[int] = []
     joined, stop = threading.Barrier(3), threading.Event()
 
@@ -94,6 +96,7 @@ def test_messages_handlers_and_exceptions() -> None:
 def test_what_is_wrong_is_said() -> None:
     assert code_of(lambda: corymb.MulticastGroup(0)) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, topology="star")) == "unknown_name"
+    assert code_of(lambda: corymb.MulticastGroup(2, acknowledgement="post")) == "unknown_name"
     assert code_of(lambda: corymb.MulticastGroup(2, wait="long")) == "unknown_name"
     assert code_of(lambda: corymb.MulticastGroup(2, topology="tree")) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, calls=0)) == "invalid_argument"

@@ -19,8 +19,8 @@ void await_set(const Flag& flag) {
 }
 
 /// Thread `mortal` may end at any step.
-template <std::uint32_t Size, Tree tree, int mortal>
-struct Mortal : Group<Size, 1, tree> {
+template <std::uint32_t Size, Tree tree, int mortal, bool by_messages = false>
+struct Mortal : Group<Size, 1, tree, true, by_messages> {
     Flag ended; ///< 1 then; 2 when it came through.
 
     Mortal() { Explorer::current().let_end(mortal, ended.location()); }
@@ -69,9 +69,12 @@ struct Mortal : Group<Size, 1, tree> {
 enum class Bug : std::uint8_t { none, no_second_forwarding, no_inheritance };
 
 /// The inner member of a chain ends; the last one is told all the same.
-template <Bug bug = Bug::none>
-struct MemberEnds : Mortal<3, Tree::chain, 1> {
+template <Bug bug = Bug::none, bool by_messages = false>
+struct MemberEnds : Mortal<3, Tree::chain, 1, by_messages> {
     static constexpr int threads = 3;
+    using Mortal<3, Tree::chain, 1, by_messages>::core;
+    using Mortal<3, Tree::chain, 1, by_messages>::result;
+    using Mortal<3, Tree::chain, 1, by_messages>::runs;
 
     MemberEnds() {
         core.join(1);
@@ -79,22 +82,22 @@ struct MemberEnds : Mortal<3, Tree::chain, 1> {
     }
     void run(int thread) {
         if (thread != 0) {
-            serve(static_cast<std::uint32_t>(thread), 1);
+            this->serve(static_cast<std::uint32_t>(thread), 1);
             if (thread == 1) {
-                came_through();
+                this->came_through();
             }
             return;
         }
-        const std::uint32_t slot = begin(0, 1);
-        const bool is_dead = bury_the_dead();
+        const std::uint32_t slot = this->begin(0, 1);
+        const bool is_dead = this->bury_the_dead();
         if (bug != Bug::no_second_forwarding) {
             core.take_over(slot, 0);
         }
-        await_done(2, 1);
-        const bool by_counters = core.is_complete(slot);
-        require(by_counters || core.is_through(slot), "who has ended is not waited for");
+        this->await_done(2, 1);
+        const bool is_complete = core.is_complete(slot);
+        require(is_complete || core.is_through(slot), "who has ended is not waited for");
         require(result[2].read() == 1, "it has run before it answers");
-        if (by_counters || !core.was_lost(slot, 1)) {
+        if (is_complete || !core.was_lost(slot, 1)) {
             require(result[1].read() == 1, "it has run if it is not lost");
         } else {
             require(is_dead, "nobody who lives is lost");
@@ -105,7 +108,7 @@ struct MemberEnds : Mortal<3, Tree::chain, 1> {
             core.leave(1);
         }
         core.leave(2);
-        core.finish(begin(0, 2));
+        core.finish(this->begin(0, 2));
     }
     void finish() { require(runs[1] <= 1 && runs[2] == 1, "once"); }
 };
@@ -394,6 +397,8 @@ int main(int argc, char** argv) {
         argc, argv,
         {
             holds<MemberEnds<>>("multicast: a member ends that should forward", fewer),
+            holds<MemberEnds<Bug::none, true>>("multicast: a member ends that should answer",
+                                               fewer),
             holds<InitiatorEnds>("multicast: an initiator ends, another goes on", fewer),
             holds<InitiatorEndsForALeaver>("multicast: an initiator ends, a member leaves"),
             holds<PlaceIsTakenAgain<>>("multicast: a member ends, its place is taken", few),

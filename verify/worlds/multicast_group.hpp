@@ -18,8 +18,10 @@ using multicast::Shape;
 
 enum class Tree : std::uint8_t { flat, chain, split };
 
-inline Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool skipping) {
+inline Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool skipping,
+                      bool by_messages) {
     Shape shape{size, slots, tree == Tree::split ? 1U : 0U, skipping, {}};
+    shape.by_messages = by_messages;
     for (std::uint32_t p = 0; p < size; ++p) {
         shape.end.push_back(tree == Tree::flat ? p + 1 : size);
     }
@@ -27,7 +29,8 @@ inline Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool s
 }
 
 /// A group of `Size` positions with what the worlds do on it.
-template <std::uint32_t Size, std::uint32_t Slots, Tree tree, bool skipping = true>
+template <std::uint32_t Size, std::uint32_t Slots, Tree tree, bool skipping = true,
+          bool by_messages = false>
 struct Group {
     using Core = MulticastCore;
     alignas(line_pair_bytes) std::byte block[8192];
@@ -36,16 +39,15 @@ struct Group {
     std::uint64_t runs[Size] = {}; ///< Private to the member.
     std::uint64_t last[Size] = {};
 
-    Group() : core((require_fits(), block), shape_of(Size, Slots, tree, skipping), Reach::process) {
+    Group() : core((require_fits(), block), shape(), Reach::process) {
         Explorer::current().name(block, sizeof block, "block");
         Explorer::current().name(result, sizeof result, "result");
         for (std::uint32_t p = 0; p < Size; ++p) {
             core.hold(p);
         }
     }
-    static void require_fits() {
-        require(Core::bytes(shape_of(Size, Slots, tree, skipping)) <= sizeof block, "it fits");
-    }
+    static Shape shape() { return shape_of(Size, Slots, tree, skipping, by_messages); }
+    static void require_fits() { require(Core::bytes(shape()) <= sizeof block, "it fits"); }
     auto run_as(std::uint32_t p) {
         return [this, p](std::uint32_t /*slot*/, const std::byte* payload) {
             std::memcpy(&last[p], payload, sizeof last[p]);

@@ -25,6 +25,14 @@ typedef enum corymb_multicast_topology {
     CORYMB_MULTICAST_TOPOLOGY_MAX = 0x7FFFFFFF
 } corymb_multicast_topology;
 
+/// How members say that they have run a call; docs/multicast.md.
+typedef enum corymb_multicast_acknowledgement {
+    CORYMB_MULTICAST_BY_COUNTERS = 0,
+    CORYMB_MULTICAST_BY_MESSAGES = 1,
+    CORYMB_MULTICAST_BY_BEST = 2, ///< What the model gives; without one `counters`.
+    CORYMB_MULTICAST_ACKNOWLEDGEMENT_MAX = 0x7FFFFFFF
+} corymb_multicast_acknowledgement;
+
 /// Begin with corymb_multicast_options_init, which sets the defaults.
 typedef struct corymb_multicast_options {
     size_t struct_size;
@@ -37,6 +45,7 @@ typedef struct corymb_multicast_options {
     int calls;             ///< Under way at once in the whole group, 1 to 64; 8 by default.
     int between_processes; ///< Not 0: the memory can be shared with other processes.
     int64_t deadline_ns;   ///< Longest wait that is not given a limit; 0: 5 minutes.
+    corymb_multicast_acknowledgement acknowledgement;
 } corymb_multicast_options;
 
 static inline void

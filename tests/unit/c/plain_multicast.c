@@ -109,6 +109,12 @@ static void among_threads(void) {
     corymb_multicast_options_init(&options);
     options.topology = (corymb_multicast_topology)9;
     REFUSED(corymb_multicast_group_create(2, &options, &group));
+    options.topology = CORYMB_MULTICAST_FLAT;
+    options.acknowledgement = (corymb_multicast_acknowledgement)9;
+    REFUSED(corymb_multicast_group_create(2, &options, &group));
+    options.acknowledgement = CORYMB_MULTICAST_BY_MESSAGES;
+    OK(corymb_multicast_group_create(2, &options, &group));
+    OK(corymb_multicast_group_free(&group));
     options.topology = CORYMB_MULTICAST_TREE; // Without a plan.
     REFUSED(corymb_multicast_group_create(2, &options, &group));
     options.plan_json = "{";

@@ -83,9 +83,9 @@ TEST(MulticastSimulationTest, HelpingTestsTheRanksOnTheWay) {
 }
 
 TEST(MulticastSimulationTest, MessagesGoThroughWhoHasTold) {
-    auto call = call_to({1, 2});
-    call.acknowledgement = MulticastAcknowledgement::messages;
+    const auto call = call_to({1, 2});
     auto options = with(MulticastTopology::split);
+    options.acknowledgement = MulticastAcknowledgement::messages;
     options.fan_out = 1;
     const auto chain = simulate_multicast(even_machine(3), places(3), options, call);
     EXPECT_EQ(chain.last_run, 10 + 100 + 10 + 100);
@@ -107,6 +107,24 @@ TEST(MulticastSimulationTest, LargeGroupsAreSplit) {
     EXPECT_GE(choice.flat_up_to, 1);
     EXPECT_LT(choice.flat_up_to, 32);
     EXPECT_NE(choice.reason.find("simulated on even"), std::string::npos) << choice.reason;
+}
+
+TEST(MulticastSimulationTest, TheModelAlsoChoosesTheAcknowledgement) {
+    using enum MulticastAcknowledgement;
+    const Machine machine = even_machine(64);
+    const auto free = choose_multicast(machine, places(64), best);
+    EXPECT_NE(free.acknowledgement, best);
+    const auto same = choose_multicast(machine, places(64), free.acknowledgement);
+    EXPECT_EQ(free.flat_up_to, same.flat_up_to);
+    EXPECT_EQ(free.fan_out, same.fan_out);
+    EXPECT_EQ(choose_multicast(machine, places(64), messages).acknowledgement, messages);
+    MulticastOptions options;
+    options.acknowledgement = best;
+    EXPECT_EQ(MulticastGroup(8, options).topology().find("messages"), std::string::npos)
+        << "counters without a model";
+    options.machine = std::make_shared<const Machine>(machine);
+    EXPECT_EQ(MulticastGroup(64, options).topology().find("by messages") != std::string::npos,
+              free.acknowledgement == messages);
 }
 
 TEST(MulticastSimulationTest, AGroupTakesTheChoiceOfItsModel) {

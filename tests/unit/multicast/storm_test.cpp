@@ -190,8 +190,10 @@ private:
     std::vector<std::vector<Membership>> memberships_;
 };
 
-void storm(MulticastTopology topology, int calls, WaitPolicy policy) {
+void storm(MulticastTopology topology, int calls, WaitPolicy policy,
+           MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters) {
     MulticastOptions options;
+    options.acknowledgement = acknowledgement;
     options.topology = topology;
     options.fan_out = 2;
     options.calls = calls;
@@ -204,6 +206,12 @@ TEST(MulticastStormTest, Flat) {
 }
 TEST(MulticastStormTest, BinaryTreeWithFewSlots) {
     storm(MulticastTopology::binary, 2, WaitPolicy::ladder);
+}
+TEST(MulticastStormTest, BinaryTreeThatAnswersByMessages) {
+    storm(MulticastTopology::binary, 2, WaitPolicy::ladder, MulticastAcknowledgement::messages);
+}
+TEST(MulticastStormTest, SplitWhereEverybodySleepsAndAnswersByMessages) {
+    storm(MulticastTopology::split, 8, WaitPolicy::park, MulticastAcknowledgement::messages);
 }
 TEST(MulticastStormTest, SplitWhereEverybodySleeps) {
     storm(MulticastTopology::split, 8, WaitPolicy::park);

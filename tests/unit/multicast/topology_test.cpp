@@ -7,6 +7,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 
 namespace corymb {
 namespace {
@@ -39,6 +40,12 @@ std::vector<Case> cases() {
             options.fan_out = fan_out;
             add("split_" + std::to_string(fan_out), options);
         }
+    }
+    for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+        Case by_messages = all[i];
+        by_messages.name += "_by_messages";
+        by_messages.options.acknowledgement = MulticastAcknowledgement::messages;
+        all.push_back(std::move(by_messages));
     }
     return all;
 }
@@ -73,9 +80,15 @@ INSTANTIATE_TEST_SUITE_P(All, TopologyTest, testing::ValuesIn(cases()),
                          [](const auto& of) { return of.param.name; });
 
 TEST(TopologyTest, ThousandsOfMembersAndWaitersThatTakeOver) {
-    for (const auto topology : {MulticastTopology::binary, MulticastTopology::split}) {
+    using enum MulticastAcknowledgement;
+    for (const auto& [topology, acknowledgement] : {std::pair{MulticastTopology::binary, counters},
+                                                    {MulticastTopology::split, counters},
+                                                    {MulticastTopology::binary, messages},
+                                                    {MulticastTopology::split, messages}}) {
         constexpr Rank size = 3000;
-        Ranks ranks(size, multicast_test::settings(topology));
+        auto options = multicast_test::settings(topology);
+        options.acknowledgement = acknowledgement;
+        Ranks ranks(size, options);
         for (Rank rank = 1; rank < size; ++rank) {
             ranks[rank].join();
         }

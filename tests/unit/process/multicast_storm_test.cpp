@@ -206,8 +206,9 @@ void check(const History& history) {
     EXPECT_GT(complete, 0);
 }
 
-void storm(MulticastTopology topology, int kills) {
+void storm(MulticastTopology topology, MulticastAcknowledgement acknowledgement, int kills) {
     MulticastOptions options = between_processes(topology);
+    options.acknowledgement = acknowledgement;
     options.calls = 2;
     MulticastGroup group(size, options);
     const Descriptor descriptor(group);
@@ -258,11 +259,12 @@ void storm(MulticastTopology topology, int kills) {
     check(*history);
 }
 
-void storms(MulticastTopology topology) {
+void storms(MulticastTopology topology,
+            MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters) {
     const char* const text = std::getenv("CORYMB_LONG_TESTS");
     const int rounds = text != nullptr && std::string_view(text) == "1" ? 100 : 1;
     for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
-        storm(topology, 17);
+        storm(topology, acknowledgement, 17);
     }
 }
 
@@ -271,6 +273,9 @@ TEST(MulticastKillStormTest, Flat) {
 }
 TEST(MulticastKillStormTest, BinaryTree) {
     storms(MulticastTopology::binary);
+}
+TEST(MulticastKillStormTest, ChainThatAnswersByMessages) {
+    storms(MulticastTopology::split, MulticastAcknowledgement::messages);
 }
 TEST(MulticastKillStormTest, Chain) {
     storms(MulticastTopology::split);

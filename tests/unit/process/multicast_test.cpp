@@ -119,8 +119,13 @@ TEST(MulticastProcessTest, EveryMemberRunsAMessageOnce) {
 }
 
 TEST(MulticastProcessTest, AKilledMemberIsNamedAndTheGroupGoesOn) {
-    for (const auto topology : {MulticastTopology::flat, MulticastTopology::binary}) {
-        Scene scene(4, topology);
+    using enum MulticastAcknowledgement;
+    for (const auto& [topology, acknowledgement] : {std::pair{MulticastTopology::flat, counters},
+                                                    {MulticastTopology::binary, counters},
+                                                    {MulticastTopology::binary, messages}}) {
+        MulticastOptions options = between_processes(topology);
+        options.acknowledgement = acknowledgement;
+        Scene scene(4, options);
         const std::size_t victim = scene.start_idler(1);
         scene.start_member(3); // Below rank 1 in the tree.
         scene.await(2);
