@@ -15,7 +15,7 @@ test: ## Install what is missing, run every test; STAGES="format tidy unit" runs
 build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
 	@tools/build.sh $(PRESET)
 
-bench-peers: ## Install the MPI libraries that `corymb bench-peers` compares with, in build/peers
+bench-peers: ## Install the MPI libraries and iceoryx2 that benchmarks compare with, in build/peers
 	@python3 tools/make_peers.py
 
 cluster-demo: ## Multi-leader allgather under MPI on 8 nodes made of namespaces, as root

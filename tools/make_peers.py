@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the MPI libraries of tools/peers.toml ready below build/peers/ and says which are.
+"""Makes what benchmarks compare with ready below build/peers/ and says which is: the MPI libraries
+of tools/peers.toml, and iceoryx2.
 
 `tools/make_peers.py [--only NAME,NAME]`; needs Python 3.11's standard library. What is there
 already is kept. build/peers/peers.json tells `corymb bench-peers` how to start each, and why the
@@ -28,6 +29,10 @@ KNOWN_KEYS = {
     "persistent", "variables", "contestant",
 }  # fmt: skip
 KNOWN_CONTESTANT_KEYS = {"name", "words", "variables", "tuned", "when"}
+
+
+# Python packages that `corymb bench messages` compares with.
+PACKAGES = {"iceoryx2": ["iceoryx2==0.10.0"]}
 
 
 class MissingError(Exception):
@@ -133,17 +138,34 @@ def make(peer: dict[str, Any], folder: Path, logs: Path) -> dict[str, Any]:
     }
 
 
+def make_packages(names: list[str], folder: Path) -> int:
+    """Environments with these packages; how many are ready."""
+    ready = 0
+    for name in names:
+        try:
+            peer = {"name": name, "requirements": PACKAGES[name]}
+            make_environment(peer, folder / name, folder.parent / "log")
+            print(f"{name}: ready", flush=True)
+            ready += 1
+        except MissingError as reason:
+            print(f"{name}: missing: {reason}", flush=True)
+    return ready
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Make the peers of `corymb bench-peers` ready.")
     parser.add_argument("--only", help="names of tools/peers.toml, separated by commas")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "peers")
     options = parser.parse_args(arguments)
     peers = read_peers((ROOT / "tools" / "peers.toml").read_text())
-    known = [peer["name"] for peer in peers]
+    known = [*(peer["name"] for peer in peers), *PACKAGES]
     wanted = options.only.split(",") if options.only else known
     for name in wanted:
         if name not in known:
             parser.error(f"unknown peer '{name}'; there are {', '.join(known)}")
+    packages = make_packages([name for name in PACKAGES if name in wanted], options.folder)
+    if not any(peer["name"] in wanted for peer in peers):
+        return 0 if packages else 1  # What is known of the others stays.
     ready, missing = [], []
     for peer in peers:
         if peer["name"] not in wanted:
@@ -160,7 +182,7 @@ def main(arguments: list[str]) -> int:
     file = options.folder / "peers.json"
     file.with_suffix(".new").write_text(text + "\n")
     file.with_suffix(".new").replace(file)
-    return 0 if ready else 1
+    return 0 if ready or packages else 1
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import pytest
 from conftest import ROOT, Command
 
 import corymb
-from corymb.command import bench_peers, peers_tables
+from corymb.command import bench_iceoryx2, bench_peers, peers_tables
 from corymb.command.console import Console
 from corymb.peers import cases, contestant, measure, turn, verdict
 from corymb.peers import session as sessions
@@ -380,6 +380,30 @@ def test_the_list_of_peers_is_sound(make_peers: Any) -> None:
 def test_a_wrong_list_is_refused(make_peers: Any, text: str, word: str) -> None:
     with pytest.raises((ValueError, TypeError), match=word):
         make_peers.read_peers(text)
+
+
+def test_packages_that_cannot_be_had_are_missing(
+    make_peers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def refuse(*_: object) -> None:
+        raise make_peers.MissingError("no network")
+
+    monkeypatch.setattr(make_peers, "make_environment", refuse)
+    assert make_peers.main(["--only", "iceoryx2", "--folder", str(tmp_path / "peers")]) == 1
+    assert "iceoryx2: missing: no network" in capsys.readouterr().out
+    assert not (tmp_path / "peers" / "peers.json").exists()
+
+
+def test_iceoryx2_is_skipped_where_it_is_not(tmp_path: Path) -> None:
+    rows, skipped = bench_iceoryx2.rows(1, tmp_path)
+    assert {row["contestant"] for row in rows} == {bench_iceoryx2.OWN}
+    assert "make bench-peers" in skipped[0]["reason"]
+    python = tmp_path / "iceoryx2" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)  # An interpreter that has no such module.
+    rows, skipped = bench_iceoryx2.rows(1, tmp_path)
+    assert {row["contestant"] for row in rows} == {bench_iceoryx2.OWN}
+    assert "ended" in skipped[0]["reason"]
 
 
 def test_a_peer_without_its_compiler_is_missing(make_peers: Any, tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
 
 import corymb
-from corymb.command import inputs, side_by_side
+from corymb.command import bench_iceoryx2, inputs, side_by_side
 from corymb.command.side_by_side import Row, Verdict
 
 SIZES = (8, 256)
@@ -17,6 +18,7 @@ TITLES = {
     "stream": "one of many messages on their way, by its bytes",
     "idle_poll": "a look at silent peers, by their number",
     "publish": "telling many readers, for the publisher, by their number",
+    bench_iceoryx2.OP: "the same from Python, with Python's iceoryx2",
 }
 # What is compared with other libraries; the rest is shown.
 OWN = {
@@ -24,6 +26,7 @@ OWN = {
     "stream": "mailbox ring",
     "idle_poll": "mailbox nvp",
     "publish": "broadcast ring",
+    bench_iceoryx2.OP: bench_iceoryx2.OWN,
 }
 
 
@@ -31,6 +34,18 @@ def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
     """Times corymb's channels beside others, alternating in one run."""
     if not set(sizes) <= set(SIZES):
         raise inputs.usage(f"--bytes: messages are of {' or '.join(map(str, SIZES))} bytes here")
+    skipped: list[Row] = []
+
+    def in_python() -> list[Row]:
+        rows, missing = bench_iceoryx2.rows(min(9, math.ceil(seconds / 2)))
+        skipped.extend(missing)
+        return rows
+
+    def show_more(out: Console, rows: Sequence[Row]) -> Row:
+        for one in skipped:
+            out.print(f"{one['name']}: skipped: {one['reason']}", markup=False)
+        return {"skipped": skipped, **show_predictions(out, rows)}
+
     side_by_side.run(
         "corymb-bench-messages",
         seconds,
@@ -39,7 +54,8 @@ def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
         verdict,
         show,
         "other",
-        show_predictions,
+        show_more,
+        in_python,
     )
 
 

@@ -47,9 +47,10 @@ def run(
     show: Callable[[Console, Sequence[Row]], None],
     others: str,
     further: Callable[[Console, Sequence[Row]], Row] = lambda _out, _rows: {},
+    measure_more: Callable[[], list[Row]] = list,
 ) -> None:
     """Runs the program with the options that name something, and tells what came out; `further`
-    shows more of it and returns what else belongs in the JSON."""
+    shows more of it and returns what else belongs in the JSON; `measure_more` adds rows."""
     if not 0.5 <= seconds <= 86400:
         raise inputs.usage("--seconds must be from 0.5 to 86400")
     arguments = ["--seconds", f"{seconds:g}"]
@@ -58,7 +59,7 @@ def run(
             arguments += [name, ",".join(map(str, numbers))]
     files.require_writable(json)
     with console.progress_bar("measuring side by side") as report:
-        rows = bench_program.run(program, arguments, report)
+        rows = [*bench_program.run(program, arguments, report), *measure_more()]
     verdict = judge(rows)
     out = console.output(quiet=console.is_stdout(json))
     show(out, rows)
