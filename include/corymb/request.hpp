@@ -53,6 +53,13 @@ public:
     [[nodiscard]] bool test();
     /// Returns when the operation is done. Waits as a blocking call does, with its deadline.
     void wait();
+    /// Takes back a message between two ranks that has not begun: a receive whose message has not
+    /// come, or a send that waits for others to the same rank. True: nothing was or will be moved,
+    /// the buffer is free, and the request is as after its completion. The next receive gets the
+    /// message that this one would have got. False: it is too late, complete it as usual. Bounded
+    /// as `test`. Throws Errc::invalid_argument for a collective, which no rank can leave alone,
+    /// and when there is nothing to complete; otherwise as `test`.
+    [[nodiscard]] bool cancel();
     /// Persistent requests: starts the operation once more. Bounded as `test`. Throws
     /// Errc::invalid_argument for other requests and when it is active already.
     void start();

@@ -90,6 +90,14 @@ void PythonRequest::wait() {
     handle_->call([this](Team&) { request_.wait(); });
 }
 
+bool PythonRequest::cancel() {
+    const auto clean = [this] {
+        let_go();
+    };
+    const AtExit at_exit(clean);
+    return handle_->call([this](Team&) { return request_.cancel(); });
+}
+
 void PythonRequest::start() {
     if (keep_ && !request_.is_active()) {
         keep_->start();
@@ -140,8 +148,14 @@ void bind_request(nb::module_& module) {
              "the team; bounded, whatever other ranks do.")
         .def("Wait", &wait_one, "Returns True when the operation is done.")
         .def("Start", &PythonRequest::start, "Starts a persistent operation once more.")
+        .def("Cancel", &PythonRequest::cancel,
+             "Takes back a message between two ranks that has not begun: a receive whose message "
+             "has not come, or a send that waits for others. True when it was taken back, which "
+             "completes the request; False when it is too late: complete it as usual. A collective "
+             "cannot be cancelled.")
         .def("test", &PythonRequest::test, "As Test.")
         .def("wait", &wait_one, "As Wait.")
+        .def("cancel", &PythonRequest::cancel, "As Cancel.")
         .def_prop_ro("active", &PythonRequest::is_active, "Started and not completed.")
         .def_prop_ro("persistent", &PythonRequest::is_persistent, "Can be started again.")
         .def_static("Waitall", &wait_all_of, nb::arg("requests"),

@@ -21,6 +21,7 @@ public:
 
     [[nodiscard]] bool test();
     void wait();
+    [[nodiscard]] bool cancel();
     void start();
     [[nodiscard]] bool is_active() const noexcept { return request_.is_active(); }
     [[nodiscard]] bool is_persistent() const noexcept { return request_.is_persistent(); }

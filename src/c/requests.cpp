@@ -133,6 +133,16 @@ corymb_status corymb_wait_any(corymb_request** requests, size_t count, size_t* i
     });
 }
 
+corymb_status corymb_cancel(corymb_request** request, int* cancelled) noexcept {
+    return c::guarded([&] {
+        c::require(cancelled, "corymb_cancel: cancelled");
+        *cancelled = 0;
+        corymb_request& handle = checked(request);
+        const Settled settled(request);
+        *cancelled = handle.request.cancel() ? 1 : 0;
+    });
+}
+
 corymb_status corymb_start(corymb_request* request) noexcept {
     return c::guarded([&] { c::live(request).request.start(); });
 }

@@ -258,6 +258,40 @@ bool Pending::test(Operation& operation) {
     return true;
 }
 
+bool Pending::cancel(Operation& operation) {
+    if (look(operation, steps_of_a_look)) { // A message that is there already counts as received.
+        return false;
+    }
+    if (has_stopped()) {
+        fail(operation, false);
+    }
+    if (operation.activation.step != 0 || operation.activation.offset != 0) {
+        return false;
+    }
+    unlink(operation);
+    finish(operation, State::idle);
+    return true;
+}
+
+void Pending::unlink(Operation& operation) noexcept {
+    Queue& queue = *operation.queue;
+    if (queue.first == &operation) {
+        queue.first = operation.next;
+        if (queue.first != nullptr) {
+            begin(queue);
+        }
+        return;
+    }
+    Operation* before = queue.first;
+    while (before->next != &operation) {
+        before = before->next;
+    }
+    before->next = operation.next;
+    if (queue.last == &operation) {
+        queue.last = before;
+    }
+}
+
 std::uint64_t Pending::moved_bytes(const Operation& operation) const noexcept {
     return team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
 }

@@ -45,6 +45,9 @@ public:
     /// Bounded; true when it is done, which consumes the operation. Throws when it has failed.
     bool test(Operation& operation);
     void wait(Operation& operation);
+    /// Takes a message out of its queue if nothing of it has gone on its way; whether it has done
+    /// so, which consumes the operation. Bounded. Throws when it can no longer succeed.
+    bool cancel(Operation& operation);
     /// Waits until one of several is over; returns its index.
     std::size_t wait_any(const std::vector<Operation*>& operations);
     /// Waits for it without a word, or breaks the team while an exception is on its way.
@@ -76,6 +79,7 @@ private:
     void advance(Queue& queue, std::size_t& steps_left);
     void advance_all(std::size_t steps_left) noexcept;
     void finish(Operation& operation, Operation::State state);
+    void unlink(Operation& operation) noexcept;
     /// Whether `operation` is no longer pending, after a look at everything.
     bool look(Operation& operation, std::size_t steps_max) noexcept;
     void consume(Operation& operation);

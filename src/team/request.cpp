@@ -119,6 +119,22 @@ void Request::wait() {
     }
 }
 
+bool Request::cancel() {
+    detail::Operation& operation = active(operation_);
+    if (operation.pair.peer < 0) {
+        refuse("a collective cannot be cancelled: the other ranks count on this one");
+    }
+    if (operation.coroutine) {
+        refuse("a coroutine waits for this message: it cannot be cancelled");
+    }
+    Completion completion(operation_);
+    if (operation.pending == nullptr || !operation.pending->cancel(operation)) {
+        completion.keep();
+        return false;
+    }
+    return true;
+}
+
 void Request::start() {
     if (operation_ == nullptr || !operation_->is_persistent) {
         refuse("only a persistent request, made by barrier_init and its like, can be started");

@@ -34,6 +34,28 @@ def test_messages(count: int) -> None:
     on_threads(body)
 
 
+def test_messages_are_taken_back() -> None:
+    def body(team: Team) -> None:
+        after, before = (team.rank + 1) % N, (team.rank - 1) % N
+        kept, got = np.full(4, -1), np.full(4, -1)
+        receive = team.Irecv(kept, before)
+        assert receive.Cancel()
+        assert not receive.active
+        with pytest.raises(corymb.Error, match="empty"):
+            receive.cancel()
+        barrier = team.Ibarrier()
+        with pytest.raises(corymb.Error, match="collective"):
+            barrier.Cancel()
+        barrier.Wait()  # Nobody sends before all have taken back.
+        send = team.Isend(np.full(4, team.rank), dest=after)
+        team.Recv(got, source=before)
+        send.Wait()
+        assert (got == before).all()
+        assert (kept == -1).all()
+
+    on_threads(body)
+
+
 def test_many_requests_in_any_order() -> None:
     def body(team: Team) -> None:
         requests = []

@@ -24,6 +24,11 @@ CORYMB_EXPORT corymb_status corymb_wait_all(corymb_request** requests,
 /// Waits until one of the active requests, which are of one team, is done, and completes it.
 CORYMB_EXPORT corymb_status corymb_wait_any(corymb_request** requests, size_t count,
                                             size_t* index) CORYMB_NOEXCEPT;
+/// Takes back a message between two ranks of which nothing has gone on its way: a receive whose
+/// message has not come, a send that waits for others. `*cancelled` says whether it has; then the
+/// request is as after its completion. If not, complete it as usual. Bounded. A collective is
+/// CORYMB_INVALID_ARGUMENT: no rank can leave it alone.
+CORYMB_EXPORT corymb_status corymb_cancel(corymb_request** request, int* cancelled) CORYMB_NOEXCEPT;
 /// Starts a persistent request once more; bounded.
 CORYMB_EXPORT corymb_status corymb_start(corymb_request* request) CORYMB_NOEXCEPT;
 /// Starts persistent requests in their order; returns at the first error.

@@ -41,6 +41,29 @@ TEST(RequestsTest, AreCompletedInAnyOrder) {
     });
 }
 
+TEST(RequestsTest, MessagesAreTakenBack) {
+    in_team(2, [](corymb_team* team) {
+        const int other = 1 - corymb_team_rank(team);
+        int kept = -1;
+        corymb_request* receive = nullptr;
+        expect_ok(corymb_irecv(&kept, 1, CORYMB_INT, other, team, &receive));
+        int cancelled = 0;
+        expect_ok(corymb_cancel(&receive, &cancelled));
+        EXPECT_EQ(cancelled, 1);
+        EXPECT_EQ(receive, nullptr);
+        corymb_request* barrier = nullptr;
+        expect_ok(corymb_ibarrier(team, &barrier));
+        expect_invalid(corymb_cancel(&barrier, &cancelled), "collective");
+        expect_invalid(corymb_cancel(&barrier, nullptr), "cancelled");
+        expect_ok(corymb_wait(&barrier)); // Nobody sends before both have taken back.
+        expect_ok(corymb_send(&other, 1, CORYMB_INT, other, team));
+        int got = -1;
+        expect_ok(corymb_recv(&got, 1, CORYMB_INT, other, team));
+        EXPECT_EQ(got, 1 - other);
+        EXPECT_EQ(kept, -1);
+    });
+}
+
 TEST(RequestsTest, PersistentOnesStartAgain) {
     in_team(2, [](corymb_team* team) {
         double value = 0;
