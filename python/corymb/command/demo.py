@@ -79,9 +79,10 @@ def show_plans(out: Console, facts: study.Study) -> None:
     unit = facts.machine.unit
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("operation")
-    table.add_column("plan", overflow="fold")
-    for title in (f"simulated {unit}", f"bound {unit}", "measured ns"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("plan", no_wrap=True)
+    times = {"simulated": unit, "bound": unit, "measured": "ns"}
+    for title, of in times.items():
+        table.add_column(f"{title}\n{of}", justify="right", no_wrap=True)
     table.add_column("proven, run", no_wrap=True)
     for op, planned in facts.planned.items():
         choice, run = planned.choice, planned.run
