@@ -24,6 +24,7 @@ READERS = (1, 8, 64, 200)
 BURST = 128
 BURSTS = 3
 PATIENCE_S = 60.0  # Of one turn.
+GOING_S = 5.0
 
 
 class SkippedError(Exception):
@@ -64,8 +65,12 @@ class Iceoryx2:
         return [float(ns) for ns in answer["ns"]]
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
+        """At the end of its input it removes its files; one that is killed would leave them."""
+        try:
+            self._process.communicate(timeout=GOING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
 
 
 def own_turn(readers: int) -> list[float]:
