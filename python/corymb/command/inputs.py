@@ -88,7 +88,7 @@ def require_operation(op: str, operations: Sequence[str] = corymb.OPERATIONS) ->
     if op in operations:
         return op
     near = difflib.get_close_matches(op, operations, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else "."
     known = ", ".join(operations)
     raise corymb.Error(f"unknown operation '{op}'{hint} It is one of {known}", "unknown_name")
 

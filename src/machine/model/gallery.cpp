@@ -9,6 +9,8 @@
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -104,11 +106,13 @@ Machine gallery_machine(std::string_view name) {
         found = files.find(std::string(name) + std::string(cycles_suffix));
     }
     if (found == files.end()) {
-        const std::string nearest = nearest_name(name, gallery_names());
-        throw Error(Errc::unknown_name, "no machine \"" + std::string(name.substr(0, 80)) +
-                                            "\" in the gallery; " +
-                                            (nearest.empty() ? "gallery_names() lists what there is"
-                                                             : "did you mean " + nearest + "?"));
+        const std::vector<std::string> names = gallery_names();
+        const std::string nearest = nearest_name(name, names);
+        throw Error(Errc::unknown_name,
+                    fmt::format("no machine \"{}\" in the gallery; {}", name.substr(0, 80),
+                                nearest.empty()
+                                    ? fmt::format("there are {}", fmt::join(names, ", "))
+                                    : fmt::format("did you mean {}?", nearest)));
     }
     Machine machine = read(found->first, found->second);
     if (found->second.extension() != ".json") {
