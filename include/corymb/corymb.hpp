@@ -2,6 +2,7 @@
 // Everything at once.
 #pragma once
 
+#include <corymb/active_message.hpp>
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/cluster.hpp>

@@ -76,6 +76,8 @@ public:
 
     [[nodiscard]] Rank rank() const noexcept;
     [[nodiscard]] int size() const noexcept;
+    /// Longest message; 0 when closed.
+    [[nodiscard]] std::size_t message_bytes() const noexcept;
 
     /// Copies `bytes` bytes into the channel to member `to`, who may be this one. Wait-free but for
     /// the first message to a member, which makes the channel. False: there is no room until `to`

@@ -186,6 +186,9 @@ Rank Mailbox::rank() const noexcept {
 int Mailbox::size() const noexcept {
     return state_ == nullptr ? 0 : state_->group->size;
 }
+std::size_t Mailbox::message_bytes() const noexcept {
+    return state_ == nullptr ? 0 : state_->group->options.message_bytes;
+}
 
 bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
     MailboxState& state = checked(state_);

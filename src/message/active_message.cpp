@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/active_message.hpp>
+
+#include "message/active_state.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace corymb {
+
+using detail::ActiveState;
+
+namespace {
+
+// Handlers of every rank.
+constexpr std::uint16_t get_handler = active_handlers_max, put_handler = get_handler + 1,
+                        exchange_handler = get_handler + 2;
+
+struct Get {
+    GlobalAddress from;
+    std::uint64_t bytes = 0;
+};
+
+/// An address and what follows it.
+std::vector<std::byte> joined(GlobalAddress address, std::span<const std::byte> bytes) {
+    std::vector<std::byte> both(sizeof address + bytes.size());
+    std::memcpy(both.data(), &address, sizeof address);
+    std::memcpy(both.data() + sizeof address, bytes.data(), bytes.size());
+    return both;
+}
+std::span<const std::byte> split(Rank from, std::span<const std::byte> both,
+                                 GlobalAddress& address) {
+    if (both.size() < sizeof address) {
+        detail::throw_wrong_length(from, both.size(), sizeof address);
+    }
+    std::memcpy(&address, both.data(), sizeof address);
+    return both.subspan(sizeof address);
+}
+
+void add_own_handlers(ActiveState& state) {
+    ActiveState* const own = &state;
+    state.handlers[get_handler] = [own](Rank from, std::span<const std::byte> argument,
+                                        std::span<std::byte> answer) {
+        const Get asked = detail::value_of<Get>(from, argument);
+        return detail::put_answer(answer, own->place(asked.from, asked.bytes, 1), asked.bytes);
+    };
+    state.handlers[put_handler] = [own](Rank from, std::span<const std::byte> argument,
+                                        std::span<std::byte> /*answer*/) -> std::size_t {
+        GlobalAddress to;
+        const auto value = split(from, argument, to);
+        std::memcpy(own->place(to, value.size(), 1), value.data(), value.size());
+        return 0;
+    };
+    state.handlers[exchange_handler] = [own](Rank from, std::span<const std::byte> argument,
+                                             std::span<std::byte> answer) {
+        GlobalAddress at;
+        const auto both = split(from, argument, at);
+        const std::size_t bytes = both.size() / 2;
+        std::byte* const place = own->place(at, bytes, 1);
+        const std::size_t length = detail::put_answer(answer, place, bytes);
+        if (std::memcmp(place, both.data(), bytes) == 0) {
+            std::memcpy(place, both.data() + bytes, bytes);
+        }
+        return length;
+    };
+}
+
+} // namespace
+
+std::size_t detail::put_answer(std::span<std::byte> answer, const void* data, std::size_t bytes) {
+    if (bytes > answer.size()) {
+        throw Error(Errc::invalid_argument, "an answer has at most " +
+                                                std::to_string(answer.size()) + " bytes, not " +
+                                                std::to_string(bytes));
+    }
+    if (bytes != 0) {
+        std::memcpy(answer.data(), data, bytes);
+    }
+    return bytes;
+}
+
+ActiveCall::ActiveCall(ActiveCall&& other) noexcept
+    : state_(std::move(other.state_)), number_(other.number_), to_(other.to_) {}
+
+ActiveCall& ActiveCall::operator=(ActiveCall&& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(number_, other.number_);
+    std::swap(to_, other.to_);
+    return *this;
+}
+
+ActiveCall::~ActiveCall() {
+    if (state_) {
+        state_->pending.erase(number_);
+    }
+}
+
+bool ActiveCall::test() {
+    if (state_ && !state_->is_done(number_)) {
+        static_cast<void>(state_->poll());
+    }
+    return !state_ || state_->is_done(number_);
+}
+
+std::vector<std::byte> ActiveCall::wait(std::chrono::nanoseconds limit) {
+    if (!state_) {
+        throw Error(Errc::invalid_argument, "this is no call; ActiveMessages::call makes one");
+    }
+    return state_->wait(number_, limit);
+}
+
+ActiveMessages::ActiveMessages(Mailbox box, std::chrono::nanoseconds deadline)
+    : state_(std::make_shared<ActiveState>(std::move(box), deadline)) {
+    add_own_handlers(*state_);
+}
+
+ActiveMessages& ActiveMessages::operator=(ActiveMessages&& other) noexcept {
+    if (this != &other) {
+        if (state_) {
+            state_->close();
+        }
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+ActiveMessages::~ActiveMessages() {
+    if (state_) {
+        state_->close();
+    }
+}
+
+Rank ActiveMessages::rank() const noexcept {
+    return state_->rank;
+}
+int ActiveMessages::size() const noexcept {
+    return state_->size;
+}
+std::size_t ActiveMessages::bytes_max() const noexcept {
+    return state_->bytes_max;
+}
+
+void ActiveMessages::on(std::uint16_t number, Handler handler) {
+    if (number >= active_handlers_max || !handler) {
+        throw Error(Errc::invalid_argument, "handlers of active messages have numbers below " +
+                                                std::to_string(active_handlers_max) +
+                                                " and are not empty");
+    }
+    state_->require_outside("on");
+    state_->handlers[number] = std::move(handler);
+}
+
+ActiveCall ActiveMessages::call(Rank to, std::uint16_t number,
+                                std::span<const std::byte> argument) {
+    ActiveCall made;
+    made.number_ = state_->begin(to, number, argument);
+    made.state_ = state_;
+    made.to_ = to;
+    return made;
+}
+
+std::size_t ActiveMessages::poll() {
+    return state_->poll();
+}
+
+std::size_t ActiveMessages::serve(std::chrono::nanoseconds limit) {
+    const auto end = ActiveState::Clock::now() + limit;
+    std::size_t served = state_->poll();
+    while (served == 0 && ActiveState::Clock::now() < end) {
+        state_->sleep(end);
+        served = state_->poll();
+    }
+    return served;
+}
+
+GlobalAddress ActiveMessages::offer_bytes(std::span<std::byte> memory) {
+    const std::uint32_t region = state_->next_region++;
+    state_->regions[region] = memory;
+    return {state_->rank, region, 0};
+}
+
+void ActiveMessages::withdraw_region(GlobalAddress first) {
+    if (first.owner != state_->rank || state_->regions.erase(first.region) == 0) {
+        throw Error(Errc::invalid_argument,
+                    "this memory is not offered by rank " + std::to_string(state_->rank));
+    }
+}
+
+ActiveCall ActiveMessages::begin_get(GlobalAddress from, std::size_t bytes) {
+    const Get asked{from, bytes};
+    return call(from.owner, get_handler, std::as_bytes(std::span(&asked, 1)));
+}
+
+ActiveCall ActiveMessages::begin_put(GlobalAddress to, std::span<const std::byte> value) {
+    return call(to.owner, put_handler, joined(to, value));
+}
+
+ActiveCall ActiveMessages::begin_exchange(GlobalAddress at, std::span<const std::byte> both) {
+    return call(at.owner, exchange_handler, joined(at, both));
+}
+
+std::byte* ActiveMessages::place_of(ActiveState& state, GlobalAddress at, std::size_t bytes,
+                                    std::size_t alignment) {
+    return state.place(at, bytes, alignment);
+}
+
+} // namespace corymb

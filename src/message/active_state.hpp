@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank of active messages holds: handlers, calls whose answers are to come, answers for
+// which there was no room, and the memory that it offers.
+#pragma once
+
+#include <corymb/active_message.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace corymb::detail {
+
+/// In front of each message.
+struct ActiveHeader {
+    enum Kind : std::uint8_t { request, answer, failure };
+    static constexpr std::uint32_t foreign = ~std::uint32_t{0};
+
+    std::uint64_t number = 0;  ///< Of the call, given by the caller.
+    std::uint32_t code = 0;    ///< Of a failure: an Errc, or `foreign`.
+    std::uint16_t handler = 0; ///< Of a request.
+    std::uint8_t kind = request;
+    std::uint8_t unused = 0;
+};
+static_assert(sizeof(ActiveHeader) == active_header_bytes);
+
+struct ActiveState {
+    using Clock = std::chrono::steady_clock;
+
+    ActiveState(Mailbox of, std::chrono::nanoseconds limit);
+
+    /// Throws Errc::invalid_argument inside a handler.
+    void require_outside(const char* what) const;
+    std::uint64_t begin(Rank to, std::uint16_t handler, std::span<const std::byte> argument);
+    std::size_t poll();
+    /// Sleeps until there may be something to do, at most until `end`.
+    void sleep(Clock::time_point end);
+    [[nodiscard]] bool is_done(std::uint64_t number) const;
+    std::vector<std::byte> wait(std::uint64_t number, std::chrono::nanoseconds limit);
+    void close();
+    /// Throws Errc::invalid_argument when the place is not one.
+    std::byte* place(GlobalAddress at, std::size_t bytes, std::size_t alignment) const;
+
+    std::optional<Mailbox> box; ///< None when closed.
+    const Rank rank;
+    const int size;
+    const std::size_t bytes_max;
+    const std::chrono::nanoseconds deadline;
+    std::unordered_map<std::uint16_t, ActiveMessages::Handler> handlers;
+    std::unordered_map<std::uint32_t, std::span<std::byte>> regions;
+    std::uint32_t next_region = 1;
+
+    struct Pending {
+        Rank to = -1;
+        bool is_done = false;
+        std::vector<std::byte> answer;
+        std::exception_ptr error;
+    };
+    std::unordered_map<std::uint64_t, Pending> pending;
+
+private:
+    struct Message {
+        Rank to = -1;
+        std::vector<std::byte> bytes;
+    };
+
+    /// False: no room, or earlier messages wait for that.
+    bool try_send(Rank to, std::span<const std::byte> message);
+    void flush();
+    void take(Rank from, std::span<const std::byte> message);
+    void run(Rank from, const ActiveHeader& asked, std::span<const std::byte> argument);
+    void settle(Rank from, const ActiveHeader& header, std::span<const std::byte> bytes);
+    void fail(Rank rank, const std::exception_ptr& error);
+
+    std::uint64_t next_number_ = 1;
+    std::deque<Message> unsent_;
+    std::vector<std::byte> frame_; ///< Of an answer that is being made.
+    std::size_t served_ = 0;
+    bool is_running_ = false; ///< A handler is.
+};
+
+} // namespace corymb::detail

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages and global pointers: two ranks in the hands of one thread where that suffices.
+#include <corymb/active_message.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t twice = 1, thrower = 2, stranger = 3, counting = 4, relay = 5;
+
+struct Pair {
+    explicit Pair(std::size_t capacity = 64) : group(2, {.capacity = capacity}) {
+        a.emplace(group.join(0), 20s);
+        b.emplace(group.join(1), 20s);
+    }
+    MailboxGroup group;
+    std::optional<ActiveMessages> a, b;
+};
+
+template <class Call>
+std::string refusal(Errc code, const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+/// Rank 1 serves until the end of it.
+class Serving {
+public:
+    explicit Serving(ActiveMessages& rank)
+        : thread_([this, &rank] {
+              while (!stop_.load(std::memory_order_relaxed)) {
+                  static_cast<void>(rank.serve(1ms));
+              }
+          }) {}
+    Serving(const Serving&) = delete;
+    Serving& operator=(const Serving&) = delete;
+    ~Serving() {
+        stop_.store(true, std::memory_order_relaxed);
+        thread_.join();
+    }
+
+private:
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+TEST(ActiveMessageTest, AHandlerRunsThereAndItsAnswerComesBack) {
+    Pair pair;
+    pair.b->on_value<int>(twice, [](Rank from, int value) { return 2 * value + from; });
+    ActiveCall call = pair.a->call_value(1, twice, 21);
+    EXPECT_FALSE(call.test()) << "nobody has polled";
+    EXPECT_EQ(pair.b->poll(), 1U);
+    EXPECT_TRUE(call.test());
+    EXPECT_EQ(call.value<int>(), 42);
+    EXPECT_EQ(pair.a->bytes_max(), 40U);
+    refusal(Errc::invalid_argument, [&] { call.wait(); }); // It was taken.
+    // A call of its own.
+    pair.a->on_value<int>(twice, [](Rank, int value) { return value; });
+    EXPECT_EQ(pair.a->call_value(0, twice, 5).value<int>(), 5);
+}
+
+TEST(ActiveMessageTest, WhatAHandlerThrowsReachesTheCaller) {
+    Pair pair;
+    pair.b->on_value<int>(thrower, [](Rank, int value) {
+        if (value == 0) {
+            throw std::out_of_range("zero");
+        }
+        throw Error(Errc::io, "no disk");
+    });
+    auto foreign = pair.a->call_value(1, thrower, 0);
+    auto own = pair.a->call_value(1, thrower, 1);
+    auto wrong = pair.a->call_value(1, thrower, std::int64_t{1});
+    auto unknown = pair.a->call_value(1, stranger, 1);
+    EXPECT_EQ(pair.b->poll(), 4U);
+    EXPECT_THROW(foreign.wait(), std::runtime_error);
+    EXPECT_EQ(refusal(Errc::io, [&] { own.wait(); }), "rank 1: no disk");
+    refusal(Errc::mismatch, [&] { wrong.wait(); });
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { unknown.wait(); }), "rank 1: no handler 3");
+}
+
+TEST(ActiveMessageTest, HandlersMayBeginCallsButNotWait) {
+    Pair pair;
+    std::optional<ActiveCall> begun;
+    pair.a->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    pair.b->on_value<int>(relay, [&](Rank from, int value) {
+        begun.emplace(pair.b->call_value(from, twice, value));
+        begun->wait();
+    });
+    auto call = pair.a->call_value(1, relay, 4);
+    static_cast<void>(pair.b->poll());
+    refusal(Errc::invalid_argument, [&] { call.wait(); });
+    static_cast<void>(pair.a->poll());
+    EXPECT_EQ(begun->value<int>(), 8);
+}
+
+TEST(ActiveMessageTest, AnswersWaitForRoomInTheirOrder) {
+    Pair pair(1);
+    pair.b->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    const Serving serving(*pair.b);
+    std::vector<ActiveCall> calls;
+    for (int i = 0; i < 100; ++i) { // It polls while there is no room.
+        calls.push_back(pair.a->call_value(1, twice, i));
+    }
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(calls[static_cast<std::size_t>(i)].value<int>(), 2 * i);
+    }
+}
+
+TEST(ActiveMessageTest, WhoDoesNotAnswerIsNamed) {
+    Pair pair;
+    auto call = pair.a->call_value(1, twice, 1);
+    try {
+        call.wait(1ms);
+        ADD_FAILURE() << "it has not answered";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::timeout);
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
+    {
+        const auto dropped = pair.a->call_value(1, twice, 1);
+    }
+    EXPECT_EQ(pair.b->poll(), 2U) << "a call that was thrown away is run all the same";
+    refusal(Errc::invalid_argument, [&] { call.wait(); });
+    pair.b.reset();
+    refusal(Errc::invalid_argument, [&] { static_cast<void>(pair.a->call_value(1, twice, 1)); });
+    auto late = pair.a->call_value(0, twice, 1);
+    pair.a.reset();
+    refusal(Errc::invalid_argument, [&] { late.wait(); });
+}
+
+TEST(ActiveMessageTest, LimitsAreRefused) {
+    Pair pair;
+    const std::vector<std::byte> large(41);
+    refusal(Errc::invalid_argument, [&] { static_cast<void>(pair.a->call(1, twice, large)); });
+    refusal(Errc::invalid_argument, [&] { static_cast<void>(pair.a->call(2, twice, {})); });
+    refusal(Errc::invalid_argument, [&] { pair.a->on(active_handlers_max, {}); });
+    refusal(Errc::invalid_argument, [&] { ActiveCall().wait(); });
+    refusal(Errc::invalid_argument, [&] {
+        MailboxGroup small(1, {.message_bytes = 16});
+        const ActiveMessages none(small.join(0));
+    });
+}
+
+TEST(GlobalPointerTest, IsReadWrittenAndExchangedByItsOwner) {
+    Pair pair;
+    std::array<std::uint64_t, 4> numbers{1, 2, 3, 4};
+    const GlobalPointer<std::uint64_t> first = pair.b->offer(std::span(numbers));
+    const Serving serving(*pair.b);
+    EXPECT_EQ(pair.a->get(first + 3), 4U);
+    pair.a->put(first + 1, std::uint64_t{20});
+    EXPECT_EQ(pair.a->compare_exchange(first + 1, std::uint64_t{2}, std::uint64_t{9}), 20U);
+    EXPECT_EQ(pair.a->compare_exchange(first + 1, std::uint64_t{20}, std::uint64_t{30}), 20U);
+    EXPECT_EQ(pair.a->get(first + 1), 30U);
+    EXPECT_EQ(first + 2 + -2, first);
+    EXPECT_LT(first, first + 1);
+    EXPECT_FALSE(GlobalPointer<int>());
+    EXPECT_NE(refusal(Errc::invalid_argument, [&] { pair.a->get(first + 4); }).find("range"),
+              std::string::npos);
+    EXPECT_NE(refusal(Errc::invalid_argument, [&] { pair.a->get(first + -1); }).find("range"),
+              std::string::npos);
+    refusal(Errc::invalid_argument, [&] { pair.a->get(GlobalPointer<std::uint64_t>()); });
+    refusal(Errc::invalid_argument, [&] { pair.a->withdraw(first); });
+}
+
+TEST(GlobalPointerTest, AnObjectIsCalledAndWithdrawn) {
+    struct Counter {
+        std::int64_t value = 0;
+    };
+    Pair pair;
+    Counter counter;
+    auto& owner = *pair.b;
+    owner.on_object<Counter, int>(counting,
+                                  [](Counter& at, Rank, int by) { return at.value += by; });
+    const auto pointer = owner.offer(std::span(&counter, 1));
+    auto call = pair.a->call_at(pointer, counting, 5);
+    EXPECT_EQ(owner.poll(), 1U);
+    EXPECT_EQ(call.value<std::int64_t>(), 5);
+    EXPECT_EQ(counter.value, 5);
+    owner.withdraw(pointer);
+    auto after = pair.a->call_at(pointer, counting, 5);
+    EXPECT_EQ(owner.poll(), 1U);
+    EXPECT_NE(refusal(Errc::invalid_argument, [&] { after.wait(); }).find("withdrawn"),
+              std::string::npos);
+    refusal(Errc::invalid_argument, [&] { owner.withdraw(pointer); });
+}
+
+} // namespace
+} // namespace corymb
