@@ -6,6 +6,7 @@
 #include "c/text.hpp"
 
 #include <corymb.h>
+#include <corymb/machine.hpp>
 #include <corymb/multicast.hpp>
 
 #include <memory>
@@ -126,6 +127,16 @@ corymb_multicast_state state_of(MulticastLate::State state) {
     return CORYMB_MULTICAST_ENDED;
 }
 
+void set_machine(MulticastOptions& options, const corymb_multicast_options& known) {
+    if (known.machine_json != nullptr) {
+        options.machine = std::make_shared<const Machine>(machine_from_json(known.machine_json));
+    }
+    if (known.placement_count != 0) {
+        require(known.placement, "placement");
+        options.placement.assign(known.placement, known.placement + known.placement_count);
+    }
+}
+
 MulticastOptions multicast_options(const corymb_multicast_options* given) {
     MulticastOptions options;
     if (given != nullptr) {
@@ -142,6 +153,7 @@ MulticastOptions multicast_options(const corymb_multicast_options* given) {
         options.between_processes = known.between_processes != 0;
         options.deadline = time_of(known.deadline_ns, "deadline_ns");
         options.acknowledgement = acknowledgement_of(known.acknowledgement);
+        set_machine(options, known);
     }
     return options;
 }

@@ -17,7 +17,8 @@ typedef struct corymb_multicast_token corymb_multicast_token;
 
 /// Over which members a call travels; docs/multicast.md.
 typedef enum corymb_multicast_topology {
-    CORYMB_MULTICAST_BEST = 0, ///< `split`; `flat` with more ranks than CPUs.
+    CORYMB_MULTICAST_BEST = 0, ///< As `machine_json` says; without one `split`, or `flat` with
+                               ///< more ranks than CPUs.
     CORYMB_MULTICAST_FLAT = 1,
     CORYMB_MULTICAST_BINARY = 2,
     CORYMB_MULTICAST_TREE = 3, ///< That of `plan_json`.
@@ -46,6 +47,9 @@ typedef struct corymb_multicast_options {
     int between_processes; ///< Not 0: the memory can be shared with other processes.
     int64_t deadline_ns;   ///< Longest wait that is not given a limit; 0: 5 minutes.
     corymb_multicast_acknowledgement acknowledgement;
+    const char* machine_json; ///< For `best`: a model of the machine, docs/model.md; NULL: none.
+    const int* placement;     ///< For that: each rank's PU there; NULL: one after the other.
+    size_t placement_count;   ///< As many as ranks.
 } corymb_multicast_options;
 
 static inline void
