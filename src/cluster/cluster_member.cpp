@@ -2,8 +2,9 @@
 #include "cluster/cluster_member.hpp"
 
 #include "team/blame.hpp"
-#include "team/member.hpp"
+#include "team/call.hpp"
 #include "team/disagreement.hpp"
+#include "team/member.hpp"
 
 #include <corymb/detail/untyped.hpp>
 

@@ -2,6 +2,7 @@
 #include <corymb/cluster_team.hpp>
 
 #include "cluster/cluster_member.hpp"
+#include "team/call.hpp"
 #include "team/member.hpp"
 
 #include <algorithm>
