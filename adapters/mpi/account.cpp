@@ -2,6 +2,7 @@
 #include "account.hpp"
 
 #include "group.hpp"
+#include "library.hpp"
 
 #include <cinttypes>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb::mpi {
@@ -54,6 +56,7 @@ std::string name_of(Operation operation, Form form) {
 struct Summary {
     std::mutex lock;
     std::map<std::string, std::map<std::pair<Account::Key, std::string>, Account::Row>> comms;
+    std::string network; ///< Between nodes, where a team had several.
 };
 
 Summary& summary() {
@@ -67,6 +70,19 @@ std::string title_of(const Group& group) {
     host().Comm_get_name(group.comm, name, &length);
     return (length > 0 ? std::string(name) : "unnamed communicators") + ", " +
            std::to_string(group.size) + (group.size == 1 ? " rank" : " ranks");
+}
+
+/// The four numbers as CORYMB_NETWORK and --network take them; "" without several nodes.
+std::string network_of(const Group& group) {
+    double start_up = 0, gap = 0, stream = 0, node = 0;
+    if (group.cluster == nullptr ||
+        library().cluster_network(group.cluster, &start_up, &gap, &stream, &node) != CORYMB_OK) {
+        return "";
+    }
+    char text[120];
+    const int length =
+        std::snprintf(text, sizeof text, "%.4g,%.4g,%.4g,%.4g", start_up, gap, stream, node);
+    return {text, static_cast<std::size_t>(length)};
 }
 
 } // namespace
@@ -93,6 +109,9 @@ void keep_for_summary(Group& group) noexcept {
     try {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
+        if (std::string network = network_of(group); !network.empty()) {
+            all.network = std::move(network);
+        }
         auto& kept = all.comms[title_of(group)];
         for (const auto& [key, row] : group.account.rows()) {
             const Reason reason = std::get<Reason>(key);
@@ -125,6 +144,12 @@ void print_summary(int world_rank, int world_size) noexcept {
     }
     if (all.comms.empty()) {
         std::fprintf(stderr, "  none\n");
+    }
+    if (!all.network.empty()) {
+        std::fprintf(stderr,
+                     "planned for the network %s: ns to arrive, ns between messages, GB/s "
+                     "of a stream and of a node\n",
+                     all.network.c_str());
     }
 }
 

@@ -25,6 +25,7 @@ namespace corymb::mpi {
     X(cluster_team_free)                                                                           \
     X(cluster_team_abandon)                                                                        \
     X(cluster_carried)                                                                             \
+    X(cluster_network)                                                                             \
     X(cluster_run)                                                                                 \
     X(is_defined)                                                                                  \
     X(test)                                                                                        \

@@ -64,8 +64,9 @@ CORYMB_EXPORT Network measure_network(Carrier& carrier, const std::vector<int>& 
 CORYMB_EXPORT std::optional<Network> network_from(std::string_view text);
 /// The network as $CORYMB_NETWORK of rank 0 says it (`network_from`), or as rank 0 finds it in this
 /// user's cache (beside the machine's model) under `key`, a line that names nodes and transport;
-/// else measured, and kept there. Collective. Throws as `measure_network`, and
-/// Errc::invalid_argument for a variable that says no network.
+/// else measured, once in a process, and kept there. With CORYMB_NETWORK=measure the cache is not
+/// asked. Collective. Throws as `measure_network`, and Errc::invalid_argument for a variable that
+/// says something else.
 CORYMB_EXPORT Network known_network(Carrier& carrier, const std::vector<int>& node_of_rank,
                                     Rank rank, const std::string& key,
                                     std::chrono::nanoseconds budget = std::chrono::seconds(1));

@@ -25,6 +25,8 @@ namespace corymb {
 namespace {
 
 constexpr std::string_view head = "corymb-network/1\n";
+/// What $CORYMB_NETWORK says when nothing is to be taken that other processes have kept.
+constexpr std::string_view anew = "measure";
 
 std::string text_of(const Network& network) {
     std::string text;
@@ -82,11 +84,14 @@ void keep(const std::string& key, const Network& network) {
 
 /// What rank 0 knows without a measurement; nothing has start-up 0.
 Network remembered(const std::string& key) {
-    if (const char* const given = std::getenv("CORYMB_NETWORK"); given != nullptr) {
+    const char* const given = std::getenv("CORYMB_NETWORK");
+    if (given != nullptr && given != anew) {
         return network_from(given).value_or(Network{-1, 0, 0, 0});
     }
-    if (const auto kept = cached(key)) {
-        return *kept;
+    if (given == nullptr) {
+        if (const auto kept = cached(key)) {
+            return *kept;
+        }
     }
     const std::lock_guard lock(found().lock);
     const auto own = found().networks.find(key);
@@ -126,10 +131,11 @@ Network known_network(Carrier& carrier, const std::vector<int>& node_of_rank, Ra
     const Network known = cluster::shared_network(carrier, node_of_rank, rank, 0,
                                                   rank == 0 ? remembered(key) : Network{});
     if (known.start_up_ns < 0) {
-        throw Error(Errc::invalid_argument, "CORYMB_NETWORK must be four numbers such as "
-                                            "2000,400,3,12: ns from sending to arrival, ns "
-                                            "between messages, GB/s of a stream and of a node, "
-                                            "the last not below the third");
+        throw Error(Errc::invalid_argument,
+                    "CORYMB_NETWORK must be `measure`, or four numbers such "
+                    "as 2000,400,3,12: ns from sending to arrival, ns "
+                    "between messages, GB/s of a stream and of a node, "
+                    "the last not below the third");
     }
     if (known.start_up_ns > 0) {
         return known;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,7 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert run.returncode == 0
     assert taken(run) >= ALL
     assert "corymb does not do this on several nodes" in run.stderr
+    assert re.search(r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}: ns", run.stderr, re.M)
 
 
 def test_nodes_without_process_vm_readv(program: Program) -> None:

@@ -13,11 +13,14 @@ from pathlib import Path
 
 import corymb
 
-HELP = """usage: corymb mpirun [--explain] [--mpirun PATH] [options] [--] program [arguments]
+HELP = """usage: corymb mpirun [--explain] [--measure] [--mpirun PATH]
+                     [options of mpirun] [--] program [arguments]
 
 Starts an MPI program as the MPI's own mpirun does, with corymb's collectives.
 
-  --explain      rank 0 says at the end which calls corymb did, and which not and why
+  --explain      rank 0 says at the end which calls corymb did, and which not and why; and
+                 for which network between nodes it planned
+  --measure      measure that network now instead of taking what was measured before
   --mpirun PATH  the mpirun to use; default: the one beside the program's MPI library
 
 `--` before the program helps where an option is taken for it. Example:
@@ -30,6 +33,9 @@ _ONE_WORD = """n np c N ppn perhost host hosts H f hostfile machinefile bind-to 
     genvlist prefix rmk configfile tune am mpirun"""
 _TWO_WORDS = "env genv mca gmca prtemca pmixmca omca"
 _VALUES = dict.fromkeys(_ONE_WORD.split(), 1) | dict.fromkeys(_TWO_WORDS.split(), 2)
+
+# corymb's own options -> what they tell the adapter.
+_VARIABLES = {"--explain": "CORYMB_MPI_EXPLAIN=1", "--measure": "CORYMB_NETWORK=measure"}
 
 # The name of an MPI library -> the adapter for its ABI.
 _ADAPTERS = {
@@ -141,19 +147,21 @@ def place_of_program(words: list[str]) -> int:
     return min(at, len(words))
 
 
-def _own_options(arguments: list[str]) -> tuple[list[str], bool, str | None]:
-    """The words for mpirun, whether to explain, which mpirun."""
+def _own_options(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
+    """The words for mpirun, the variables for the program, which mpirun."""
     end = place_of_program(arguments)
-    head, explain, launcher = [], False, None
+    head: list[str] = []
+    variables: list[str] = []
+    launcher = None
     words = iter(arguments[:end])
     for word in words:
-        if word == "--explain":
-            explain = True
+        if word in _VARIABLES:
+            variables.append(_VARIABLES[word])
         elif word == "--mpirun":
             launcher = next(words, None)
         else:
             head.append(word)
-    return head + arguments[end:], explain, launcher
+    return head + arguments[end:], variables, launcher
 
 
 def _launcher(named: str | None, mpi: Mpi) -> str:
@@ -175,7 +183,7 @@ def _launcher(named: str | None, mpi: Mpi) -> str:
 
 def command_for(arguments: list[str]) -> list[str]:
     """The command line of the MPI's mpirun."""
-    words, explain, launcher = _own_options(arguments)
+    words, variables, launcher = _own_options(arguments)
     line: list[str] = []
     mpis: list[Mpi] = []
     for section in _sections(words):
@@ -188,8 +196,7 @@ def command_for(arguments: list[str]) -> list[str]:
                           f" {mpis[-1].name}")  # fmt: skip
         before = os.environ.get("LD_PRELOAD")
         preload = str(adapter_for(mpis[-1])) + (f":{before}" if before else "")
-        extra = ["env", f"LD_PRELOAD={preload}"]
-        extra += ["CORYMB_MPI_EXPLAIN=1"] if explain else []
+        extra = ["env", f"LD_PRELOAD={preload}", *variables]
         options = [word for word in section[:at] if word != "--"]
         line += [":"] if line else []
         line += [*options, *extra, *section[at:]]

@@ -137,6 +137,17 @@ TEST_F(KnownNetwork, IsWhatTheVariableSays) {
     EXPECT_EQ(told[0], told[1]);
 }
 
+TEST_F(KnownNetwork, IsMeasuredAnewOnce) {
+    ::setenv("CORYMB_NETWORK", "measure", 1);
+    const auto anew = find("two again");
+    const auto kept = files();
+    ASSERT_EQ(kept.size(), 1U);
+    std::ofstream(kept.front()) << "corymb-network/1\ntwo again\n2000,400,3,12\n";
+    EXPECT_EQ(find("two again"), anew);
+    ::unsetenv("CORYMB_NETWORK");
+    EXPECT_EQ(find("two again")[1], (Network{2000, 400, 3, 12}));
+}
+
 TEST_F(KnownNetwork, HasAKeyOfOneLine) {
     Switchboard board;
     Line line(board, 0);
