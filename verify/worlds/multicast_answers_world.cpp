@@ -30,10 +30,16 @@ struct Answering : Group<Size, 1, tree, true, true> {
         await_answer(2, call);
         static_cast<void>(this->poll(1));
     }
-    void require_results(std::uint64_t call) {
+    /// By the initiator, when all have run the call.
+    void end(std::uint32_t slot, std::uint64_t call) {
         for (std::uint32_t p = 1; p < Size; ++p) {
             require(this->result[p].read() == call, "it has run before it answers");
         }
+        this->core.finish(slot);
+    }
+    void wait_and_end(std::uint32_t slot, std::uint64_t call) {
+        this->wait(0, slot);
+        end(slot, call);
     }
 };
 
@@ -49,8 +55,7 @@ struct Telling : Answering<Size, tree> {
                 if (bug != Bug::does_not_wait) {
                     this->wait(0, slot);
                 }
-                this->require_results(call);
-                this->core.finish(slot);
+                this->end(slot, call);
                 continue;
             }
             this->serve(own, call);
@@ -72,10 +77,7 @@ struct HandingOver : Answering<3, Tree::chain> {
 
     void run(int thread) {
         if (thread == 0) {
-            const std::uint32_t slot = begin(0, 1);
-            wait(0, slot);
-            require_results(1);
-            core.finish(slot);
+            wait_and_end(begin(0, 1), 1);
             return;
         }
         serve(static_cast<std::uint32_t>(thread), 1);
@@ -91,10 +93,7 @@ struct Sleeping : Answering<3, Tree::chain> {
 
     void run(int thread) {
         if (thread == 0) {
-            const std::uint32_t slot = begin(0, 1);
-            wait(0, slot);
-            require_results(1);
-            core.finish(slot);
+            wait_and_end(begin(0, 1), 1);
         } else if (thread == 1) {
             park(1, [&] {
                 const std::uint64_t own = core.answer(0, 1).load(std::memory_order_relaxed);
@@ -120,16 +119,12 @@ struct Overtaking : Answering<3, Tree::chain> {
     }
     void run(int thread) {
         if (thread == 0) {
-            std::uint32_t slot = begin(0, 1);
+            const std::uint32_t slot = begin(0, 1);
             await_done(1);
             await_done(2);
             require(core.is_through(slot), "all have run it");
-            require_results(1);
-            core.finish(slot);
-            slot = begin(0, 2);
-            wait(0, slot);
-            require_results(2);
-            core.finish(slot);
+            end(slot, 1);
+            wait_and_end(begin(0, 2), 2);
         } else if (thread == 1) {
             serve(1, 2);
             collect(2);
@@ -148,9 +143,7 @@ struct TakingOver : Answering<3, Tree::chain> {
         if (thread == 0) {
             const std::uint32_t slot = begin(0, 1);
             core.take_over(slot, 0);
-            wait(0, slot);
-            require_results(1);
-            core.finish(slot);
+            wait_and_end(slot, 1);
             return;
         }
         serve(static_cast<std::uint32_t>(thread), 1);
