@@ -50,7 +50,7 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
 }
 
 team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                               const Operation& operation) {
+                               const LaneOperation& operation) {
     auto lane = shared.lane(queue.lane->id());
     std::vector<int> missing;
     for (Rank other = 0; other < shared.fabric.size(); ++other) {
@@ -66,7 +66,7 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
 
 team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                          const std::vector<int>& lost) {
-    const Operation* first = queue.first;
+    const LaneOperation* first = queue.first;
     const std::string what =
         first == nullptr ? "an operation"
         : first->pair.peer >= 0
@@ -86,7 +86,7 @@ team::Failure blame_operator(TeamShared& shared, Rank rank) {
             {rank}};
 }
 
-team::Failure blame_pair(const TeamShared& shared, Rank rank, const Operation& operation) {
+team::Failure blame_pair(const TeamShared& shared, Rank rank, const LaneOperation& operation) {
     const bool is_send = operation.pair.direction == team::Direction::send;
     return {Errc::timeout,
             fmt::format("{} {} rank {} of {} bytes by rank {}: rank {} {} it within {:.3g} s",

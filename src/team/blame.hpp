@@ -28,13 +28,13 @@ struct Standstill {
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
 /// Of the first operation of a queue.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                                             const Operation& operation);
+                                             const LaneOperation& operation);
 /// Of the same, when these ranks have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                                        const std::vector<int>& lost);
 /// An operator of the user's has thrown on this rank.
 [[nodiscard]] team::Failure blame_operator(TeamShared& shared, Rank rank);
 [[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
-                                       const Operation& operation);
+                                       const LaneOperation& operation);
 
 } // namespace corymb::detail

@@ -3,19 +3,18 @@
 #pragma once
 
 #include "team/activation.hpp"
+#include "team/driver.hpp"
 #include "team/lane.hpp"
 
 #include <corymb/team.hpp>
 
-#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace corymb::detail {
 
-class Pending;
-struct Operation;
+struct LaneOperation;
 
 /// Operations of one rank that must happen one after the other. Only the first one is under way.
 struct Queue {
@@ -23,20 +22,17 @@ struct Queue {
 
     LaneEnd* lane;
     team::LaneState<team::Env>* state; ///< Where collectives say that they have begun, or null.
-    Operation* first = nullptr;
-    Operation* last = nullptr;
+    LaneOperation* first = nullptr;
+    LaneOperation* last = nullptr;
     bool is_listed = false;         ///< In Pending's list of queues that are not empty.
     std::uint64_t begun = 0;        ///< Operations that came to be the first.
     team::CallDigest digest;        ///< Of their terms.
     std::vector<std::byte> scratch; ///< Of the operation under way.
 };
 
-struct Operation {
-    enum class State : std::uint8_t { idle, pending, done, failed };
-
-    Pending* pending = nullptr; ///< Null when the team handle is gone; then the request owns this.
+struct LaneOperation final : Operation {
     Queue* queue = nullptr;
-    Operation* next = nullptr; ///< In its queue, or among the spare ones.
+    LaneOperation* next = nullptr; ///< In its queue, or among the spare ones.
     team::Activation<team::Env> activation;
     team::Operands operands;
     std::size_t scratch_bytes = 0;
@@ -44,12 +40,9 @@ struct Operation {
     team::PlanKey key;
     team::CallTerms terms; ///< Of a collective.
     team::PairKey pair; ///< For a message between two ranks: peer and direction; else peer is -1.
-    std::shared_ptr<const void> keep;  ///< What the operation needs beside the caller's buffers.
-    bool has_own_lane = false;         ///< Persistent collectives.
-    std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
-    State state = State::idle;
-    bool is_persistent = false;
-    std::size_t index = 0; ///< Among all operations that a request holds.
+    std::shared_ptr<const void> keep; ///< What the operation needs beside the caller's buffers.
+    bool has_own_lane = false;        ///< Persistent collectives.
+    std::size_t index = 0;            ///< Among all operations that a request holds.
 
     /// Lets go of what belongs to the caller and forgets what making it does not set; writing the
     /// whole record anew would take as long as the rest of a small operation.
@@ -58,7 +51,7 @@ struct Operation {
         next = nullptr;
         pair = {};
         keep.reset();
-        has_own_lane = is_persistent = false;
+        has_own_lane = is_persistent = is_message = false;
         coroutine = {};
         own_scratch.clear();
         state = State::idle;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/pending.hpp"
 
+#include "base/make_room.hpp"
 #include "team/blame.hpp"
 #include "team/call.hpp"
 #include "team/disagreement.hpp"
@@ -14,12 +15,9 @@ using State = Operation::State;
 
 namespace {
 
-/// For `count` elements in all. Grows as push_back does: one more each time costs quadratic time.
-template <class T>
-void make_room(std::vector<T>& list, std::size_t count) {
-    if (count > list.capacity()) {
-        list.reserve(std::max(count, 2 * list.capacity()));
-    }
+/// What `make` and `make_pair` have made.
+LaneOperation& own(Operation& operation) noexcept {
+    return static_cast<LaneOperation&>(operation);
 }
 
 } // namespace
@@ -37,7 +35,7 @@ Pending::~Pending() {
         if (operation->has_own_lane) {
             shared_->give_back_own_lane(operation->queue->lane->id());
         }
-        operation->pending = nullptr; // Its request owns it from here on.
+        operation->driver = nullptr; // Its request owns it from here on.
         static_cast<void>(operation.release());
     }
 }
@@ -45,22 +43,22 @@ Pending::~Pending() {
 // Making
 // -------------------------------------------------------------------------------------------------
 
-Operation& Pending::take_spare() {
+LaneOperation& Pending::take_spare() {
     if (spare_.empty()) {
-        spare_.push_back(std::make_unique<Operation>());
+        spare_.push_back(std::make_unique<LaneOperation>());
     }
     make_room(operations_, operations_.size() + 1);
     make_room(spare_, operations_.size() + spare_.size()); // So that `forget` cannot fail.
     make_room(resumable_, operations_.size() + 1);
     operations_.push_back(std::move(spare_.back()));
     spare_.pop_back();
-    Operation& operation = *operations_.back();
-    operation.pending = this;
+    LaneOperation& operation = *operations_.back();
+    operation.driver = this;
     operation.index = operations_.size() - 1;
     return operation;
 }
 
-void Pending::prepare(Operation& operation, const team::Operands& operands) {
+void Pending::prepare(LaneOperation& operation, const team::Operands& operands) {
     const auto& program = *operation.activation.program;
     operation.operands = operands;
     set_block_bytes(operation.operands, program);
@@ -72,8 +70,8 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
-Operation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const void> keep) {
-    Operation& operation = take_spare();
+LaneOperation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const void> keep) {
+    LaneOperation& operation = take_spare();
     Collectives* lane = nullptr;
     if (own_lane) {
         lane = &collectives(shared_->take_own_lane(++own_made_));
@@ -101,13 +99,14 @@ Operation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const 
     return operation;
 }
 
-Operation& Pending::make_pair(const team::PairKey& key, const team::Operands& operands,
-                              bool persistent) {
+LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands& operands,
+                                  bool persistent) {
     Queue& queue = pairs_.try_emplace({key.peer, key.direction}, pair_end_, nullptr).first->second;
     auto& program = pair_end_.pair_program(key);
-    Operation& operation = take_spare();
+    LaneOperation& operation = take_spare();
     operation.queue = &queue;
     operation.pair = key;
+    operation.is_message = true;
     operation.is_persistent = persistent;
     operation.activation.program = &program;
     prepare(operation, operands);
@@ -117,7 +116,8 @@ Operation& Pending::make_pair(const team::PairKey& key, const team::Operands& op
 // Going on
 // -------------------------------------------------------------------------------------------------
 
-void Pending::start(Operation& operation) {
+void Pending::start(Operation& given) {
+    auto& operation = own(given);
     shared_->throw_if_broken();
     patrol_.note_progress();
     Queue& queue = *operation.queue;
@@ -150,7 +150,7 @@ void Pending::start(Operation& operation) {
 
 /// The first operation of the queue gets its scratch and says that it has begun.
 void Pending::begin(Queue& queue) {
-    Operation& operation = *queue.first;
+    LaneOperation& operation = *queue.first;
     operation.operands.scratch =
         operation.own_scratch.empty() ? queue.scratch.data() : operation.own_scratch.data();
     ++queue.begun;
@@ -164,7 +164,7 @@ void Pending::begin(Queue& queue) {
 
 void Pending::advance(Queue& queue, std::size_t& steps_left) {
     while (queue.first != nullptr && steps_left > 0 && !has_stopped()) {
-        Operation& operation = *queue.first;
+        LaneOperation& operation = *queue.first;
         const std::size_t before = operation.activation.step;
         bool done = false;
         try {
@@ -190,7 +190,7 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
     }
 }
 
-void Pending::finish(Operation& operation, State state) {
+void Pending::finish(LaneOperation& operation, State state) {
     operation.state = state;
     operation.next = nullptr;
     operation.own_scratch.clear();
@@ -220,7 +220,7 @@ void Pending::advance_all(std::size_t steps_left) noexcept {
     }
 }
 
-bool Pending::look(Operation& operation, std::size_t steps_max) noexcept {
+bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
     if (operation.state == State::pending) {
         advance_all(steps_max);
     }
@@ -230,13 +230,13 @@ bool Pending::look(Operation& operation, std::size_t steps_max) noexcept {
 // Completing
 // -------------------------------------------------------------------------------------------------
 
-Operation& Pending::first_pending() const noexcept {
+LaneOperation& Pending::first_pending() const noexcept {
     const auto queue = std::find_if(busy_.begin(), busy_.end(),
                                     [](const Queue* of) { return of->first != nullptr; });
     return *(*queue)->first;
 }
 
-void Pending::consume(Operation& operation) {
+void Pending::consume(LaneOperation& operation) {
     const State state = std::exchange(operation.state, State::idle);
     if (state == State::failed) {
         throw_failure();
@@ -244,10 +244,11 @@ void Pending::consume(Operation& operation) {
 }
 
 bool Pending::look_once(Operation& operation) {
-    return look(operation, steps_of_a_look);
+    return look(own(operation), steps_of_a_look);
 }
 
-bool Pending::test(Operation& operation) {
+bool Pending::test(Operation& given) {
+    auto& operation = own(given);
     if (!look(operation, steps_of_a_look)) {
         if (must_fail()) {
             fail(operation, false);
@@ -258,7 +259,8 @@ bool Pending::test(Operation& operation) {
     return true;
 }
 
-bool Pending::cancel(Operation& operation) {
+bool Pending::cancel(Operation& given) {
+    auto& operation = own(given);
     if (look(operation, steps_of_a_look)) { // A message that is there already counts as received.
         return false;
     }
@@ -273,7 +275,7 @@ bool Pending::cancel(Operation& operation) {
     return true;
 }
 
-void Pending::unlink(Operation& operation) noexcept {
+void Pending::unlink(LaneOperation& operation) noexcept {
     Queue& queue = *operation.queue;
     if (queue.first == &operation) {
         queue.first = operation.next;
@@ -282,7 +284,7 @@ void Pending::unlink(Operation& operation) noexcept {
         }
         return;
     }
-    Operation* before = queue.first;
+    LaneOperation* before = queue.first;
     while (before->next != &operation) {
         before = before->next;
     }
@@ -292,11 +294,11 @@ void Pending::unlink(Operation& operation) noexcept {
     }
 }
 
-std::uint64_t Pending::moved_bytes(const Operation& operation) const noexcept {
+std::uint64_t Pending::moved_bytes(const LaneOperation& operation) const noexcept {
     return team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
 }
 
-void Pending::wait_until_over(Operation& operation) {
+void Pending::wait_until_over(LaneOperation& operation) {
     auto done = [&]() noexcept {
         return look(operation, all_steps) || has_stopped();
     };
@@ -305,7 +307,8 @@ void Pending::wait_until_over(Operation& operation) {
     }
 }
 
-void Pending::wait(Operation& operation) {
+void Pending::wait(Operation& given) {
+    auto& operation = own(given);
     wait_until_over(operation);
     consume(operation);
 }
@@ -326,13 +329,15 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
         advance_all(all_steps);
         return look_through() || has_stopped();
     };
-    if (!ladder_->until(done, moved_bytes(*operations.front())) || found == operations.size()) {
-        fail(*operations.front(), ladder_->timed_out());
+    if (!ladder_->until(done, moved_bytes(own(*operations.front()))) ||
+        found == operations.size()) {
+        fail(own(*operations.front()), ladder_->timed_out());
     }
     return found;
 }
 
-void Pending::drain(Operation& operation) noexcept {
+void Pending::drain(Operation& given) noexcept {
+    auto& operation = own(given);
     if (operation.state != State::pending) {
         return;
     }
@@ -352,10 +357,11 @@ void Pending::drain(Operation& operation) noexcept {
     }
 }
 
-void Pending::forget(Operation& operation) noexcept {
+void Pending::forget(Operation& given) noexcept {
+    auto& operation = own(given);
     std::erase(resumable_, &operation);
     auto& slot = operations_[operation.index];
-    std::unique_ptr<Operation> mine = std::move(slot);
+    std::unique_ptr<LaneOperation> mine = std::move(slot);
     if (&slot != &operations_.back()) {
         slot = std::move(operations_.back());
         slot->index = operation.index;
@@ -418,7 +424,7 @@ std::optional<team::Failure> Pending::hopeless() {
     return std::nullopt;
 }
 
-team::Failure Pending::reason(const Operation& operation, bool timed_out) {
+team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (thrown_ != nullptr) {
         return blame_operator(*shared_, rank_);
     }
@@ -433,7 +439,7 @@ team::Failure Pending::reason(const Operation& operation, bool timed_out) {
             ? std::vector<int>{}
             : shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
     const Queue& queue = *operation.queue;
-    const Operation& blamed = queue.first != nullptr ? *queue.first : operation;
+    const LaneOperation& blamed = queue.first != nullptr ? *queue.first : operation;
     if (!lost.empty()) {
         return blame_lost(*shared_, rank_, queue, lost);
     }
@@ -441,7 +447,7 @@ team::Failure Pending::reason(const Operation& operation, bool timed_out) {
                                 : blame_pair(*shared_, rank_, blamed);
 }
 
-void Pending::give_up(const Operation& operation, bool timed_out) {
+void Pending::give_up(const LaneOperation& operation, bool timed_out) {
     if (!shared_->is_broken()) {
         shared_->fail(reason(operation, timed_out));
     }
@@ -456,7 +462,7 @@ void Pending::throw_failure() {
     shared_->throw_failure();
 }
 
-void Pending::fail(const Operation& operation, bool timed_out) {
+void Pending::fail(const LaneOperation& operation, bool timed_out) {
     give_up(operation, timed_out);
     throw_failure();
 }
@@ -464,7 +470,7 @@ void Pending::fail(const Operation& operation, bool timed_out) {
 void Pending::abandon_all() noexcept {
     for (Queue* queue : busy_) {
         while (queue->first != nullptr) {
-            Operation& operation = *queue->first;
+            LaneOperation& operation = *queue->first;
             queue->first = operation.next;
             finish(operation, State::failed);
         }

@@ -24,36 +24,27 @@ namespace corymb::detail {
 
 struct Call; // call.hpp
 
-class Pending {
+class Pending final : public Driver {
 public:
     Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder);
-    Pending(const Pending&) = delete;
-    Pending& operator=(const Pending&) = delete;
     /// Completes what is under way as ~Request does; requests that are left keep their outcome.
     ~Pending();
 
     /// A collective, not started; with `own_lane` it can be started many times. Throws what
     /// planning throws.
-    Operation& make(const Call& call, bool own_lane, std::shared_ptr<const void> keep);
+    LaneOperation& make(const Call& call, bool own_lane, std::shared_ptr<const void> keep);
     /// A message from or to a peer.
-    Operation& make_pair(const team::PairKey& key, const team::Operands& operands, bool persistent);
+    LaneOperation& make_pair(const team::PairKey& key, const team::Operands& operands,
+                             bool persistent);
 
-    /// Queues it and does what can be done at once. Throws when the team is broken.
-    void start(Operation& operation);
-    /// Bounded; whether it is over, with whatever outcome.
-    bool look_once(Operation& operation);
-    /// Bounded; true when it is done, which consumes the operation. Throws when it has failed.
-    bool test(Operation& operation);
-    void wait(Operation& operation);
-    /// Takes a message out of its queue if nothing of it has gone on its way; whether it has done
-    /// so, which consumes the operation. Bounded. Throws when it can no longer succeed.
-    bool cancel(Operation& operation);
-    /// Waits until one of several is over; returns its index.
-    std::size_t wait_any(const std::vector<Operation*>& operations);
-    /// Waits for it without a word, or breaks the team while an exception is on its way.
-    void drain(Operation& operation) noexcept;
-    /// Takes back an operation that is not pending.
-    void forget(Operation& operation) noexcept;
+    void start(Operation& operation) override;
+    bool look_once(Operation& operation) override;
+    bool test(Operation& operation) override;
+    void wait(Operation& operation) override;
+    bool cancel(Operation& operation) override;
+    std::size_t wait_any(const std::vector<Operation*>& operations) override;
+    void drain(Operation& operation) noexcept override;
+    void forget(Operation& operation) noexcept override;
 
     /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
     /// are done. Returns how many operations are under way or have a coroutine to be resumed.
@@ -73,37 +64,37 @@ private:
     static constexpr std::size_t steps_of_a_look = 256;
     static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
 
-    void prepare(Operation& operation, const team::Operands& operands);
-    Operation& take_spare();
+    void prepare(LaneOperation& operation, const team::Operands& operands);
+    LaneOperation& take_spare();
     void begin(Queue& queue);
     void advance(Queue& queue, std::size_t& steps_left);
     void advance_all(std::size_t steps_left) noexcept;
-    void finish(Operation& operation, Operation::State state);
-    void unlink(Operation& operation) noexcept;
+    void finish(LaneOperation& operation, LaneOperation::State state);
+    void unlink(LaneOperation& operation) noexcept;
     /// Whether `operation` is no longer pending, after a look at everything.
-    bool look(Operation& operation, std::size_t steps_max) noexcept;
-    void consume(Operation& operation);
-    [[nodiscard]] Operation& first_pending() const noexcept; ///< There is one.
+    bool look(LaneOperation& operation, std::size_t steps_max) noexcept;
+    void consume(LaneOperation& operation);
+    [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< There is one.
     /// Whether to give up an operation that was looked at in vain.
     [[nodiscard]] bool must_fail();
     /// Whether going on makes no sense: a peer is in another call, or an operator has thrown.
     [[nodiscard]] bool has_stopped() const noexcept {
         return engine_.met_other_call() || thrown_ != nullptr;
     }
-    [[nodiscard]] team::Failure reason(const Operation& operation, bool timed_out);
+    [[nodiscard]] team::Failure reason(const LaneOperation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
     /// Breaks the team, if it is not broken yet, and lets everything under way fail.
-    void give_up(const Operation& blamed, bool timed_out);
+    void give_up(const LaneOperation& blamed, bool timed_out);
     /// What the call that tells an outcome throws: the first is told what its operator has thrown.
     [[noreturn]] void throw_failure();
-    [[noreturn]] void fail(const Operation& blamed, bool timed_out);
+    [[noreturn]] void fail(const LaneOperation& blamed, bool timed_out);
     /// `progress`; false: what was under way has failed.
     bool go_on();
     void abandon_all() noexcept;
     void resume_coroutines();
     /// For the patience of who waits.
-    [[nodiscard]] std::uint64_t moved_bytes(const Operation& operation) const noexcept;
-    void wait_until_over(Operation& operation);
+    [[nodiscard]] std::uint64_t moved_bytes(const LaneOperation& operation) const noexcept;
+    void wait_until_over(LaneOperation& operation);
 
     TeamShared* shared_;
     Rank rank_;
@@ -127,10 +118,10 @@ private:
     Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.
     LaneEnd pair_end_;
     std::map<std::pair<Rank, team::Direction>, Queue> pairs_;
-    std::vector<Queue*> busy_;                           ///< Queues that are not empty.
-    std::size_t turn_ = 0;                               ///< Index into `busy_`.
-    std::vector<std::unique_ptr<Operation>> operations_; ///< All that a request holds.
-    std::vector<std::unique_ptr<Operation>> spare_;
+    std::vector<Queue*> busy_;                               ///< Queues that are not empty.
+    std::size_t turn_ = 0;                                   ///< Index into `busy_`.
+    std::vector<std::unique_ptr<LaneOperation>> operations_; ///< All that a request holds.
+    std::vector<std::unique_ptr<LaneOperation>> spare_;
     std::vector<Operation*> resumable_; ///< Done, with a coroutine.
     std::size_t pending_count_ = 0;
     struct Background {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "team/operation.hpp"
-#include "team/pending.hpp"
+#include "team/driver.hpp"
 
+#include <corymb/error.hpp>
 #include <corymb/request.hpp>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,8 @@ public:
             return;
         }
         *operation_ = nullptr;
-        if (done.pending != nullptr) {
-            done.pending->forget(done);
+        if (done.driver != nullptr) {
+            done.driver->forget(done);
         } else {
             delete &done;
         }
@@ -65,12 +66,12 @@ void let_go(detail::Operation* operation) noexcept {
     if (operation == nullptr) {
         return;
     }
-    if (operation->pending == nullptr) {
+    if (operation->driver == nullptr) {
         delete operation;
         return;
     }
-    operation->pending->drain(*operation);
-    operation->pending->forget(*operation);
+    operation->driver->drain(*operation);
+    operation->driver->forget(*operation);
 }
 
 } // namespace
@@ -100,9 +101,9 @@ bool Request::is_active() const noexcept {
 bool Request::test() {
     detail::Operation& operation = active(operation_);
     Completion completion(operation_);
-    if (operation.pending == nullptr) {
+    if (operation.driver == nullptr) {
         complete_orphan(operation);
-    } else if (!operation.pending->test(operation)) {
+    } else if (!operation.driver->test(operation)) {
         completion.keep();
         return false;
     }
@@ -112,23 +113,23 @@ bool Request::test() {
 void Request::wait() {
     detail::Operation& operation = active(operation_);
     const Completion completion(operation_);
-    if (operation.pending == nullptr) {
+    if (operation.driver == nullptr) {
         complete_orphan(operation);
     } else {
-        operation.pending->wait(operation);
+        operation.driver->wait(operation);
     }
 }
 
 bool Request::cancel() {
     detail::Operation& operation = active(operation_);
-    if (operation.pair.peer < 0) {
+    if (!operation.is_message) {
         refuse("a collective cannot be cancelled: the other ranks count on this one");
     }
     if (operation.coroutine) {
         refuse("a coroutine waits for this message: it cannot be cancelled");
     }
     Completion completion(operation_);
-    if (operation.pending == nullptr || !operation.pending->cancel(operation)) {
+    if (operation.driver == nullptr || !operation.driver->cancel(operation)) {
         completion.keep();
         return false;
     }
@@ -142,15 +143,15 @@ void Request::start() {
     if (operation_->state != State::idle) {
         refuse("the persistent request is active already: complete it before it is started again");
     }
-    if (operation_->pending == nullptr) {
+    if (operation_->driver == nullptr) {
         refuse("the team of the request is gone: a persistent request ends with its team handle");
     }
-    operation_->pending->start(*operation_);
+    operation_->driver->start(*operation_);
 }
 
 bool Request::await_ready() {
     detail::Operation& operation = active(operation_);
-    return operation.pending == nullptr || operation.pending->look_once(operation);
+    return operation.driver == nullptr || operation.driver->look_once(operation);
 }
 
 void Request::await_suspend(std::coroutine_handle<> coroutine) {
@@ -177,11 +178,11 @@ std::size_t wait_any(std::span<Request> requests) {
             continue;
         }
         detail::Operation* const operation = requests[i].operation_;
-        if (operation->pending == nullptr) { // Nothing to wait for.
+        if (operation->driver == nullptr) { // Nothing to wait for.
             requests[i].wait();
             return i;
         }
-        if (!operations.empty() && operations.front()->pending != operation->pending) {
+        if (!operations.empty() && operations.front()->driver != operation->driver) {
             refuse("wait_any: the requests belong to different teams; wait for those of one team");
         }
         index.push_back(i);
@@ -190,7 +191,7 @@ std::size_t wait_any(std::span<Request> requests) {
     if (operations.empty()) {
         return no_request;
     }
-    const std::size_t done = index[operations.front()->pending->wait_any(operations)];
+    const std::size_t done = index[operations.front()->driver->wait_any(operations)];
     requests[done].wait(); // It is done: this only takes the outcome.
     return done;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Request knows of its operation, and of who goes on with it: the ranks of a node and those
+// of several nodes have different ones.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace corymb::detail {
+
+class Driver;
+
+struct Operation {
+    enum class State : std::uint8_t { idle, pending, done, failed };
+
+    Operation() = default;
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    virtual ~Operation() = default;
+
+    Driver* driver = nullptr; ///< Null when the team handle is gone; then the request owns this.
+    std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
+    State state = State::idle;
+    bool is_persistent = false;
+    bool is_message = false; ///< Between two ranks; else a collective.
+};
+
+/// Goes on with the operations of one rank on one team. The requests call it; each operation is one
+/// that it has made.
+class Driver {
+public:
+    Driver() = default;
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    /// Begins it and does what can be done at once. Throws when the team is broken.
+    virtual void start(Operation& operation) = 0;
+    /// Bounded; whether it is over, with whatever outcome.
+    virtual bool look_once(Operation& operation) = 0;
+    /// Bounded; true when it is done, which consumes the operation. Throws when it has failed.
+    virtual bool test(Operation& operation) = 0;
+    virtual void wait(Operation& operation) = 0;
+    /// Takes a message back if nothing of it has gone on its way; whether it has done so, which
+    /// consumes the operation. Bounded. Throws when it can no longer succeed.
+    virtual bool cancel(Operation& operation) = 0;
+    /// Waits until one of several is over; returns its index.
+    virtual std::size_t wait_any(const std::vector<Operation*>& operations) = 0;
+    /// Waits for it without a word, or breaks the team while an exception is on its way.
+    virtual void drain(Operation& operation) noexcept = 0;
+    /// Takes back an operation that is not pending.
+    virtual void forget(Operation& operation) noexcept = 0;
+
+protected:
+    ~Driver() = default;
+};
+
+} // namespace corymb::detail
