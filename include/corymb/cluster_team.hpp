@@ -5,6 +5,7 @@
 
 #include <corymb/cluster.hpp>
 #include <corymb/export.hpp>
+#include <corymb/request.hpp>
 #include <corymb/team.hpp>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -26,6 +28,8 @@ namespace corymb {
 class CORYMB_EXPORT Carrier {
 public:
     /// Messages with data and notifications do not overtake each other within their channel only.
+    /// Nonblocking operations have further pairs of channels: 2 k + data and 2 k + notifications,
+    /// k from 1 to lanes().
     enum class Channel : std::uint8_t { data, notifications };
     using Ticket = std::uint64_t;
     /// What a receive has brought.
@@ -39,6 +43,9 @@ public:
     Carrier& operator=(const Carrier&) = delete;
     virtual ~Carrier();
 
+    /// How many pairs of channels there are for nonblocking operations, which need one; so many
+    /// operations can overlap, at most 8. The same on all ranks, always. 0 if not overridden.
+    [[nodiscard]] virtual int lanes() const noexcept;
     /// Begins to send; never waits for the receiver. `data` must stay until `test` says so. `mark`,
     /// from 0 to 32,767, comes along.
     virtual Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel,
@@ -162,8 +169,77 @@ public:
         run(parts_wish(Collective::exscan, input, output, 0, reduction_of<T>(op)));
     }
 
+    // Nonblocking forms, as of Team: they return at once; docs/requests.md says what a Request
+    // promises. All ranks start them in the same order; blocking operations may come in between
+    // anywhere. The plan of a new operation and size is made on the way. They need a carrier with
+    // `lanes`, else Errc::unsupported; where there is no plan, the request says so.
+
+    [[nodiscard]] Request ibarrier();
+    template <class T>
+    [[nodiscard]] Request ibroadcast(std::span<T> data, Rank root = 0) {
+        return start(detail::broadcast_wish(data, root));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(std::span<const T> input, std::span<T> output, Op op = {},
+                                  Rank root = 0) {
+        if (rank() == root) {
+            check_equal(input.size(), output.size());
+        }
+        return start_kept(op, [&](const Op& with) {
+            return detail::Wish{Collective::reduce, root,         input.data(),
+                                output.data(),      input.size(), reduction_of<T>(with)};
+        });
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
+        check_equal(input.size(), output.size());
+        return start_kept(op, [&](const Op& with) {
+            return detail::Wish{Collective::allreduce, 0, input.data(), output.data(), input.size(),
+                                reduction_of<T>(with)};
+        });
+    }
+    template <class T>
+    [[nodiscard]] Request igather(std::span<const T> input, std::span<T> output, Rank root = 0) {
+        return start(parts_wish(Collective::gather, input, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request iscatter(std::span<const T> input, std::span<T> output, Rank root = 0) {
+        return start(parts_wish(Collective::scatter, input, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request iallgather(std::span<const T> input, std::span<T> output) {
+        return start(parts_wish(Collective::allgather, input, output, 0));
+    }
+    template <class T>
+    [[nodiscard]] Request ialltoall(std::span<const T> input, std::span<T> output) {
+        return start(parts_wish(Collective::alltoall, input, output, 0));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatter(std::span<const T> input, std::span<T> output,
+                                          Op op = {}) {
+        return start_parts(Collective::reduce_scatter, input, output, op);
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(std::span<const T> input, std::span<T> output, Op op = {}) {
+        return start_parts(Collective::scan, input, output, op);
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {}) {
+        return start_parts(Collective::exscan, input, output, op);
+    }
+
+    /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
+    /// operations are done. Bounded but for what the coroutines do, and for planning on rank 0.
+    /// Returns how many operations are still under way.
+    std::size_t progress();
+    /// The same until no operation is under way. Throws when one fails.
+    void complete_all();
+
     /// For bindings: any of the operations above, without types.
     void run(const detail::Wish& wish);
+    /// The nonblocking form. `keep` lives as long as the operation: the state of an operator.
+    [[nodiscard]] Request start(const detail::Wish& wish,
+                                std::shared_ptr<const void> keep = nullptr);
 
     [[nodiscard]] const Carried& carried() const noexcept;
     /// The plan that an operation runs with. Collective where it is not known yet.
@@ -179,6 +255,24 @@ private:
         detail::Wish wish = detail::parts_wish(op, input, output, root, rank(), size());
         wish.reduction = with ? *with : wish.reduction;
         return wish;
+    }
+    /// `wish_with(op)`, with an operator that outlives the caller's.
+    template <class Op, class MakeWish>
+    [[nodiscard]] Request start_kept(const Op& op, const MakeWish& wish_with) {
+        if constexpr (detail::is_stateless<Op>) {
+            return start(wish_with(op));
+        } else {
+            auto kept = std::make_shared<const Op>(op);
+            const detail::Wish wish = wish_with(*kept);
+            return start(wish, std::move(kept));
+        }
+    }
+    template <class T, class Op>
+    [[nodiscard]] Request start_parts(Collective of, std::span<const T> input, std::span<T> output,
+                                      const Op& op) {
+        return start_kept(op, [&](const Op& with) {
+            return parts_wish(of, input, output, 0, reduction_of<T>(with));
+        });
     }
     struct State;
     std::unique_ptr<State> state_;

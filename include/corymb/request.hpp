@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that go on while the caller does something else: started by Team::ibarrier and its
-// like, or made once by Team::barrier_init and its like and started many times.
+// Operations that go on while the caller does something else: started by Team::ibarrier,
+// ClusterTeam::ibarrier and their like, or made once by Team::barrier_init and its like and started
+// many times.
 #pragma once
 
 #include <corymb/error.hpp>
@@ -14,7 +15,7 @@
 namespace corymb {
 
 namespace detail {
-struct Operation; // src/team/
+struct Operation; // src/team/driver.hpp
 } // namespace detail
 
 /// One rank's handle on an operation under way. Movable, not copyable; a team and its requests are
@@ -71,6 +72,7 @@ public:
     void await_resume();
 
 private:
+    friend class ClusterTeam;
     friend class Team;
     friend CORYMB_EXPORT std::size_t wait_any(std::span<Request> requests);
     explicit Request(detail::Operation* operation) noexcept : operation_(operation) {}

@@ -1,88 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/cluster_member.hpp"
 
+#include "cluster/plan_exchange.hpp"
 #include "team/blame.hpp"
 #include "team/call.hpp"
 #include "team/disagreement.hpp"
-#include "team/member.hpp"
 
-#include <corymb/detail/untyped.hpp>
-
-#include <algorithm>
-#include <cstring>
 #include <exception>
+#include <span>
 #include <utility>
 
 namespace corymb::cluster {
 
 namespace {
 
-/// A lane of the node's team that nothing else uses.
-constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_lanes_max;
-
 // As of a team within a node (member.cpp).
 constexpr std::int64_t watch_processes_ns = 1'000'000;
 constexpr std::int64_t watch_threads_ns = 50'000'000;
 /// A wait within the node lets the carrier go on first after so long.
 constexpr std::int64_t visit_every_ns = 20'000;
-/// Who waits within the node waits a little longer than who waits for another node, and so hears
-/// from that rank what is wrong.
-constexpr std::int64_t later = 8;
-
-/// Puts what came where a fold wants it.
-void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
-             const std::byte* own, const std::vector<std::byte>& incoming) {
-    const std::size_t count = incoming.size() / operands.element_bytes;
-    const std::byte* left = step.incoming_first ? incoming.data() : own;
-    const std::byte* right = step.incoming_first ? own : incoming.data();
-    operands.combine(left, right, to, count, operands.context);
-}
-
-bool has_pull(const Plan& plan) {
-    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
-        return std::ranges::find(steps, Mechanism::pull, &Step::via) != steps.end();
-    });
-}
-
-/// The children of a rank in a binomial tree over all are those at these distances above it.
-unsigned first_reach(Rank rank) {
-    unsigned reach = 1;
-    while (reach <= static_cast<unsigned>(rank)) {
-        reach *= 2;
-    }
-    return reach;
-}
 
 } // namespace
 
 ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOptions& options)
-    : local_(std::move(local)), shared_(detail::Untyped::member(local_).shared), carrier_(&carrier),
-      plans_(options.plans ? options.plans
-                           : default_plans(options, [this] { return can_pull_.value_or(true); })),
-      rank_(options.rank), home_(options.node_of_rank, options.rank), own_(local_.rank()),
-      ladder_(shared_->fabric.state(own_).spot, shared_->fabric.state(own_).gate,
+    : station_(std::move(local), carrier, options), shared_(station_.shared.get()),
+      ladder_(shared_->fabric.state(station_.own).spot, shared_->fabric.state(station_.own).gate,
               shared_->record.broken,
               {shared_->options.wait, shared_->oversubscribed,
-               shared_->deadline_ns + shared_->deadline_ns / later,
-               shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(own_), this,
-               shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
+               deadline_within_node(shared_->deadline_ns),
+               shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(station_.own),
+               this, shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
                shared_->options.interrupted_every.count() > 0
                    ? shared_->options.interrupted_every.count()
                    : visit_every_ns}),
       engine_(ladder_),
-      operations_(shared_->fabric.state(own_).started.load(std::memory_order_relaxed)) {}
+      operations_(shared_->fabric.state(station_.own).started.load(std::memory_order_relaxed)),
+      mail_(carrier, station_.carried, 0) {}
 
 ClusterMember::~ClusterMember() = default;
 
-int ClusterMember::mark_of(channel::Signature signature) noexcept {
-    return signature & 0x7FFF;
+ClusterPending& ClusterMember::pending() {
+    if (!pending_) {
+        pending_ = std::make_unique<ClusterPending>(station_);
+        ladder_.set_background(&background_);
+    }
+    return *pending_;
 }
 
 void ClusterMember::run(const detail::Wish& wish) {
-    detail::Call call = detail::equal_parts_call(rank_, size(), wish);
-    if (wish.op == Collective::barrier) {
-        call.key = {};
-    }
+    const detail::Call call = call_of(rank(), size(), wish);
     begin(call.terms);
     if (!call.is_nothing) {
         Known& its = known(call.key);
@@ -97,31 +63,14 @@ void ClusterMember::or_break(const Action& action) {
     try {
         action();
     } catch (...) {
-        abandon_all();
-        break_team();
+        mail_.abandon_all();
+        station_.break_team();
         throw;
     }
-}
-
-/// While an exception is handled.
-void ClusterMember::break_team() {
-    if (shared_->is_broken()) {
-        return;
-    }
-    try {
-        throw;
-    } catch (const Error& error) {
-        shared_->fail({error.code(), error.what(), {rank_}});
-    } catch (const std::exception& error) {
-        shared_->fail({Errc::team_broken, name_of(rank_) + " failed: " + error.what(), {rank_}});
-    } catch (...) {
-        shared_->fail({Errc::team_broken, name_of(rank_) + " failed", {rank_}});
-    }
-    shared_->wait_for_copies();
 }
 
 void ClusterMember::begin(const team::CallTerms& terms) {
-    auto& state = shared_->fabric.state(own_);
+    auto& state = shared_->fabric.state(station_.own);
     ++operations_;
     digest_.add(terms);
     state.calls.write(operations_, terms);
@@ -130,7 +79,7 @@ void ClusterMember::begin(const team::CallTerms& terms) {
 }
 
 void ClusterMember::end() noexcept {
-    shared_->fabric.state(own_).finished.store(operations_, std::memory_order_relaxed);
+    shared_->fabric.state(station_.own).finished.store(operations_, std::memory_order_relaxed);
 }
 
 // Plans
@@ -151,100 +100,27 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
 
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key) {
     Known made{common_plan(key), {}};
-    const Plan local = plan_of_node(made.plan, home_);
-    made.program.far = far_steps(made.plan, home_, rank_);
+    const Plan local = plan_of_node(made.plan, station_.home);
+    made.program.far = far_steps(made.plan, station_.home, rank());
     auto fabric = shared_->lane(cluster_lane);
-    made.program.local = team::Compiler<team::Env>(fabric, own_, peers_)
+    made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
                              .compile(local, key.number(), team::publication_readers(local));
     return made;
 }
 
-/// What rank 0 plans, for all: as JSON, or, with '!' in front, why there is none.
-std::string ClusterMember::make_text(const team::PlanKey& key) const {
-    try {
-        Plan plan = plans_({key.op, size(), key.root, key.bytes, key.ordered, false});
-        if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes) {
-            throw Error(Errc::invalid_plan, "the plan source returned a plan for another "
-                                            "operation, size or payload");
-        }
-        check_plan(plan, key.ordered);
-        if (!*can_pull_ && has_pull(plan)) {
-            throw Error(Errc::unsupported, plan.algorithm +
-                                               " copies between processes, which process_vm_readv "
-                                               "refuses on a node; plan without `pull`");
-        }
-        return to_json(plan);
-    } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
-        return std::string("!") + error.what();
-    }
-}
-
-/// Up a binomial tree: what holds on the nodes of this rank and of all below it.
-bool ClusterMember::common_pull() {
-    const Carried before = carried_;
-    const int mark = mark_of(digest_.signature());
-    const auto number = static_cast<unsigned>(rank_);
-    const unsigned reach = first_reach(rank_);
-    unsigned highest = reach;
-    while (number + highest < static_cast<unsigned>(size())) {
-        highest *= 2;
-    }
-    unsigned char all = !shared_->company || shared_->company->pull ? 1 : 0;
-    for (unsigned distance = highest / 2; distance >= reach; distance /= 2) { // Deep ones last.
-        const auto child = static_cast<Rank>(number + distance);
-        unsigned char its = 0;
-        static_cast<void>(receive_one(&its, 1, child)); // The way down says whether all call it.
-        all &= its;
-    }
-    if (rank_ != 0) {
-        const auto parent = static_cast<Rank>(number - reach / 2);
-        sent_.emplace_back(carrier_->send(&all, 1, parent, Carrier::Channel::data, mark), parent);
-        await_sent(sent_);
-    }
-    carried_ = before;
-    return all != 0;
-}
-
-/// Down a binomial tree over all ranks; first how long it is.
-std::string ClusterMember::pass_on_text(std::string text) {
-    const Carried before = carried_;
-    const int mark = mark_of(digest_.signature());
-    const auto number = static_cast<unsigned>(rank_);
-    unsigned reach = first_reach(rank_);
-    if (rank_ != 0) {
-        const auto parent = static_cast<Rank>(number - reach / 2);
-        std::uint64_t length = 0;
-        check_mark(receive_one(&length, sizeof length, parent), sizeof length, parent);
-        text.resize(length);
-        check_mark(receive_one(text.data(), length, parent), length, parent);
-    }
-    const std::uint64_t length = text.size();
-    for (; number + reach < static_cast<unsigned>(size()); reach *= 2) {
-        const auto child = static_cast<Rank>(number + reach);
-        for (const auto& [data, bytes] :
-             {std::pair<const void*, std::size_t>{&length, 8},
-              std::pair<const void*, std::size_t>{text.data(), length}}) {
-            sent_.emplace_back(carrier_->send(data, bytes, child, Carrier::Channel::data, mark),
-                               child);
-        }
-    }
-    await_sent(sent_);
-    carried_ = before;
-    return text;
-}
-
 Plan ClusterMember::common_plan(const team::PlanKey& key) {
-    if (!can_pull_) {
-        or_break([&] { can_pull_ = common_pull(); });
-    }
-    std::string text = rank_ == 0 ? make_text(key) : std::string();
-    or_break([&] { text = pass_on_text(std::move(text)); });
-    if (text.starts_with('!')) {
-        throw Error(Errc::unsupported,
-                    std::string(to_string(key.op)) + " of " + std::to_string(size()) +
-                        " ranks on several nodes has no plan: " + text.substr(1));
-    }
-    return plan_from_json(text);
+    std::string text;
+    or_break([&] {
+        PlanExchange exchange(station_, mail_, key, Station::mark_of(digest_.signature()));
+        try {
+            await([&] { return exchange.advance(); }, [&] { return exchange.awaited(); });
+        } catch (...) {
+            mail_.abandon_all(); // While the memory of its messages is still there.
+            throw;
+        }
+        text = exchange.text();
+    });
+    return station_.plan_of(key, text);
 }
 
 // Running
@@ -261,23 +137,19 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     operands.signature = digest_.signature();
     ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
     team::Activation<team::Env> activation{&program.local, &operands};
-    const std::vector<FarStep>& far = program.far;
+    const std::span<const FarStep> far = program.far;
     for (std::size_t i = 0; i < far.size();) {
         run_local(activation, far[i].after);
         if (!is_receive(far[i].kind)) {
-            send(far[i++], operands);
+            mail_.send(far[i++], operands, Station::mark_of(operands.signature));
             continue;
         }
-        std::size_t count = 1;
-        while (i + count < far.size() && far[i + count].after == far[i].after &&
-               is_receive(far[i + count].kind) && !far[i + count].begins_group) {
-            ++count;
-        }
-        receive_group(far, i, count, operands);
+        const std::size_t count = group_size(far.subspan(i));
+        receive_group(far.subspan(i, count), operands);
         i += count;
     }
     run_local(activation, program.local.steps.size());
-    await_sent(sent_);
+    await([&] { return mail_.are_sent(); }, [&] { return mail_.last_receiver(); });
 }
 
 void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size_t until) {
@@ -287,76 +159,86 @@ void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size
     try {
         engine_.run(activation, until - activation.step);
     } catch (...) { // An operator of the user's.
-        shared_->fail(detail::blame_operator(*shared_, own_));
+        shared_->fail(detail::blame_operator(*shared_, station_.own));
         shared_->wait_for_copies();
         throw;
     }
     if (activation.step != until) {
-        fail(local_failure());
+        station_.fail(local_failure());
     }
 }
 
-ClusterMember::Bytes ClusterMember::bytes_of(const team::Operands& operands,
-                                             const team::Places& places) const {
-    const std::size_t bytes = operands.bytes;
-    const std::size_t block = operands.block_bytes;
-    const std::size_t begin =
-        places.first_part * bytes + std::min(bytes, places.first_block * block);
-    const std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
-    // Steps write what is not `input` only (check_plan).
-    std::byte* const base = places.buffer == Buffer::input ? const_cast<std::byte*>(operands.input)
-                            : places.buffer == Buffer::output ? operands.output
-                                                              : operands.scratch;
-    return {end > begin ? base + begin : nullptr, end - begin};
-}
-
-void ClusterMember::send(const FarStep& step, const team::Operands& operands) {
-    const int mark = mark_of(operands.signature);
-    ++carried_.messages_out;
-    if (step.kind == StepKind::signal) {
-        sent_.emplace_back(
-            carrier_->send(nullptr, 0, step.peer, Carrier::Channel::notifications, mark),
-            step.peer);
-        return;
+void ClusterMember::receive_group(std::span<const FarStep> group, const team::Operands& operands) {
+    mail_.post(group, operands);
+    for (const FarStep& step : group) {
+        Carrier::Arrival arrival;
+        await([&] { return mail_.test_next(arrival); }, [&] { return step.peer; });
+        station_.check_mark(arrival, Mail::size_of(step, operands), step.peer,
+                            Station::mark_of(operands.signature));
+        mail_.take(step, operands);
     }
-    const Bytes from = bytes_of(operands, step.from);
-    carried_.bytes_out += from.count;
-    sent_.emplace_back(
-        carrier_->send(from.data, from.count, step.peer, Carrier::Channel::data, mark), step.peer);
 }
 
-void ClusterMember::receive_group(const std::vector<FarStep>& far, std::size_t first,
-                                  std::size_t count, const team::Operands& operands) {
-    posted_.clear();
-    posted_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const FarStep& step = far[first + i];
-        const Bytes to = bytes_of(operands, step.to);
-        auto channel = Carrier::Channel::data;
-        std::byte* data = to.data;
-        if (step.kind == StepKind::wait) {
-            channel = Carrier::Channel::notifications;
-        } else if (step.kind == StepKind::fold) {
-            posted_[i].incoming.resize(to.count);
-            data = posted_[i].incoming.data();
+template <class Look, class Peer>
+void ClusterMember::await(const Look& look, const Peer& peer) {
+    NetworkPatience patience(shared_->oversubscribed);
+    while (!look()) {
+        if (pending_ != nullptr) {
+            pending_->go_on();
         }
-        posted_[i].ticket = carrier_->receive(data, to.count, step.peer, channel);
+        if (patience.is_long()) {
+            check_wait(patience, peer());
+        }
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        arrive(far[first + i], posted_[i], operands);
-    }
-    posted_.clear();
-    ++carried_.rounds;
 }
 
-void ClusterMember::arrive(const FarStep& step, const Posted& posted,
-                           const team::Operands& operands) {
-    const Bytes to = bytes_of(operands, step.to);
-    check_mark(await(posted.ticket, step.peer), to.count, step.peer);
-    ++carried_.messages_in;
-    carried_.bytes_in += to.count;
-    if (step.kind == StepKind::fold) {
-        combine(step, operands, to.data, bytes_of(operands, step.from).data, posted.incoming);
+// Waiting
+// --------------------------------------------------------------------------------------------
+
+void ClusterMember::check_wait(NetworkPatience& patience, Rank peer) {
+    if (shared_->is_broken()) {
+        shared_->throw_failure();
+    }
+    const bool is_far = station_.home.is_far(peer);
+    const std::int64_t deadline_ns =
+        is_far ? shared_->deadline_ns : deadline_within_node(shared_->deadline_ns);
+    if (patience.waited_ns() >= deadline_ns) {
+        station_.fail(is_far ? station_.vain_wait(peer) : local_failure());
+    }
+    if (patience.must_watch() && is_lost()) {
+        station_.fail(local_failure());
+    }
+}
+
+/// Why a wait for the own node has ended.
+team::Failure ClusterMember::local_failure() {
+    if (pending_ != nullptr && !shared_->is_broken()) {
+        if (auto hopeless = pending_->hopeless()) {
+            return *hopeless;
+        }
+    }
+    return station_.local_failure(0, operations_, engine_.met_other_call());
+}
+
+bool ClusterMember::visit() noexcept {
+    try {
+        static_cast<void>(mail_.are_sent());
+    } catch (const std::exception&) {
+        return true; // Whoever waits for the message learns of it, too.
+    }
+    if (pending_ != nullptr) {
+        pending_->go_on();
+    }
+    return shared_->options.interrupted_every.count() > 0 && station_.is_interrupted();
+}
+
+bool ClusterMember::is_lost() noexcept {
+    try {
+        return station_.is_interrupted() || !shared_->lost(operations_).empty() ||
+               detail::disagreement(*shared_, 0, operations_).has_value() ||
+               (pending_ != nullptr && pending_->hopeless().has_value());
+    } catch (const std::exception&) {
+        return false; // No memory to find out; the deadline is still there.
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include "cluster/cluster_member.hpp"
 #include "team/call.hpp"
-#include "team/member.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,6 +14,12 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
+}
+
+void refuse_vectors(const detail::Wish& wish) {
+    if (wish.is_vector) {
+        throw Error(Errc::unsupported, "vector operations have no plan for several nodes");
+    }
 }
 
 void check(const Team& local, const ClusterTeamOptions& options) {
@@ -43,6 +48,10 @@ void check(const Team& local, const ClusterTeamOptions& options) {
 
 Carrier::~Carrier() = default;
 
+int Carrier::lanes() const noexcept {
+    return 0;
+}
+
 struct ClusterTeam::State {
     cluster::ClusterMember member;
 };
@@ -70,11 +79,35 @@ void ClusterTeam::barrier() {
     run({});
 }
 
+Request ClusterTeam::ibarrier() {
+    return start({});
+}
+
 void ClusterTeam::run(const detail::Wish& wish) {
-    if (wish.is_vector) {
-        throw Error(Errc::unsupported, "vector operations have no plan for several nodes");
-    }
+    refuse_vectors(wish);
     state_->member.run(wish);
+}
+
+Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    refuse_vectors(wish);
+    cluster::ClusterPending& pending = state_->member.pending();
+    cluster::FarOperation& operation =
+        pending.make(cluster::call_of(rank(), size(), wish), std::move(keep));
+    try {
+        pending.start(operation);
+    } catch (...) {
+        pending.forget(operation);
+        throw;
+    }
+    return Request(&operation);
+}
+
+std::size_t ClusterTeam::progress() {
+    return state_->member.pending().progress();
+}
+
+void ClusterTeam::complete_all() {
+    state_->member.pending().complete_all();
 }
 
 const Plan& ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {

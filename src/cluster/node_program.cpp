@@ -2,6 +2,7 @@
 #include "cluster/node_program.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/team.hpp>
 
 #include <algorithm>
 #include <string>
@@ -60,6 +61,14 @@ Home::Home(std::vector<int> nodes, Rank rank) : node_of_rank(std::move(nodes)) {
     }
 }
 
+detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
+    detail::Call call = detail::equal_parts_call(rank, size, wish);
+    if (wish.op == Collective::barrier) { // Of no size.
+        call.key = {};
+    }
+    return call;
+}
+
 Plan plan_of_node(const Plan& plan, const Home& home) {
     Plan local;
     local.op = plan.op;
@@ -82,6 +91,19 @@ Plan plan_of_node(const Plan& plan, const Home& home) {
     return local;
 }
 
+void check_far_steps(const Plan& plan, const std::vector<int>& node_of_rank) {
+    const auto node = [&](Rank rank) {
+        return node_of_rank[static_cast<std::size_t>(rank)];
+    };
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
+            if (has_peer(step) && node(step.peer) != node(rank)) {
+                check_far(step, plan);
+            }
+        }
+    }
+}
+
 std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank) {
     std::vector<FarStep> far;
     std::vector<const Step*> group; // Of receives that are posted at once.
@@ -92,7 +114,6 @@ std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank) {
             group.clear();
             continue;
         }
-        check_far(step, plan);
         FarStep made{.kind = step.kind,
                      .incoming_first = step.incoming_first,
                      .peer = step.peer,

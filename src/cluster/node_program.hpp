@@ -3,6 +3,7 @@
 // messages of the network in between.
 #pragma once
 
+#include "team/call.hpp"
 #include "team/compile.hpp"
 #include "team/team_shared.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace corymb::cluster {
@@ -41,16 +43,32 @@ struct FarStep {
     return kind == StepKind::wait || kind == StepKind::recv || kind == StepKind::fold;
 }
 
+/// How many receives are posted at once, from a receive that begins or goes on with a group.
+[[nodiscard]] inline std::size_t group_size(std::span<const FarStep> far) noexcept {
+    std::size_t count = 1;
+    while (count < far.size() && far[count].after == far.front().after &&
+           is_receive(far[count].kind) && !far[count].begins_group) {
+        ++count;
+    }
+    return count;
+}
+
 struct NodeProgram {
     team::Program<team::Env> local;
     std::vector<FarStep> far;
 };
 
+/// The call for `wish` of one of `size` ranks. Throws as detail::equal_parts_call.
+[[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
+
 /// What the plan says to the ranks of one node, who count themselves from 0.
 [[nodiscard]] Plan plan_of_node(const Plan& plan, const Home& home);
 
-/// The far steps of `rank`. Throws Errc::unsupported for a step that reaches another node other
-/// than by a message of the network or a notification.
+/// Throws Errc::unsupported for a step of any rank that reaches another node other than by a
+/// message of the network or a notification.
+void check_far_steps(const Plan& plan, const std::vector<int>& node_of_rank);
+
+/// The far steps of `rank`, of a plan that has passed this check.
 [[nodiscard]] std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank);
 
 } // namespace corymb::cluster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team over several nodes: chosen by simulation on its network.
-#include "cluster/cluster_member.hpp"
+#include "cluster/default_plans.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/cluster.hpp>

@@ -63,9 +63,10 @@ private:
 class Line final : public corymb::Carrier {
 public:
     /// What a lazy one sends leaves with the next look of its rank, as a long message of an MPI.
-    Line(Switchboard& board, Rank own, bool lazy = false)
-        : board_(&board), own_(own), lazy_(lazy) {}
+    Line(Switchboard& board, Rank own, bool lazy = false, int lanes = 8)
+        : board_(&board), own_(own), lazy_(lazy), lanes_(lanes) {}
 
+    [[nodiscard]] int lanes() const noexcept override { return lanes_; }
     Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
         Switchboard::Message message{std::vector<std::byte>(bytes), mark};
         if (bytes != 0) {
@@ -122,6 +123,7 @@ private:
     Switchboard* board_;
     Rank own_;
     bool lazy_;
+    int lanes_;
     std::vector<Unsent> unsent_;
     Ticket last_ = 0;
     std::map<Ticket, Pending> pending_;
@@ -132,7 +134,7 @@ private:
 inline void on_nodes(const std::vector<int>& node_of_rank,
                      const std::function<void(corymb::ClusterTeam&)>& life,
                      const corymb::ClusterTeamOptions& given = {},
-                     std::vector<std::string>* thrown = nullptr, bool lazy = false) {
+                     std::vector<std::string>* thrown = nullptr, bool lazy = false, int lanes = 8) {
     Switchboard board;
     std::map<int, int> sizes;
     for (const int node : node_of_rank) {
@@ -149,7 +151,7 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
     const auto be = [&](Rank rank) {
         const int node = node_of_rank[static_cast<std::size_t>(rank)];
         const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
-        Line line(board, rank, lazy);
+        Line line(board, rank, lazy, lanes);
         try {
             corymb::ClusterTeamOptions own = given;
             own.node_of_rank = node_of_rank;

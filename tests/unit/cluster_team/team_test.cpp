@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for several nodes run as they are proven: the engine within a node, messages in between.
 // Threads play the ranks.
+#include "cluster_team/affine.hpp"
 #include "cluster_team/switchboard.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -12,23 +13,9 @@
 
 namespace {
 
-/// x -> a x + b, modulo 256, and then another one.
-struct Then {
-    unsigned operator()(unsigned left, unsigned right) const {
-        const unsigned a = (left >> 8U) * (right >> 8U) & 0xFFU;
-        return a << 8U | (((left & 0xFFU) * (right >> 8U) + (right & 0xFFU)) & 0xFFU);
-    }
-};
-
-} // namespace
-
-template <>
-inline constexpr bool corymb::is_commutative<Then> = false;
-
-namespace {
-
 using namespace corymb;
 using cluster_test::on_nodes;
+using cluster_test::Then;
 
 using Nodes = std::vector<int>;
 
@@ -329,6 +316,27 @@ TEST(ClusterTeam, SaysWhatItCannotDo) {
     for (const std::string& text : thrown) {
         EXPECT_NE(text.find("allreduce of 2 ranks on several nodes has no plan"), std::string::npos)
             << text;
+    }
+}
+
+/// A plan for one node, of which only two ranks reach another one.
+TEST(ClusterTeam, TellsAllWhenAPlanCannotReachAnotherNode) {
+    ClusterTeamOptions options;
+    options.plans = [](const PlanNeed& need) {
+        return nodes::plan_for(need.op, nodes::Layout(Nodes(4)),
+                               *nodes::scheme_named("flat/binomial/messages"), need.bytes,
+                               need.root);
+    };
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 0, 1, 1},
+        [](ClusterTeam& team) {
+            int value = 0;
+            team.broadcast(std::span(&value, 1), 0);
+        },
+        options, &thrown);
+    for (const std::string& text : thrown) {
+        EXPECT_NE(text.find("cannot reach another node"), std::string::npos) << text;
     }
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of one rank of a team over several nodes that are under way beside the one that it
+// is in. Those of different lanes overlap; each lane has memory and channels of its own, so that
+// messages of different operations never mix.
+#pragma once
+
+#include "cluster/far_operation.hpp"
+#include "cluster/network_patience.hpp"
+#include "cluster/station.hpp"
+#include "team/driver.hpp"
+#include "team/look_once.hpp"
+#include "team/patrol.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace corymb::cluster {
+
+class ClusterPending final : public detail::Driver {
+public:
+    using Operation = detail::Operation;
+
+    explicit ClusterPending(Station& station);
+    /// Completes what is under way as ~Request does; requests that are left keep their outcome.
+    ~ClusterPending();
+
+    /// Throws Errc::unsupported for a carrier without channels for such operations.
+    [[nodiscard]] FarOperation& make(const detail::Call& call, std::shared_ptr<const void> keep);
+
+    void start(Operation& operation) override;
+    bool look_once(Operation& operation) override;
+    bool test(Operation& operation) override;
+    void wait(Operation& operation) override;
+    bool cancel(Operation& operation) override; ///< Never: they are collectives.
+    std::size_t wait_any(const std::vector<Operation*>& operations) override;
+    void drain(Operation& operation) noexcept override;
+    void forget(Operation& operation) noexcept override;
+
+    /// Goes on with everything as far as it can at once; failures are told by their requests.
+    void go_on() noexcept;
+    /// The same, and resumes coroutines whose operations are done. Returns how many are under way.
+    std::size_t progress();
+    void complete_all();
+    /// Why what is under way cannot end, if so: a rank of the node has ended or has called
+    /// something else. Ranks in the team's count.
+    [[nodiscard]] std::optional<team::Failure> hopeless();
+
+private:
+    using Looking = team::LookOnce<team::Env>;
+    static constexpr std::size_t steps_of_a_look = 256;
+
+    void begin(FarLane& lane);
+    void go_on(FarLane& lane);
+    [[nodiscard]] bool advance(FarOperation& operation);
+    [[nodiscard]] bool bring_plan(FarOperation& operation);
+    void agree(FarKey& key, const team::PlanKey& which, const std::string& text);
+    void load(FarOperation& operation, FarPlan& plan);
+    [[nodiscard]] bool run(FarOperation& operation, const FarPlan& plan);
+    [[nodiscard]] bool run_local(FarOperation& operation, std::size_t until);
+    [[nodiscard]] bool receive(FarOperation& operation, const FarPlan& plan);
+    void finish(FarOperation& operation, Operation::State state);
+    /// Breaks the team with the exception that is handled.
+    void stop() noexcept;
+    [[nodiscard]] bool has_failed() const noexcept { return station_->shared->is_broken(); }
+    void consume(Operation& operation);
+    [[nodiscard]] FarOperation& first_pending() noexcept; ///< There is one.
+    [[nodiscard]] bool is_hopeless() noexcept;
+    [[nodiscard]] bool must_fail();
+    /// After a look in vain: whether the wait for this operation, among others, is at its end.
+    [[nodiscard]] bool must_end(NetworkPatience& patience, const FarOperation& blamed);
+    [[nodiscard]] team::Failure reason(const FarOperation& operation);
+    /// Everything under way fails; `blamed` is there if the team is not broken yet.
+    void give_up(const FarOperation* blamed) noexcept;
+    void abandon_all() noexcept;
+    [[noreturn]] void throw_failure();
+    void wait_until_over(FarOperation& operation);
+    void resume_coroutines();
+
+    Station* station_;
+    Looking looking_;
+    team::Engine<team::Env, Looking> engine_;
+    detail::Patrol patrol_;        ///< Of waits for other nodes.
+    detail::Patrol patrol_within_; ///< Of waits within the node.
+    int lane_count_;
+    std::uint64_t started_ = 0;
+    std::deque<FarLane> lanes_; ///< In the order in which they were first needed.
+    std::map<team::PlanKey, FarKey> keys_;
+    std::vector<std::unique_ptr<FarOperation>> operations_; ///< All that a request holds.
+    std::vector<Operation*> resumable_;                     ///< Done, with a coroutine.
+    std::size_t pending_count_ = 0;
+    std::exception_ptr thrown_; ///< What has broken the team on this rank.
+};
+
+} // namespace corymb::cluster

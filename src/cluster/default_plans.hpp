@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corymb/cluster_team.hpp>
+
+#include <functional>
+
+namespace corymb::cluster {
+
+/// The default plans of a team over several nodes; defined by the layer that knows the planner.
+/// `can_pull`, asked with each plan: ranks of a node can copy out of each other's memory.
+[[nodiscard]] PlanSource default_plans(const ClusterTeamOptions& options,
+                                       std::function<bool()> can_pull);
+
+} // namespace corymb::cluster

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A nonblocking operation over several nodes, its place in the queue of a lane, and the plans that
+// such operations share.
+#pragma once
+
+#include "cluster/mail.hpp"
+#include "cluster/node_program.hpp"
+#include "cluster/plan_exchange.hpp"
+#include "team/call.hpp"
+#include "team/driver.hpp"
+#include "team/engine.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace corymb::cluster {
+
+struct FarLane;
+
+/// What all ranks have agreed on for a key, seen by one rank.
+struct FarPlan {
+    std::exception_ptr refusal; ///< Why there is none.
+    Plan local;                 ///< What it says to the ranks of the node.
+    std::uint64_t number = 0;
+    team::Readers readers;
+    std::vector<FarStep> far;
+};
+
+struct FarOperation;
+
+/// A key that operations were started with. All ranks start them in the same order, so that the
+/// first one can bring the plan for all.
+struct FarKey {
+    std::optional<FarPlan> plan;     ///< Once the ranks have agreed.
+    FarOperation* bringer = nullptr; ///< Until then.
+};
+
+struct FarOperation final : detail::Operation {
+    FarOperation(FarLane& of, Carrier& carrier, Carried& carried, int lane_number) noexcept
+        : lane(&of), mail(carrier, carried, lane_number) {}
+
+    FarLane* lane;
+    std::size_t index = 0; ///< Among all operations that a request holds.
+    detail::Call call;
+    std::shared_ptr<const void> keep;       ///< What it needs beside the caller's buffers.
+    FarKey* key = nullptr;                  ///< Null: there is nothing to move.
+    std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
+    Mail mail;
+    team::Activation<team::Env> activation;
+    std::size_t next = 0;     ///< Of the plan's far steps.
+    Rank awaited = -1;        ///< On another node; -1: it waits within the node.
+    std::exception_ptr error; ///< Of this operation alone: there is no plan for it.
+};
+
+/// Operations that must happen one after the other, in memory and on channels of their own.
+struct FarLane {
+    FarLane(detail::TeamShared& shared, Rank own, team::LaneId which)
+        : id(which), state(&shared.lane(which).lane_state(own)) {}
+
+    team::LaneId id;
+    team::LaneState<team::Env>* state; ///< Where the rank says what it has begun.
+    std::deque<FarOperation*> queue;   ///< The first one is under way.
+    std::uint64_t begun = 0;
+    team::CallDigest digest; ///< Of their terms.
+    team::Compiler<team::Env>::Peers peers;
+    std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;
+    std::vector<std::byte> scratch;
+};
+
+} // namespace corymb::cluster

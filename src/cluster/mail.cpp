@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/mail.hpp"
+
+#include <algorithm>
+
+namespace corymb::cluster {
+
+namespace {
+
+struct Bytes {
+    std::byte* data;
+    std::size_t count;
+};
+
+Bytes bytes_of(const team::Operands& operands, const team::Places& places) {
+    const std::size_t bytes = operands.bytes;
+    const std::size_t block = operands.block_bytes;
+    const std::size_t begin =
+        places.first_part * bytes + std::min(bytes, places.first_block * block);
+    const std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
+    // Steps write what is not `input` only (check_plan).
+    std::byte* const base = places.buffer == Buffer::input ? const_cast<std::byte*>(operands.input)
+                            : places.buffer == Buffer::output ? operands.output
+                                                              : operands.scratch;
+    return {end > begin ? base + begin : nullptr, end - begin};
+}
+
+/// Puts what came where a fold wants it.
+void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
+             const std::byte* own, const std::vector<std::byte>& incoming) {
+    const std::size_t count = incoming.size() / operands.element_bytes;
+    const std::byte* left = step.incoming_first ? incoming.data() : own;
+    const std::byte* right = step.incoming_first ? own : incoming.data();
+    operands.combine(left, right, to, count, operands.context);
+}
+
+} // namespace
+
+std::size_t Mail::size_of(const FarStep& step, const team::Operands& operands) {
+    return bytes_of(operands, step.to).count;
+}
+
+void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
+    ++carried_->messages_out;
+    if (step.kind == StepKind::signal) {
+        sent_.emplace_back(
+            carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark),
+            step.peer);
+        return;
+    }
+    const Bytes from = bytes_of(operands, step.from);
+    carried_->bytes_out += from.count;
+    send(from.data, from.count, step.peer, mark);
+}
+
+void Mail::send(const void* data, std::size_t bytes, Rank to, int mark) {
+    sent_.emplace_back(carrier_->send(data, bytes, to, channel(Carrier::Channel::data), mark), to);
+}
+
+void Mail::post(std::span<const FarStep> group, const team::Operands& operands) {
+    posted_.reserve(group.size());
+    for (const FarStep& step : group) {
+        const Bytes to = bytes_of(operands, step.to);
+        auto kind = Carrier::Channel::data;
+        std::byte* data = to.data;
+        std::vector<std::byte> incoming;
+        if (step.kind == StepKind::wait) {
+            kind = Carrier::Channel::notifications;
+        } else if (step.kind == StepKind::fold) {
+            incoming.resize(to.count);
+            data = incoming.data();
+        }
+        posted_.push_back(
+            {carrier_->receive(data, to.count, step.peer, channel(kind)), std::move(incoming)});
+    }
+}
+
+void Mail::post(void* data, std::size_t bytes, Rank from) {
+    posted_.reserve(posted_.size() + 1);
+    posted_.push_back({carrier_->receive(data, bytes, from, channel(Carrier::Channel::data)), {}});
+}
+
+bool Mail::test_next(Carrier::Arrival& arrival) {
+    return carrier_->test(posted_[taken_].ticket, arrival);
+}
+
+void Mail::take() {
+    if (++taken_ == posted_.size()) {
+        posted_.clear();
+        taken_ = 0;
+    }
+}
+
+void Mail::take(const FarStep& step, const team::Operands& operands) {
+    const Bytes to = bytes_of(operands, step.to);
+    ++carried_->messages_in;
+    carried_->bytes_in += to.count;
+    if (step.kind == StepKind::fold) {
+        combine(step, operands, to.data, bytes_of(operands, step.from).data,
+                posted_[taken_].incoming);
+    }
+    take();
+    if (posted_.empty()) {
+        ++carried_->rounds;
+    }
+}
+
+bool Mail::are_sent() {
+    Carrier::Arrival nothing;
+    std::erase_if(sent_, [&](const std::pair<Carrier::Ticket, Rank>& sent) {
+        return carrier_->test(sent.first, nothing);
+    });
+    return sent_.empty();
+}
+
+void Mail::abandon_all() noexcept {
+    for (const auto& [ticket, peer] : sent_) {
+        carrier_->abandon(ticket);
+    }
+    for (std::size_t i = taken_; i < posted_.size(); ++i) {
+        carrier_->abandon(posted_[i].ticket);
+    }
+    sent_.clear();
+    posted_.clear();
+    taken_ = 0;
+}
+
+} // namespace corymb::cluster

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages to and from other nodes that one operation of a rank has under way.
+#pragma once
+
+#include "cluster/node_program.hpp"
+
+#include <corymb/cluster_team.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace corymb::cluster {
+
+/// Nothing here waits. What a carrier throws goes through; then `abandon_all`, while the memory of
+/// the messages is still there.
+class Mail {
+public:
+    /// `lane` 0 is that of blocking operations; others have channels of the carrier of their own.
+    Mail(Carrier& carrier, Carried& carried, int lane) noexcept
+        : carrier_(&carrier), carried_(&carried), lane_(lane) {}
+
+    void send(const FarStep& step, const team::Operands& operands, int mark);
+    /// Posts the receives of these steps at once; none is posted yet.
+    void post(std::span<const FarStep> group, const team::Operands& operands);
+    /// Looks whether the first receive that was not taken yet is done; then `arrival` is filled in.
+    [[nodiscard]] bool test_next(Carrier::Arrival& arrival);
+    /// Puts what that receive, of `step`, has brought where the step wants it.
+    void take(const FarStep& step, const team::Operands& operands);
+    /// Whether receives are posted that were not taken.
+    [[nodiscard]] bool has_posted() const noexcept { return !posted_.empty(); }
+
+    // The same of bytes that are not counted: of ranks that agree on a plan.
+    void send(const void* data, std::size_t bytes, Rank to, int mark);
+    void post(void* data, std::size_t bytes, Rank from);
+    void take();
+
+    /// Looks at what was sent: whether all of its memory is free.
+    [[nodiscard]] bool are_sent();
+    /// Who has not taken what was sent; there is one.
+    [[nodiscard]] Rank last_receiver() const noexcept { return sent_.back().second; }
+    void abandon_all() noexcept;
+
+    /// The bytes that a step has to receive.
+    [[nodiscard]] static std::size_t size_of(const FarStep& step, const team::Operands& operands);
+
+private:
+    struct Posted {
+        Carrier::Ticket ticket;
+        std::vector<std::byte> incoming; ///< Of a fold.
+    };
+    [[nodiscard]] Carrier::Channel channel(Carrier::Channel kind) const noexcept {
+        return static_cast<Carrier::Channel>(2 * lane_ + static_cast<int>(kind));
+    }
+
+    Carrier* carrier_;
+    Carried* carried_;
+    int lane_;
+    std::vector<std::pair<Carrier::Ticket, Rank>> sent_;
+    std::vector<Posted> posted_;
+    std::size_t taken_ = 0; ///< Of `posted_`.
+};
+
+} // namespace corymb::cluster

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank waits for other nodes: it gives its CPU away the longer the wait takes, and sees now
+// and then whether its own node still stands.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace corymb::cluster {
+
+class NetworkPatience {
+public:
+    /// `oversubscribed`: not every rank of the node has a CPU.
+    explicit NetworkPatience(bool oversubscribed) noexcept
+        : looks_(oversubscribed ? looks_at_once - 1 : 0) {}
+
+    /// After a look in vain. True: long enough that the caller sees what is wrong (`waited_ns`,
+    /// and, each time that `must_watch` says so, its node).
+    [[nodiscard]] bool is_long() {
+        if (looks_ < looks_at_once) {
+            ++looks_;
+            return false;
+        }
+        const std::int64_t now = now_ns();
+        if (since_ns_ == 0) {
+            since_ns_ = watched_ns_ = now;
+        }
+        waited_ns_ = now - since_ns_;
+        if (waited_ns_ < yield_for_ns) {
+            std::this_thread::yield();
+        } else {
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+        return true;
+    }
+    [[nodiscard]] std::int64_t waited_ns() const noexcept { return waited_ns_; }
+    [[nodiscard]] bool must_watch() noexcept {
+        if (since_ns_ + waited_ns_ - watched_ns_ < watch_every_ns) {
+            return false;
+        }
+        watched_ns_ = since_ns_ + waited_ns_;
+        return true;
+    }
+
+private:
+    /// Looks without a pause, where every rank of the node has a CPU.
+    static constexpr int looks_at_once = 200;
+    /// Then yields for so long; a message within a rack takes less.
+    static constexpr std::int64_t yield_for_ns = 1'000'000;
+    static constexpr std::int64_t watch_every_ns = 20'000'000;
+
+    int looks_;
+    std::int64_t since_ns_ = 0;
+    std::int64_t waited_ns_ = 0;
+    std::int64_t watched_ns_ = 0;
+};
+
+} // namespace corymb::cluster

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How all ranks come to the same plan: up a binomial tree over all of them goes whether their nodes
+// allow copies between processes, down goes what rank 0 has planned.
+#pragma once
+
+#include "cluster/mail.hpp"
+#include "cluster/station.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace corymb::cluster {
+
+class PlanExchange {
+public:
+    /// Of messages with this mark, which `mail` carries; there are no others on it meanwhile. If
+    /// this goes before they are over, `mail` must abandon them first.
+    PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark);
+
+    /// Goes on as far as it can at once; true: `text` is that of all ranks. On rank 0 it plans.
+    /// Throws as the carrier does, and Errc::mismatch where a rank calls something else.
+    [[nodiscard]] bool advance();
+    /// Of rank 0; see Station::plan_text.
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+    /// Who is waited for.
+    [[nodiscard]] Rank awaited() const noexcept;
+
+private:
+    enum class Stage : std::uint8_t { beginning, votes, length, text, handing_on, over };
+
+    [[nodiscard]] bool collect();
+    [[nodiscard]] bool has_come(std::size_t bytes);
+    void vote();
+    void hand_on();
+
+    Station* station_;
+    Mail* mail_;
+    team::PlanKey key_;
+    int mark_;
+    Stage stage_ = Stage::beginning;
+    Rank parent_ = -1;
+    std::vector<Rank> children_;       ///< The nearest first.
+    std::vector<unsigned char> votes_; ///< Of the children, then the rank's own.
+    std::size_t voted_ = 0;
+    std::uint64_t length_ = 0;
+    std::string text_;
+};
+
+} // namespace corymb::cluster

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/station.hpp"
+
+#include "cluster/default_plans.hpp"
+#include "team/disagreement.hpp"
+#include "team/member.hpp"
+
+#include <corymb/detail/untyped.hpp>
+#include <corymb/error.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace corymb::cluster {
+
+namespace {
+
+bool has_pull(const Plan& plan) {
+    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
+        return std::ranges::find(steps, Mechanism::pull, &Step::via) != steps.end();
+    });
+}
+
+} // namespace
+
+Station::Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptions& options)
+    : local(std::move(local_team)), shared(detail::Untyped::member(local).shared),
+      carrier(&of_messages),
+      plans(options.plans ? options.plans
+                          : default_plans(options, [this] { return plans_for_pull; })),
+      rank(options.rank), home(options.node_of_rank, options.rank), own(local.rank()) {}
+
+int Station::nodes() const noexcept {
+    return 1 + *std::ranges::max_element(home.node_of_rank);
+}
+
+std::string Station::name_of(Rank which) const {
+    return "rank " + std::to_string(which) + " (node " +
+           std::to_string(home.node_of_rank[static_cast<std::size_t>(which)]) + ")";
+}
+
+std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
+    try {
+        plans_for_pull = all_can_pull;
+        Plan plan = plans({key.op, size(), key.root, key.bytes, key.ordered, false});
+        if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes) {
+            throw Error(Errc::invalid_plan, "the plan source returned a plan for another "
+                                            "operation, size or payload");
+        }
+        check_plan(plan, key.ordered);
+        check_far_steps(plan, home.node_of_rank);
+        if (!all_can_pull && has_pull(plan)) {
+            throw Error(Errc::unsupported, plan.algorithm +
+                                               " copies between processes, which process_vm_readv "
+                                               "refuses on a node; plan without `pull`");
+        }
+        return to_json(plan);
+    } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
+        return std::string("!") + error.what();
+    }
+}
+
+Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
+    if (text.starts_with('!')) {
+        throw Error(Errc::unsupported,
+                    std::string(to_string(key.op)) + " of " + std::to_string(size()) +
+                        " ranks on several nodes has no plan: " + text.substr(1));
+    }
+    return plan_from_json(text);
+}
+
+void Station::check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark) {
+    if (arrival.mark != mark || arrival.bytes != bytes) {
+        fail({Errc::mismatch,
+              name_of(rank) + " and " + name_of(peer) +
+                  ", which is on another node, call different operations, or with different "
+                  "sizes; all ranks must call the same",
+              {rank, peer}});
+    }
+}
+
+std::vector<int> Station::missing(team::LaneId lane, std::uint64_t number) {
+    if (lane == 0) {
+        return shared->missing(number);
+    }
+    std::vector<int> ranks;
+    auto edges = shared->lane(lane);
+    for (Rank other = 0; other < shared->fabric.size(); ++other) {
+        if (edges.lane_state(other).started.load(std::memory_order_relaxed) < number) {
+            ranks.push_back(other);
+        }
+    }
+    return ranks;
+}
+
+std::vector<int> Station::lost(team::LaneId lane, std::uint64_t number) {
+    if (lane == 0) {
+        return shared->lost(number);
+    }
+    std::vector<int> ranks;
+    if (!shared->company) {
+        return ranks;
+    }
+    auto edges = shared->lane(lane);
+    shared->company->watch.look();
+    for (Rank other = 0; other < shared->fabric.size(); ++other) {
+        if (edges.lane_state(other).finished.load(std::memory_order_relaxed) < number &&
+            shared->is_elsewhere(other) &&
+            shared->company->watch.has_ended(shared->fabric.state(other).pid)) {
+            ranks.push_back(other);
+        }
+    }
+    return ranks;
+}
+
+team::Failure Station::local_failure(team::LaneId lane, std::uint64_t number, bool met_other_call) {
+    if (shared->is_broken()) {
+        shared->throw_failure();
+    }
+    if (auto differ = detail::disagreement(*shared, lane, number)) {
+        return as_seen_by_all(std::move(*differ));
+    }
+    if (met_other_call) {
+        return as_seen_by_all(detail::foreign_message(*shared, own));
+    }
+    team::Failure failure;
+    failure.ranks = lost(lane, number);
+    if (failure.ranks.empty()) {
+        failure.code = Errc::timeout;
+        failure.ranks = missing(lane, number);
+    }
+    failure.text = failure.code != Errc::timeout ? "ended without finishing an operation:"
+                   : failure.ranks.empty()
+                       ? "all have come, but one still waits, perhaps for another node"
+                       : "did not arrive within the deadline:";
+    for (const Rank other : failure.ranks) {
+        failure.text += " " + shared->name_of(other);
+    }
+    return as_seen_by_all(std::move(failure));
+}
+
+team::Failure Station::vain_wait(Rank peer) const {
+    return {Errc::timeout,
+            name_of(rank) + " waited in vain for " + name_of(peer) + " on another node",
+            {peer}};
+}
+
+team::Failure Station::as_seen_by_all(team::Failure failure) const {
+    failure.text =
+        "among the ranks of " + name_of(rank) + ", which count from 0 here: " + failure.text;
+    for (int& other : failure.ranks) {
+        other = home.members[static_cast<std::size_t>(other)];
+    }
+    return failure;
+}
+
+bool Station::is_interrupted() noexcept {
+    try {
+        if (!shared->options.interrupted || !shared->options.interrupted()) {
+            return false;
+        }
+        shared->fail({Errc::interrupted, name_of(rank) + " was interrupted", {rank}});
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
+void Station::fail(const team::Failure& failure) {
+    if (!shared->is_broken()) {
+        shared->fail(failure);
+    }
+    shared->wait_for_copies(); // The caller may free its buffers now.
+    shared->throw_failure();
+}
+
+void Station::break_team() {
+    if (shared->is_broken()) {
+        return;
+    }
+    try {
+        throw;
+    } catch (const Error& error) {
+        shared->fail({error.code(), error.what(), {rank}});
+    } catch (const std::exception& error) {
+        shared->fail({Errc::team_broken, name_of(rank) + " failed: " + error.what(), {rank}});
+    } catch (...) {
+        shared->fail({Errc::team_broken, name_of(rank) + " failed", {rank}});
+    }
+    shared->wait_for_copies();
+}
+
+} // namespace corymb::cluster

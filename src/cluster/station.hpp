@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank of a team over several nodes has for all of its operations: where it is, with whom,
+// and how it says what went wrong.
+#pragma once
+
+#include "cluster/node_program.hpp"
+#include "team/team_shared.hpp"
+
+#include <corymb/cluster_team.hpp>
+#include <corymb/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corymb::cluster {
+
+/// A lane of the node's team that nothing else uses: for blocking operations. Those that do not
+/// block have the lanes after it.
+inline constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_lanes_max;
+/// Nonblocking collective number s has lane cluster_lane + 1 + s mod lanes, and the carrier's
+/// channels of that number; there are at most so many.
+inline constexpr int nonblocking_lanes_max = 8;
+/// Who waits within the node waits a little longer than who waits for another node, and so hears
+/// from that rank what is wrong.
+[[nodiscard]] constexpr std::int64_t deadline_within_node(std::int64_t deadline_ns) noexcept {
+    return deadline_ns + deadline_ns / 8;
+}
+
+struct Station {
+    Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptions& options);
+    Station(const Station&) = delete;
+    Station& operator=(const Station&) = delete;
+
+    Team local;
+    std::shared_ptr<detail::TeamShared> shared;
+    Carrier* carrier;
+    PlanSource plans;
+    Rank rank;
+    Home home;
+    Rank own; ///< On the node.
+    Carried carried;
+    bool plans_for_pull = true; ///< Asked by the default plans: all nodes allow copies.
+
+    [[nodiscard]] int size() const noexcept { return static_cast<int>(home.node_of_rank.size()); }
+    [[nodiscard]] int nodes() const noexcept;
+    [[nodiscard]] bool can_pull() const noexcept {
+        return !shared->company || shared->company->pull;
+    }
+    [[nodiscard]] std::string name_of(Rank rank) const;
+    /// What a carrier takes as a mark.
+    [[nodiscard]] static int mark_of(channel::Signature signature) noexcept {
+        return signature & 0x7FFF;
+    }
+
+    /// On rank 0: a plan for all, as JSON, or, with '!' in front, why there is none.
+    [[nodiscard]] std::string plan_text(const team::PlanKey& key, bool all_can_pull);
+    /// That plan. Throws Errc::unsupported with the reason.
+    [[nodiscard]] Plan plan_of(const team::PlanKey& key, const std::string& text) const;
+
+    /// Fails where a message belongs to another call.
+    void check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark);
+    /// Ranks of the node that have not begun operation `number` of a lane.
+    [[nodiscard]] std::vector<int> missing(team::LaneId lane, std::uint64_t number);
+    /// Those that have ended without finishing it.
+    [[nodiscard]] std::vector<int> lost(team::LaneId lane, std::uint64_t number);
+    /// Why a wait for the own node has ended. Ranks in the team's count.
+    [[nodiscard]] team::Failure local_failure(team::LaneId lane, std::uint64_t number,
+                                              bool met_other_call);
+    /// Of a rank on another node that nothing has come from within the deadline.
+    [[nodiscard]] team::Failure vain_wait(Rank peer) const;
+    /// The same of a failure whose ranks count from 0 on the node.
+    [[nodiscard]] team::Failure as_seen_by_all(team::Failure failure) const;
+    /// Asks the user's hook; if it says so, the team is broken.
+    [[nodiscard]] bool is_interrupted() noexcept;
+    /// Breaks the team on this node, if it is not broken yet, and throws what counts.
+    [[noreturn]] void fail(const team::Failure& failure);
+    /// The same while an exception is handled, which is the reason; returns.
+    void break_team();
+};
+
+} // namespace corymb::cluster

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nonblocking operations over several nodes: any number under way, completed in any order, and what
+// happens to them when something goes wrong. Threads play the ranks.
+#include "cluster_team/affine.hpp"
+#include "cluster_team/switchboard.hpp"
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/request.hpp>
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace corymb;
+using namespace std::chrono_literals;
+using cluster_test::on_nodes;
+using cluster_test::Then;
+
+using Nodes = std::vector<int>;
+
+/// Whole numbers, so that sums are exact in any order.
+double value(Rank rank, std::size_t place, int round) {
+    return static_cast<double>(
+        (static_cast<std::size_t>(rank) * 13 + place * 5 + static_cast<std::size_t>(round) * 17) %
+        997);
+}
+
+/// One of each operation, with buffers of its own.
+class OneOfEach {
+public:
+    OneOfEach(ClusterTeam& team, std::size_t count, int round)
+        : team_(&team), count_(count), round_(round), root_(round % team.size()) {
+        const auto size = static_cast<std::size_t>(team.size());
+        for (std::size_t i = 0; i < count * size; ++i) {
+            input_.push_back(value(team.rank(), i, round));
+        }
+        outputs_.resize(10);
+        for (auto& output : outputs_) {
+            output.assign(count * size, -1);
+        }
+        const std::span<const double> all(input_);
+        const auto one = all.first(count);
+        auto& out = outputs_;
+        out[0] = input_;
+        requests.push_back(team.ibarrier());
+        requests.push_back(team.ibroadcast(std::span(out[0]), root_));
+        requests.push_back(team.ireduce(one, std::span(out[1]).first(count), {}, root_));
+        requests.push_back(team.iallreduce(one, std::span(out[2]).first(count)));
+        requests.push_back(team.igather(one, std::span(out[3]), root_));
+        requests.push_back(team.iscatter(all, std::span(out[4]).first(count), root_));
+        requests.push_back(team.iallgather(one, std::span(out[5])));
+        requests.push_back(team.ialltoall(all, std::span(out[6])));
+        requests.push_back(team.ireduce_scatter(all, std::span(out[7]).first(count)));
+        requests.push_back(team.iscan(one, std::span(out[8]).first(count)));
+        requests.push_back(team.iexscan(one, std::span(out[9]).first(count)));
+    }
+
+    /// What is in the buffers after all are complete; the name of the first operation that is not
+    /// right, or nothing.
+    [[nodiscard]] std::string wrong() const {
+        const Rank own = team_->rank();
+        const Rank size = team_->size();
+        const auto place = static_cast<std::size_t>(own) * count_;
+        const auto part = [&](Rank rank, std::size_t first) {
+            std::vector<double> values;
+            for (std::size_t i = 0; i < count_; ++i) {
+                values.push_back(value(rank, first + i, round_));
+            }
+            return values;
+        };
+        const auto sum = [&](Rank end, std::size_t first) {
+            std::vector<double> values(count_);
+            for (Rank rank = 0; rank < end; ++rank) {
+                std::ranges::transform(values, part(rank, first), values.begin(), std::plus<>());
+            }
+            return values;
+        };
+        const auto parts = [&](const std::function<std::vector<double>(Rank)>& of) {
+            std::vector<double> values;
+            for (Rank rank = 0; rank < size; ++rank) {
+                const auto its = of(rank);
+                values.insert(values.end(), its.begin(), its.end());
+            }
+            return values;
+        };
+        const auto begins = [&](std::size_t output, const std::vector<double>& wanted) {
+            return std::ranges::equal(std::span(outputs_[output]).first(wanted.size()), wanted);
+        };
+        const auto from_all = parts([&](Rank rank) { return part(rank, 0); });
+        if (!begins(0, parts([&](Rank rank) {
+                        return part(root_, static_cast<std::size_t>(rank) * count_);
+                    }))) {
+            return "broadcast";
+        }
+        if (own == root_ && (!begins(1, sum(size, 0)) || !begins(3, from_all))) {
+            return "reduce or gather";
+        }
+        return !begins(2, sum(size, 0))                                          ? "allreduce"
+               : !begins(4, part(root_, place))                                  ? "scatter"
+               : !begins(5, from_all)                                            ? "allgather"
+               : !begins(6, parts([&](Rank rank) { return part(rank, place); })) ? "alltoall"
+               : !begins(7, sum(size, place))                                    ? "reduce_scatter"
+               : !begins(8, sum(own + 1, 0))                                     ? "scan"
+               : own > 0 && !begins(9, sum(own, 0))                              ? "exscan"
+                                                                                 : "";
+    }
+
+    std::vector<Request> requests;
+
+private:
+    ClusterTeam* team_;
+    std::size_t count_;
+    int round_;
+    Rank root_;
+    std::vector<double> input_;
+    std::vector<std::vector<double>> outputs_;
+};
+
+/// In another order on each rank, each by another function.
+void complete(std::vector<Request>& requests, unsigned seed) {
+    std::mt19937 random(seed);
+    std::ranges::shuffle(requests, random);
+    switch (seed % 3) {
+    case 0: wait_all(requests); break;
+    case 1:
+        while (wait_any(requests) != no_request) {
+        }
+        break;
+    default:
+        for (Request& request : requests) {
+            while (!request.test()) {
+                std::this_thread::yield();
+            }
+        }
+    }
+    EXPECT_TRUE(std::ranges::none_of(requests, &Request::valid));
+}
+
+class RequestsOnNodes : public testing::TestWithParam<Nodes> {};
+
+TEST_P(RequestsOnNodes, EveryOperationIsRight) {
+    for (const bool lazy : {false, true}) {
+        on_nodes(
+            GetParam(),
+            [](ClusterTeam& team) {
+                for (int round = 0; round < 3; ++round) {
+                    for (const std::size_t count : {0U, 1U, 700U, 5000U}) {
+                        OneOfEach all(team, count, round);
+                        complete(all.requests, static_cast<unsigned>(team.rank() + round));
+                        EXPECT_EQ(all.wrong(), "") << count << " on rank " << team.rank();
+                    }
+                }
+            },
+            {}, nullptr, lazy);
+    }
+}
+
+/// Several sizes of all at once, with blocking operations in between at another place on each rank.
+TEST_P(RequestsOnNodes, AnyNumberIsUnderWay) {
+    on_nodes(GetParam(), [](ClusterTeam& team) {
+        const auto blocking = [&](int round) {
+            const double own = value(team.rank(), 0, round);
+            double sum = 0;
+            team.allreduce(std::span(&own, 1), std::span(&sum, 1));
+            double wanted = 0;
+            for (Rank rank = 0; rank < team.size(); ++rank) {
+                wanted += value(rank, 0, round);
+            }
+            EXPECT_EQ(sum, wanted);
+        };
+        std::deque<OneOfEach> all;
+        std::vector<Request> requests;
+        for (int round = 0; round < 6; ++round) {
+            if (round == team.rank() % 6) {
+                blocking(7);
+            }
+            auto& each = all.emplace_back(team, round % 2 == 0 ? 1 : 3000, round);
+            std::ranges::move(each.requests, std::back_inserter(requests));
+            each.requests.clear();
+        }
+        blocking(8);
+        complete(requests, static_cast<unsigned>(team.rank() + 1));
+        for (const OneOfEach& each : all) {
+            EXPECT_EQ(each.wrong(), "") << "on rank " << team.rank();
+        }
+        EXPECT_EQ(team.progress(), 0u);
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, RequestsOnNodes,
+                         testing::Values(Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1, 1}, Nodes{0, 1, 2},
+                                         Nodes{0, 0, 0}));
+
+TEST(ClusterRequests, FewLanesCarryManyOperations) {
+    for (const int lanes : {1, 2}) {
+        on_nodes(
+            {0, 1, 1},
+            [](ClusterTeam& team) {
+                OneOfEach first(team, 3, 0);
+                OneOfEach second(team, 900, 1);
+                complete(second.requests, static_cast<unsigned>(team.rank()));
+                complete(first.requests, static_cast<unsigned>(team.rank()));
+                EXPECT_EQ(first.wrong() + second.wrong(), "");
+            },
+            {}, nullptr, false, lanes);
+    }
+}
+
+/// Who tests returns at once, however late the others are.
+TEST(ClusterRequests, DoNotWaitForADelayedRank) {
+    for (const Rank late : {0, 1, 2}) {
+        auto looked = std::make_unique<std::atomic<int>>(0);
+        on_nodes({0, 0, 1}, [late, &looked](ClusterTeam& team) {
+            while (team.rank() == late && *looked < 2) {
+                std::this_thread::yield();
+            }
+            OneOfEach all(team, 40, 2);
+            if (team.rank() != late) {
+                EXPECT_FALSE(all.requests[0].test());
+                EXPECT_GT(team.progress(), 0u);
+                ++*looked;
+            }
+            team.complete_all();
+            for (Request& request : all.requests) {
+                EXPECT_TRUE(request.test());
+            }
+            EXPECT_EQ(all.wrong(), "");
+        });
+    }
+}
+
+/// The nonblocking and the blocking form of one operation, either first, before there is a plan.
+TEST(ClusterRequests, CrossBlockingOperations) {
+    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+        const int own = team.rank() + 1;
+        int one = 0;
+        int other = 0;
+        if (team.rank() == 1) {
+            team.allreduce(std::span(&own, 1), std::span(&one, 1));
+        }
+        Request request = team.iallreduce(std::span(&own, 1), std::span(&other, 1));
+        if (team.rank() != 1) {
+            team.allreduce(std::span(&own, 1), std::span(&one, 1));
+        }
+        request.wait();
+        EXPECT_EQ(one, 6);
+        EXPECT_EQ(other, 6);
+    });
+}
+
+TEST(ClusterRequests, CarryWhatTheirPlansSay) {
+    const Nodes where{0, 0, 1, 1};
+    const nodes::Layout layout(where);
+    const auto scheme = *nodes::scheme_named("lanes/2/doubling/shared");
+    ClusterTeamOptions options;
+    options.plans = [&](const PlanNeed& need) {
+        return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
+    };
+    constexpr std::size_t bytes = 240;
+    const NodeTraffic counted = node_traffic(
+        nodes::plan_for(Collective::allgather, layout, scheme, bytes, 0), where, bytes);
+    on_nodes(
+        where,
+        [&](ClusterTeam& team) {
+            const std::vector<char> input(bytes, static_cast<char>(team.rank()));
+            std::vector<char> output(bytes * where.size());
+            for (std::uint64_t round = 1; round <= 3; ++round) {
+                team.iallgather(std::span<const char>(input), std::span(output)).wait();
+                EXPECT_EQ(team.carried().bytes_in,
+                          round * counted.rank_in[static_cast<std::size_t>(team.rank())]);
+            }
+        },
+        options);
+}
+
+/// An operator with state is copied.
+TEST(ClusterRequests, KeepTheirOperator) {
+    on_nodes({0, 1}, [](ClusterTeam& team) {
+        std::vector<Request> requests;
+        const std::vector<int> own(2000, team.rank() + 2);
+        std::vector<int> result(own.size());
+        {
+            const auto add = [base = 4](int left, int right) {
+                return (left + right) % base;
+            };
+            requests.push_back(team.iallreduce(std::span<const int>(own), std::span(result), add));
+        }
+        wait_all(requests);
+        EXPECT_EQ(result, std::vector<int>(own.size(), 1));
+    });
+}
+
+struct Task {
+    struct promise_type {
+        Task get_return_object() { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() { throw; }
+    };
+};
+
+Task two_sums(ClusterTeam& team, int& result) {
+    const int own = team.rank() + 1;
+    int sum = 0;
+    co_await team.iallreduce(std::span(&own, 1), std::span(&sum, 1));
+    const int twice = 2 * sum;
+    co_await team.iallreduce(std::span(&twice, 1), std::span(&sum, 1));
+    result = sum;
+}
+
+TEST(ClusterRequests, ResumeCoroutines) {
+    on_nodes({0, 1, 0}, [](ClusterTeam& team) {
+        int first = 0;
+        int second = 0;
+        two_sums(team, first);
+        two_sums(team, second);
+        if (team.rank() == 0) {
+            team.complete_all();
+        }
+        while (team.progress() > 0) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(first, 36);
+        EXPECT_EQ(second, 36);
+    });
+}
+
+TEST(ClusterRequests, GoWithTheirTeam) {
+    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+        std::vector<int> data(3000, team.rank());
+        Request kept = team.ibroadcast(std::span(data), 2);
+        Request let_go = team.ibarrier();
+        {
+            const Request gone = std::move(let_go);
+        }
+        ClusterTeam last = std::move(team);
+        {
+            const ClusterTeam gone = std::move(last);
+        }
+        EXPECT_EQ(data, std::vector<int>(3000, 2));
+        kept.wait();
+        EXPECT_FALSE(kept.valid());
+    });
+}
+
+TEST(ClusterRequests, CannotBeCancelledOrStartedAgain) {
+    on_nodes({0, 1}, [](ClusterTeam& team) {
+        Request request = team.ibarrier();
+        EXPECT_THROW(static_cast<void>(request.cancel()), Error);
+        EXPECT_THROW(request.start(), Error);
+        EXPECT_FALSE(request.is_persistent());
+        request.wait();
+        EXPECT_THROW(request.wait(), Error);
+    });
+}
+
+// What goes wrong
+// -------------------------------------------------------------------------------------------------
+
+TEST(ClusterRequests, NeedACarrierWithLanes) {
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 1},
+        [](ClusterTeam& team) {
+            team.barrier();
+            static_cast<void>(team.ibarrier());
+        },
+        {}, &thrown, false, 0);
+    for (const std::string& text : thrown) {
+        EXPECT_NE(text.find("Carrier::lanes"), std::string::npos) << text;
+    }
+}
+
+/// Its request says that there is no plan; others go on.
+TEST(ClusterRequests, SayWhatTheyCannotDo) {
+    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+        const unsigned one = 1;
+        unsigned sum = 0;
+        unsigned all = 0;
+        for (int round = 0; round < 2; ++round) {
+            Request impossible = team.iallreduce(std::span(&one, 1), std::span(&sum, 1), Then());
+            Request possible = team.iallreduce(std::span(&one, 1), std::span(&all, 1));
+            possible.wait();
+            EXPECT_EQ(all, 3u);
+            try {
+                impossible.wait();
+                ADD_FAILURE() << "it was done";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), Errc::unsupported);
+                EXPECT_NE(std::string(error.what()).find("has no plan"), std::string::npos);
+            }
+        }
+        team.barrier();
+    });
+}
+
+/// The errors of all ranks.
+std::vector<std::string> errors_of(const Nodes& where,
+                                   const std::function<void(ClusterTeam&)>& life) {
+    std::vector<std::string> thrown;
+    on_nodes(where, life, {}, &thrown);
+    return thrown;
+}
+
+std::string all_of(const std::vector<std::string>& texts) {
+    return std::accumulate(
+        texts.begin(), texts.end(), std::string(),
+        [](const std::string& all, const std::string& text) { return all + text + "\n"; });
+}
+
+TEST(ClusterRequests, NoticeCallsThatDifferOnAnotherNode) {
+    const auto thrown = errors_of({0, 1}, [](ClusterTeam& team) {
+        std::vector<int> data(team.rank() == 0 ? 4 : 8);
+        team.ibroadcast(std::span(data), 0).wait();
+    });
+    EXPECT_NE(thrown[1].find("call different operations"), std::string::npos) << thrown[1];
+}
+
+TEST(ClusterRequests, NoticeCallsThatDifferOnTheNode) {
+    const auto thrown = errors_of({0, 1, 1}, [](ClusterTeam& team) {
+        int value = 0;
+        Request request =
+            team.rank() == 2 ? team.ibroadcast(std::span(&value, 1), 0) : team.ibarrier();
+        request.wait();
+    });
+    EXPECT_NE(all_of(thrown).find("differ"), std::string::npos) // In the plan, or in a step.
+        << all_of(thrown);
+}
+
+TEST(ClusterRequests, NameWhoIsLateOnAnotherNode) {
+    for (const bool waits : {false, true}) {
+        const auto thrown = errors_of({0, 0, 1}, [waits](ClusterTeam& team) {
+            if (team.rank() == 2) {
+                return;
+            }
+            Request request = team.ibarrier();
+            if (waits) {
+                request.wait();
+            }
+            while (!request.test()) {
+            }
+        });
+        EXPECT_NE(all_of(thrown).find("in vain for rank 2 (node 1)"), std::string::npos)
+            << all_of(thrown);
+        EXPECT_NE(all_of(thrown).find("nonblocking operation 1"), std::string::npos);
+    }
+}
+
+TEST(ClusterRequests, NameWhoIsLateOnTheNode) {
+    const Nodes where{0, 0, 1};
+    const nodes::Layout layout(where);
+    ClusterTeamOptions options;
+    options.plans = [&](const PlanNeed& need) {
+        return nodes::plan_for(need.op, layout,
+                               *nodes::scheme_named("lanes/1/dissemination/shared"), need.bytes,
+                               need.root);
+    };
+    std::vector<std::string> thrown;
+    on_nodes(
+        where,
+        [](ClusterTeam& team) {
+            team.ibarrier().wait(); // There is a plan.
+            if (team.rank() != 1) {
+                team.ibarrier().wait();
+                return;
+            }
+            std::this_thread::sleep_for(3s); // Beyond the deadline.
+        },
+        options, &thrown);
+    EXPECT_NE(thrown[0].find("did not arrive within the deadline: rank 1"), std::string::npos)
+        << all_of(thrown);
+}
+
+TEST(ClusterRequests, TellWhatAnOperatorThrows) {
+    const auto thrown = errors_of({0, 0, 1}, [](ClusterTeam& team) {
+        const int own = team.rank();
+        int sum = 0;
+        const auto add = [rank = team.rank()](int left, int right) -> int {
+            if (rank == 0) {
+                throw std::range_error("too large");
+            }
+            return left + right;
+        };
+        std::vector<Request> requests;
+        requests.push_back(team.ireduce(std::span(&own, 1), std::span(&sum, 1), add, 0));
+        requests.push_back(team.ibarrier());
+        wait_all(requests);
+    });
+    EXPECT_EQ(thrown[0], "too large") << all_of(thrown);
+}
+
+/// Rank 0 leaves in the middle, with a request under way: the others are told.
+TEST(ClusterRequests, BreakTheTeamDuringAnException) {
+    const auto thrown = errors_of({0, 0, 0}, [](ClusterTeam& team) {
+        Request request = team.ibarrier();
+        if (team.rank() == 0) {
+            Request second = team.ibarrier();
+            throw std::runtime_error("enough");
+        }
+        request.wait();
+        team.ibarrier().wait();
+        team.ibarrier().wait();
+    });
+    EXPECT_EQ(thrown[0], "enough");
+    EXPECT_NE(thrown[1].find("left with an exception"), std::string::npos) << thrown[1];
+}
+
+/// After a failure every request fails, those of blocking calls, too; nothing stays posted, which
+/// `on_nodes` looks for.
+TEST(ClusterRequests, FailTogether) {
+    const auto thrown = errors_of({0, 1, 1}, [](ClusterTeam& team) {
+        if (team.rank() == 0) {
+            team.abandon("it is over");
+            return;
+        }
+        OneOfEach all(team, 2000, 1);
+        int failed = 0;
+        for (Request& request : all.requests) {
+            try {
+                request.wait();
+            } catch (const Error&) {
+                ++failed;
+            }
+        }
+        EXPECT_EQ(failed, static_cast<int>(all.requests.size()));
+        team.barrier();
+    });
+    EXPECT_EQ(thrown[0], "");
+    EXPECT_NE(thrown[1], "");
+    EXPECT_NE(thrown[2], "");
+}
+
+} // namespace
