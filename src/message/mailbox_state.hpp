@@ -49,10 +49,12 @@ struct MailboxState {
     /// After one or more messages.
     void notify(Out& to) noexcept;
 
-    /// This process was forked since it joined.
     /// A probe would do nothing, as far as one look tells: what a poll of many peers nearly always
     /// comes to.
-    [[nodiscard]] bool is_silent() const noexcept { return is_srbp && shared_in_.is_idle(); }
+    [[nodiscard]] bool is_silent() const noexcept {
+        return is_srbp ? shared_in_.is_idle() : !has_sources_ && !vector_->any();
+    }
+    /// This process was forked since it joined.
     [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
