@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers cluster-demo cluster-regret format clean help
+.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -24,6 +24,9 @@ cluster-demo: ## Multi-leader allgather under MPI on 8 nodes made of namespaces,
 cluster-regret: ## Chosen over best measured scheme at 40 points of such clusters, 20 minutes
 	@tools/cluster_demo.sh regret --json build/cluster-regret.json
 
+simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-dev)
+	@tools/simgrid_check.sh
+
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh
 
@@ -31,4 +34,4 @@ clean: ## Remove build/, with the Python environment in it
 	rm -rf build
 
 help: ## This list
-	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile | expand -t 22
