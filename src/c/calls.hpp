@@ -46,7 +46,7 @@ corymb_status give_request(corymb_team* team, corymb_request** request, Begin&& 
         require(request, "request");
         *request = nullptr;
         corymb_team& handle = live(team);
-        NewRequest made(handle);
+        NewRequest made(*handle.home);
         begin(handle.team, *made);
         *request = made.keep();
     });

@@ -44,6 +44,7 @@ public:
         return done != 0;
     }
     void abandon(Ticket ticket) noexcept override { given_.abandon(given_.context, ticket); }
+    [[nodiscard]] int lanes() const noexcept override { return given_.lanes; }
 
 private:
     static void check(int result, const char* what) {
@@ -123,7 +124,27 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
     Network network;
+    c::RequestHome* home = nullptr;
 };
+
+namespace {
+
+/// Of a call's arguments; see corymb_cluster_run.
+detail::Wish wish_of(const ClusterTeam& team, corymb_collective op, const void* input, void* output,
+                     size_t count, corymb_type type, corymb_op with, int root) {
+    const Collective known = op_of(op);
+    detail::Wish wish = wish_of(known, type, with);
+    if (known != Collective::barrier) {
+        wish.root = is_rooted(known) ? root : 0;
+        c::set_places(wish,
+                      {known, known == Collective::broadcast ? nullptr : input, output, count, type,
+                       with, root},
+                      team.rank(), team.size());
+    }
+    return wish;
+}
+
+} // namespace
 
 corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carrier* carrier,
                                          const corymb_cluster_options* options,
@@ -146,10 +167,12 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         auto messages = std::make_unique<GivenCarrier>(*carrier);
         const ClusterTeamOptions its = options_of(*options, *messages);
         ClusterTeam made(std::move(own), *messages, its);
+        auto home = std::make_unique<c::RequestHome>();
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
         handle.carrier = std::move(messages);
         handle.team.emplace(std::move(made));
         handle.network = its.network;
+        handle.home = home.release();
         *team = &handle;
     });
 }
@@ -164,6 +187,7 @@ corymb_status corymb_cluster_team_free(corymb_cluster_team** team) noexcept {
         *team = nullptr;
         handle.team.reset();
         handle.carrier.reset();
+        c::leave(*std::exchange(handle.home, nullptr));
         c::AllSlots<corymb_cluster_team>::give_back(handle);
     });
 }
@@ -173,16 +197,31 @@ corymb_status corymb_cluster_run(corymb_collective op, const void* input, void* 
                                  corymb_cluster_team* team) noexcept {
     return c::guarded([&] {
         ClusterTeam& own = *c::live(team).team;
-        const Collective known = op_of(op);
-        detail::Wish wish = wish_of(known, type, with);
-        if (known != Collective::barrier) {
-            wish.root = is_rooted(known) ? root : 0;
-            c::set_places(wish,
-                          {known, known == Collective::broadcast ? nullptr : input, output, count,
-                           type, with, root},
-                          own.rank(), own.size());
+        own.run(wish_of(own, op, input, output, count, type, with, root));
+    });
+}
+
+corymb_status corymb_cluster_start(corymb_collective op, const void* input, void* output,
+                                   size_t count, corymb_type type, corymb_op with, int root,
+                                   corymb_cluster_team* team, corymb_request** request) noexcept {
+    return c::guarded([&] {
+        c::require(request, "request");
+        *request = nullptr;
+        corymb_cluster_team& handle = c::live(team);
+        ClusterTeam& own = *handle.team;
+        const detail::Wish wish = wish_of(own, op, input, output, count, type, with, root);
+        c::NewRequest made(*handle.home);
+        (*made).request = own.start(wish);
+        *request = made.keep();
+    });
+}
+
+corymb_status corymb_cluster_progress(corymb_cluster_team* team, size_t* under_way) noexcept {
+    return c::guarded([&] {
+        const std::size_t left = c::live(team).team->progress();
+        if (under_way != nullptr) {
+            *under_way = left;
         }
-        own.run(wish);
     });
 }
 

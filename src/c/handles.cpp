@@ -19,16 +19,19 @@ corymb_team* make_handle(Team&& team) {
 
 void free_handle(corymb_team& handle) noexcept {
     handle.team = Team{};
-    RequestHome* const home = std::exchange(handle.home, nullptr);
-    home->team_is_gone = true;
-    if (home->slots.live() == 0) {
-        delete home;
-    }
+    leave(*std::exchange(handle.home, nullptr));
     AllSlots<corymb_team>::give_back(handle);
 }
 
-NewRequest::NewRequest(corymb_team& team) : slot_(&team.home->slots.take()) {
-    slot_->home = team.home;
+void leave(RequestHome& home) noexcept {
+    home.team_is_gone = true;
+    if (home.slots.live() == 0) {
+        delete &home;
+    }
+}
+
+NewRequest::NewRequest(RequestHome& home) : slot_(&home.slots.take()) {
+    slot_->home = &home;
 }
 
 NewRequest::~NewRequest() {

@@ -61,11 +61,13 @@ struct RequestHome {
 [[nodiscard]] corymb_team* make_handle(Team&& team);
 /// Completes what is under way, as ~Team.
 void free_handle(corymb_team& handle) noexcept;
+/// The team handle of these requests is gone.
+void leave(RequestHome& home) noexcept;
 
-/// A request that will hold an operation of the team; given back unless it is kept.
+/// A request that will hold an operation of a team; given back unless it is kept.
 class NewRequest {
 public:
-    explicit NewRequest(corymb_team& team);
+    explicit NewRequest(RequestHome& home);
     NewRequest(const NewRequest&) = delete;
     NewRequest& operator=(const NewRequest&) = delete;
     ~NewRequest();

@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-/// Brings messages to ranks on other nodes, in order between two ranks on one channel (0: data, 1:
-/// notifications). Functions return 0, or anything else, which fails the operation and breaks the
-/// team. Used by one thread at a time. Begin with corymb_carrier_init.
+/// Brings messages to ranks on other nodes, in order between two ranks on one channel. Channels are
+/// 0 for data and 1 for notifications, and 2 k and 2 k + 1 likewise for nonblocking operations, k
+/// from 1 to `lanes`. Functions return 0, or anything else, which fails the operation and breaks
+/// the team. Used by one thread at a time. Begin with corymb_carrier_init.
 typedef struct corymb_carrier {
     size_t struct_size;
     void* context;
@@ -26,6 +27,9 @@ typedef struct corymb_carrier {
     int (*test)(void* context, uint64_t ticket, int* done, size_t* bytes, int* mark);
     /// After a failure: the memory of the ticket will be given up. Nothing for one used up.
     void (*abandon)(void* context, uint64_t ticket);
+    /// Pairs of channels for nonblocking operations, the same on all ranks; so many can overlap, at
+    /// most 8. 0: there can be none.
+    int lanes;
 } corymb_carrier;
 
 static inline void corymb_carrier_init(corymb_carrier* carrier) CORYMB_NOEXCEPT {
@@ -69,6 +73,18 @@ CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void*
                                                void* output, size_t count, corymb_type type,
                                                corymb_op with, int root,
                                                corymb_cluster_team* team) CORYMB_NOEXCEPT;
+/// The same without waiting: the request is completed by corymb_wait, corymb_test and their like.
+/// All ranks start their nonblocking operations in the same order; blocking ones may come in
+/// between anywhere. Where there is no plan, the request says so. CORYMB_UNSUPPORTED also for a
+/// carrier without `lanes`.
+CORYMB_EXPORT corymb_status corymb_cluster_start(corymb_collective op, const void* input,
+                                                 void* output, size_t count, corymb_type type,
+                                                 corymb_op with, int root,
+                                                 corymb_cluster_team* team,
+                                                 corymb_request** request) CORYMB_NOEXCEPT;
+/// As corymb_progress. On rank 0 it may have to plan.
+CORYMB_EXPORT corymb_status corymb_cluster_progress(corymb_cluster_team* team,
+                                                    size_t* under_way) CORYMB_NOEXCEPT;
 /// Bytes and messages that this rank has had from other nodes, and how often it waited for some.
 CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* team,
                                                    uint64_t* bytes_in, uint64_t* messages_in,

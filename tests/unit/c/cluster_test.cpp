@@ -103,6 +103,74 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
         "was freed");
 }
 
+TEST(ClusterOfC, StartsOperationsThatGoOn) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    corymb_cluster_team* team = nullptr;
+    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    const int value = 5;
+    int sums[3] = {};
+    corymb_request* requests[4] = {};
+    for (int i = 0; i < 3; ++i) {
+        expect_ok(corymb_cluster_start(CORYMB_ALLREDUCE, &value, &sums[i], 1, CORYMB_INT32,
+                                       CORYMB_SUM, 0, team, &requests[i]));
+    }
+    expect_ok(corymb_cluster_start(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE, CORYMB_NO_OP,
+                                   0, team, &requests[3]));
+    size_t under_way = 7;
+    expect_ok(corymb_cluster_progress(team, &under_way));
+    EXPECT_EQ(under_way, 0U);
+    int done = 0;
+    expect_ok(corymb_test(&requests[1], &done));
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(requests[1], nullptr);
+    int cancelled = 0;
+    expect_invalid(corymb_cancel(&requests[0], &cancelled), "cannot be cancelled");
+    expect_invalid(corymb_cluster_start(CORYMB_GATHER, &value, sums, 1, CORYMB_INT32, CORYMB_NO_OP,
+                                        1, team, &requests[1]),
+                   "root 1");
+    EXPECT_EQ(requests[1], nullptr);
+    size_t which = 0;
+    expect_ok(corymb_wait_any(requests, 4, &which));
+    EXPECT_EQ(which, 0U);
+    expect_ok(corymb_cluster_team_free(&team));
+    expect_ok(corymb_wait_all(requests, 4)); // They keep their outcome.
+    for (const int sum : sums) {
+        EXPECT_EQ(sum, 5);
+    }
+}
+
+TEST(ClusterOfC, NeedsLanesToStartOperations) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0, 1};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    const auto start = [&](int lanes, corymb_request** request) {
+        corymb_cluster_team* team = nullptr;
+        carrier.lanes = lanes;
+        expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+        const corymb_status status = corymb_cluster_start(
+            CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE, CORYMB_NO_OP, 0, team, request);
+        if (status == CORYMB_OK) { // What the carrier has refused is told with the outcome.
+            expect_refused(corymb_wait(request), CORYMB_TEAM_BROKEN, "the carrier of messages");
+        } else {
+            expect_refused(status, CORYMB_UNSUPPORTED, "no channels for nonblocking operations");
+        }
+        EXPECT_EQ(*request, nullptr);
+        expect_ok(corymb_cluster_team_free(&team));
+        return status;
+    };
+    corymb_request* request = nullptr;
+    EXPECT_EQ(start(0, &request), CORYMB_UNSUPPORTED);
+    const Ranks others(1);
+    local = others.join(0);
+    EXPECT_EQ(start(8, &request), CORYMB_OK);
+}
+
 TEST(ClusterOfC, ACarrierThatFailsBreaksTheTeam) {
     const Ranks ranks(1);
     corymb_team* local = ranks.join(0);
