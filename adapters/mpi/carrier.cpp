@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "carrier.hpp"
 
+#include "hook.hpp"
+
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <limits>
+#include <new>
 
 namespace corymb::mpi {
 
 namespace {
 
+constexpr std::size_t mark_bytes = sizeof(std::int32_t);
+/// Data up to this is copied behind its mark: it costs less than a datatype of two pieces.
+constexpr std::size_t short_bytes = 4096;
+
 /// More than MPI's int counts hold goes to the MPI itself (Turn).
 bool fits(std::size_t bytes) noexcept {
     return bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+}
+
+/// Channels of nonblocking operations come after those of blocking ones.
+bool is_framed(int channel) noexcept {
+    return channel >= 2;
+}
+
+/// Memory that the MPI may still use, since its message was abandoned. Never freed.
+void keep_for_good(std::vector<std::byte>&& memory) noexcept {
+    static auto* const kept = new std::vector<std::vector<std::byte>>;
+    try {
+        kept->push_back(std::move(memory));
+    } catch (const std::exception&) { // Then it leaks.
+        static_cast<void>(new (std::nothrow) std::vector<std::byte>(std::move(memory)));
+    }
 }
 
 } // namespace
@@ -37,6 +61,7 @@ corymb_carrier MessageCarrier::functions() noexcept {
     carrier.receive = &receive;
     carrier.test = &test;
     carrier.abandon = &abandon;
+    carrier.lanes = lanes;
     return carrier;
 }
 
@@ -50,13 +75,66 @@ void MessageCarrier::free_communicators() noexcept {
 
 std::uint64_t MessageCarrier::take_slot() {
     if (free_.empty()) {
-        slots_.push_back({host().request_null, false});
+        slots_.emplace_back().request = host().request_null;
         free_.reserve(slots_.size()); // For all of them to come back.
         return slots_.size() - 1;
     }
     const std::uint64_t slot = free_.back();
     free_.pop_back();
     return slot;
+}
+
+int MessageCarrier::frame(Slot& slot, void* data, std::size_t bytes, Framed& framed) {
+    const bool is_short = bytes <= short_bytes;
+    slot.front.resize(mark_bytes + (is_short ? bytes : 0));
+    slot.data = static_cast<std::byte*>(data);
+    if (is_short) {
+        framed = {slot.front.data(), static_cast<int>(slot.front.size()), host().type_byte, false};
+        return MPI_SUCCESS;
+    }
+    int lengths[2] = {static_cast<int>(mark_bytes), static_cast<int>(bytes)};
+    MPI_Aint places[2]{};
+    framed = {MPI_BOTTOM, 1, host().type_null, true};
+    host().Get_address(slot.front.data(), &places[0]);
+    host().Get_address(data, &places[1]);
+    const int result =
+        host().Type_create_hindexed(2, lengths, places, host().type_byte, &framed.type);
+    return result == MPI_SUCCESS ? host().Type_commit(&framed.type) : result;
+}
+
+int MessageCarrier::send_framed(Slot& slot, const void* data, std::size_t bytes, int to,
+                                int channel, int mark) {
+    Framed framed{};
+    int result = frame(slot, const_cast<void*>(data), bytes, framed);
+    if (result != MPI_SUCCESS) {
+        return result;
+    }
+    const std::int32_t word = mark;
+    std::memcpy(slot.front.data(), &word, mark_bytes);
+    if (slot.front.size() > mark_bytes) {
+        std::memcpy(slot.front.data() + mark_bytes, data, bytes);
+    }
+    result = host().Isend(framed.begin, framed.count, framed.type, to, channel, comms_[framed_comm],
+                          &slot.request);
+    if (framed.is_made) {
+        host().Type_free(&framed.type);
+    }
+    return result;
+}
+
+int MessageCarrier::receive_framed(Slot& slot, void* data, std::size_t room, int from,
+                                   int channel) {
+    Framed framed{};
+    int result = frame(slot, data, room, framed);
+    if (result != MPI_SUCCESS) {
+        return result;
+    }
+    result = host().Irecv(framed.begin, framed.count, framed.type, from, channel,
+                          comms_[framed_comm], &slot.request);
+    if (framed.is_made) {
+        host().Type_free(&framed.type);
+    }
+    return result;
 }
 
 int MessageCarrier::send(void* self, const void* data, std::size_t bytes, int to, int channel,
@@ -69,6 +147,9 @@ int MessageCarrier::send(void* self, const void* data, std::size_t bytes, int to
         *ticket = own.take_slot();
         Slot& slot = own.slots_[*ticket];
         slot.is_receive = false;
+        if (is_framed(channel)) {
+            return own.send_framed(slot, data, bytes, to, channel, mark);
+        }
         return host().Isend(data, static_cast<int>(bytes), host().type_byte, to, mark,
                             own.comms_[channel], &slot.request);
     } catch (const std::exception&) {
@@ -86,6 +167,9 @@ int MessageCarrier::receive(void* self, void* data, std::size_t room, int from, 
         *ticket = own.take_slot();
         Slot& slot = own.slots_[*ticket];
         slot.is_receive = true;
+        if (is_framed(channel)) {
+            return own.receive_framed(slot, data, room, from, channel);
+        }
         return host().Irecv(data, static_cast<int>(room), host().type_byte, from, MPI_ANY_TAG,
                             own.comms_[channel], &slot.request);
     } catch (const std::exception&) {
@@ -99,18 +183,42 @@ int MessageCarrier::test(void* self, std::uint64_t ticket, int* done, std::size_
     Slot& slot = own.slots_[ticket];
     MPI_Status status{};
     int is_done = 0;
+    if (!may_be_complete(slot.request)) {
+        *done = 0;
+        return MPI_SUCCESS;
+    }
     const int result = host().Test(&slot.request, &is_done, &status);
     if (is_done != 0 || result != MPI_SUCCESS) {
         own.free_.push_back(ticket);
     }
     if (result == MPI_SUCCESS && is_done != 0 && slot.is_receive) {
-        int count = 0;
-        host().Get_count(&status, host().type_byte, &count);
-        *bytes = static_cast<std::size_t>(count);
-        *mark = status.MPI_TAG;
+        arrive(slot, status, bytes, mark);
+    }
+    if (is_done != 0) {
+        slot.front.clear();
     }
     *done = is_done;
     return result;
+}
+
+void MessageCarrier::arrive(Slot& slot, const MPI_Status& status, std::size_t* bytes, int* mark) {
+    int count = 0;
+    host().Get_count(&status, host().type_byte, &count);
+    *bytes = static_cast<std::size_t>(count);
+    *mark = status.MPI_TAG;
+    if (slot.front.empty()) {
+        return;
+    }
+    std::int32_t word = -1;
+    if (*bytes >= mark_bytes) {
+        std::memcpy(&word, slot.front.data(), mark_bytes);
+        *bytes -= mark_bytes;
+    }
+    *mark = word;
+    if (slot.front.size() > mark_bytes) {
+        std::memcpy(slot.data, slot.front.data() + mark_bytes,
+                    std::min(*bytes, slot.front.size() - mark_bytes));
+    }
 }
 
 void MessageCarrier::abandon(void* self, std::uint64_t ticket) noexcept {
@@ -124,6 +232,10 @@ void MessageCarrier::abandon(void* self, std::uint64_t ticket) noexcept {
     }
     host().Request_free(&slot.request);
     slot.request = host().request_null;
+    if (!slot.front.empty()) {
+        keep_for_good(std::move(slot.front));
+        slot.front.clear();
+    }
     own.free_.push_back(ticket);
 }
 

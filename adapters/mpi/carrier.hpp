@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between nodes by the MPI below, on communicators of the adapter's own.
+// Messages between nodes by the MPI below, on communicators of the adapter's own. Those of blocking
+// operations have their mark as tag, and a communicator for each of the two channels. Those of
+// nonblocking ones share one: the channel is their tag, and the mark goes before the data.
 #pragma once
 
 #include "host.hpp"
@@ -8,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace corymb::mpi {
@@ -28,6 +31,9 @@ public:
     void free_communicators() noexcept;
 
 private:
+    /// Pairs of channels for nonblocking operations.
+    static constexpr int lanes = 8;
+
     static int send(void* self, const void* data, std::size_t bytes, int to, int channel, int mark,
                     std::uint64_t* ticket) noexcept;
     static int receive(void* self, void* data, std::size_t room, int from, int channel,
@@ -38,10 +44,29 @@ private:
     [[nodiscard]] std::uint64_t take_slot();
 
     struct Slot {
-        MPI_Request request;
-        bool is_receive;
+        MPI_Request request{};
+        bool is_receive = false;
+        /// The mark of a nonblocking operation's message, and its data, where that is short. Empty:
+        /// it has none of these.
+        std::vector<std::byte> front;
+        std::byte* data = nullptr; ///< Where that data goes.
     };
-    MPI_Comm comms_[2]{};
+    /// What to hand to the MPI for a message with a mark in front: in one piece where it is short.
+    struct Framed {
+        void* begin;
+        int count;
+        MPI_Datatype type;
+        bool is_made; ///< The type is to be freed.
+    };
+    [[nodiscard]] static int frame(Slot& slot, void* data, std::size_t bytes, Framed& framed);
+    [[nodiscard]] int send_framed(Slot& slot, const void* data, std::size_t bytes, int to,
+                                  int channel, int mark);
+    [[nodiscard]] int receive_framed(Slot& slot, void* data, std::size_t room, int from,
+                                     int channel);
+    static void arrive(Slot& slot, const MPI_Status& status, std::size_t* bytes, int* mark);
+
+    static constexpr int framed_comm = 2;
+    MPI_Comm comms_[3]{};
     bool is_whole_ = false;
     std::vector<Slot> slots_;
     std::vector<std::uint64_t> free_; ///< Slots without a request.

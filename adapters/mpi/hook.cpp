@@ -48,6 +48,10 @@ void remove_hook() noexcept {
     }
 }
 
+bool may_be_complete(MPI_Request /*request*/) noexcept {
+    return true;
+}
+
 #elif defined(MPIX_STREAM_NULL) && !defined(MPI_ABI)
 
 namespace {
@@ -105,6 +109,13 @@ void keep_hook() noexcept {
     }
 }
 
+bool may_be_complete(MPI_Request request) noexcept {
+    using IsComplete = int (*)(MPI_Request);
+    static const auto is_complete =
+        reinterpret_cast<IsComplete>(find_in_host("MPIX_Request_is_complete"));
+    return !is_within_mpi || is_complete == nullptr || is_complete(request) != 0;
+}
+
 void remove_hook() noexcept {
     must_end.store(true, std::memory_order_relaxed);
     for (int i = 0; i < 10 && is_installed.load(std::memory_order_seq_cst); ++i) {
@@ -118,6 +129,9 @@ bool has_hook() noexcept {
     return false;
 }
 void keep_hook() noexcept {}
+bool may_be_complete(MPI_Request /*request*/) noexcept {
+    return true;
+}
 void remove_hook() noexcept {}
 
 #endif

@@ -4,6 +4,8 @@
 // opal_progress_register; without one, no request is handed out.
 #pragma once
 
+#include "host.hpp"
+
 namespace corymb::mpi {
 
 /// Whether this MPI has one; finds out at the first call.
@@ -11,6 +13,9 @@ namespace corymb::mpi {
 /// From now on the MPI calls go_on_with_requests() as long as there are requests under way. Before
 /// each that begins.
 void keep_hook() noexcept;
+/// Whether it is worth a look: where the MPI has called and can say so, without another look after
+/// all of its own. Else true.
+[[nodiscard]] bool may_be_complete(MPI_Request request) noexcept;
 /// At MPI_Finalize, when nothing is under way.
 void remove_hook() noexcept;
 

@@ -27,6 +27,8 @@ namespace corymb::mpi {
     X(cluster_carried)                                                                             \
     X(cluster_network)                                                                             \
     X(cluster_run)                                                                                 \
+    X(cluster_start)                                                                               \
+    X(cluster_progress)                                                                            \
     X(is_defined)                                                                                  \
     X(test)                                                                                        \
     X(wait)                                                                                        \

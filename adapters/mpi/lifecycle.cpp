@@ -16,6 +16,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
         int size = 1;
         mpi.Comm_rank(mpi.comm_world, &rank);
         mpi.Comm_size(mpi.comm_world, &size);
+        finish_requests();
         remove_hook();
         give_back_teams();
         give_back_handles();

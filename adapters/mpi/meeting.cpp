@@ -139,13 +139,16 @@ std::uint64_t negotiate(Group& group) {
     if (words.always != 0) {
         group.choice.give_all_to_corymb();
     }
+    group.can_request = words.no_hook == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
-        return meet_on_nodes(group);
+        const std::uint64_t objections = meet_on_nodes(group);
+        return objections != 0 || agree_on_early_requests(group)
+                   ? objections
+                   : static_cast<std::uint64_t>(Objection::not_attached);
     }
     if (!has_a_cpu_each(group, words)) {
         group.choice.give_all_to_corymb();
     }
-    group.can_request = words.no_hook == 0;
     if (group.rank != 0) {
         open_memory(words.pid, words.descriptor, memory);
     }

@@ -32,7 +32,8 @@ Table& table() {
     return *one;
 }
 
-/// Groups with requests under way. Whoever holds `lock` calls nothing of the MPI's.
+/// Groups with requests under way. Who holds `lock` may be within the MPI, but is not waited for
+/// there: the MPI's hook only tries to get it.
 struct ActiveGroups {
     std::mutex lock;
     std::vector<Group*> groups;
@@ -86,6 +87,17 @@ void end(Requested& requested) noexcept {
         }
     }
     requested.is_over = true;
+}
+
+/// Goes on with what is under way on the communicator. How much that is; 0 after a failure.
+std::size_t under_way(Group& group) noexcept {
+    std::size_t left = 0;
+    if (group.cluster != nullptr) {
+        library().cluster_progress(group.cluster, &left);
+    } else {
+        library().progress(group.team, &left);
+    }
+    return left;
 }
 
 /// The library is done with the operation.
@@ -142,7 +154,9 @@ corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* reques
     corymb_status status = CORYMB_OK;
     {
         const InUse use(group);
-        status = requested.work.call(form, group.team, &requested.request);
+        status = group.cluster != nullptr
+                     ? requested.work.call(form, group.cluster, &requested.request)
+                     : requested.work.call(form, group.team, &requested.request);
     }
     if (status != CORYMB_OK) {
         if (form == Form::nonblocking) {
@@ -264,12 +278,33 @@ bool go_on_with_requests() noexcept {
         for (Group* const group : all.groups) {
             const InUse use(*group, std::try_to_lock);
             if (use.has_it()) {
-                library().progress(group->team, nullptr); // Failures are told by their requests.
+                static_cast<void>(under_way(*group)); // Failures are told by their requests.
             }
         }
     }
     is_within_mpi = false;
     return true;
+}
+
+void finish_requests() noexcept {
+    ActiveGroups& all = active_groups();
+    std::size_t left = 1;
+    for (int looks = 0; left > 0; ++looks) {
+        left = 0;
+        {
+            const std::lock_guard lock(all.lock);
+            for (Group* const group : all.groups) {
+                const InUse use(*group);
+                left += under_way(*group);
+            }
+        }
+        if (left > 0) {
+            visit_mpi();
+        }
+        if (looks > looks_awake) {
+            sched_yield();
+        }
+    }
 }
 
 void give_back_handles() noexcept {

@@ -60,6 +60,9 @@ int raise_error(Requested& requested, int error) noexcept;
 
 /// From the MPI: goes on with all requests as far as possible at once. Whether any is under way.
 bool go_on_with_requests() noexcept;
+/// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
+/// until nothing is under way. They need not be completed in the same order everywhere.
+void finish_requests() noexcept;
 /// At MPI_Finalize.
 void give_back_handles() noexcept;
 

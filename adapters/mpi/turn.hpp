@@ -27,7 +27,7 @@ public:
     [[nodiscard]] bool has_team() const noexcept {
         return group_ != nullptr && group_->state == Group::State::team &&
                (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_)) &&
-               (group_->team != nullptr || is_for_nodes(call_.operation));
+               (group_->team != nullptr || does_on_nodes());
     }
     [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
@@ -40,6 +40,9 @@ public:
     /// the same on all ranks, and so is `may_choose`.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
+        if (group_->cluster != nullptr && !fits_messages(bytes)) [[unlikely]] {
+            return pass_on(Reason::several_nodes);
+        }
         if (call_.form != Form::blocking) [[unlikely]] {
             auto hand = [&] {
                 return static_cast<int>(hand_to_program(make()));
@@ -49,9 +52,6 @@ public:
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
-        if (group_->cluster != nullptr && !fits_messages(bytes)) [[unlikely]] {
-            return pass_on(Reason::several_nodes);
-        }
         const Verdict verdict = group_->choice.of(call_.operation, bytes);
         if (verdict == Verdict::corymb || !may_choose) [[likely]] {
             return finish(static_cast<corymb_status>(run()), bytes);
@@ -74,12 +74,16 @@ private:
         work.prepare();
         const InUse use(*group_);
         const corymb_status status = group_->cluster != nullptr
-                                         ? work.call(group_->cluster)
+                                         ? work.call(Form::blocking, group_->cluster, nullptr)
                                          : work.call(Form::blocking, group_->team, nullptr);
         if (status == CORYMB_OK) [[likely]] {
             work.finish();
         }
         return status;
+    }
+    /// Whether the call is one of those that are taken over where ranks are on several nodes.
+    [[nodiscard]] bool does_on_nodes() const noexcept {
+        return is_for_nodes(call_.operation) && call_.form != Form::persistent;
     }
     /// A message between nodes may carry the parts of all ranks.
     [[nodiscard]] bool fits_messages(std::uint64_t bytes) const noexcept {

@@ -80,8 +80,9 @@ public:
     /// Calls the library. `request` is for the other forms than the blocking one.
     corymb_status call(Form form, corymb_team* team, corymb_request** request) const noexcept;
 
-    /// The same on several nodes, where only the blocking form of some operations is.
-    corymb_status call(corymb_cluster_team* team) const noexcept;
+    /// The same on several nodes, where some operations are, and no persistent form.
+    corymb_status call(Form form, corymb_cluster_team* team,
+                       corymb_request** request) const noexcept;
 
 private:
     struct Piece {

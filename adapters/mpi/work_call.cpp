@@ -85,8 +85,12 @@ corymb_status Work::call(Form form, corymb_team* team, corymb_request** request)
 
 #undef CORYMB_MPI_FORMS
 
-corymb_status Work::call(corymb_cluster_team* team) const noexcept {
-    return library().cluster_run(op, input, output, count, type, with, root, team);
+corymb_status Work::call(Form form, corymb_cluster_team* team,
+                         corymb_request** request) const noexcept {
+    const Library& all = library();
+    return form == Form::blocking
+               ? all.cluster_run(op, input, output, count, type, with, root, team)
+               : all.cluster_start(op, input, output, count, type, with, root, team, request);
 }
 
 } // namespace corymb::mpi

@@ -72,6 +72,46 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert re.search(r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}: ns", run.stderr, re.M)
 
 
+NONBLOCKING = {
+    f"MPI_I{name}"
+    for name in ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce",
+                 "allreduce", "reduce_scatter_block", "scan", "exscan")
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes", ["0011", "011"])
+@pytest.mark.parametrize("level", ["single", "multiple"])
+def test_requests_on_nodes(mpi: Mpi, program: Program, nodes: str, level: str) -> None:
+    """Completed in every way that MPI has, beside blocking ones and messages. Persistent ones are
+    the MPI's there, whose MPI_Testall refuses them in MPICH 5.0."""
+    run = on_nodes(mpi, nodes, program(mpi, "requests"), 30, 3, level, "not persistent")
+    assert "30 rounds, 0 failures\n" in run.stdout, run.stderr
+    assert run.returncode == 0, run.stderr
+    if mpi.has_hook:
+        assert taken(run) >= NONBLOCKING, run.stderr
+    else:
+        assert not taken(run) & NONBLOCKING
+        assert "requests of others cannot go on while this MPI waits" in run.stderr
+
+
+@pytest.mark.parametrize("mode", ["large", "elsewhere", "unfinished"])
+def test_far_requests(mpi: Mpi, program: Program, mode: str) -> None:
+    run = on_nodes(mpi, "0011", program(mpi, "far_requests"), mode)
+    assert f"{mode}: 0 failures\n" in run.stdout, run.stderr
+    assert run.returncode == 0, run.stderr
+    assert ("MPI_Iallreduce" in taken(run)) == mpi.has_hook, run.stderr
+
+
+@pytest.mark.parametrize("nodes", ["001", "011"])
+def test_requests_that_differ_on_nodes(program: Program, nodes: str) -> None:
+    """Where the MPI would wait for ever, ranks say who calls something else."""
+    for name in ("mpich", "openmpi"):
+        mpi = MPIS[name]
+        run = on_nodes(mpi, nodes, program(mpi, "far_requests"), "differ", CORYMB_DEADLINE="5")
+        assert run.returncode != 0
+        assert re.search("call different operations|differ in operation", run.stderr), run.stderr
+
+
 def test_nodes_without_process_vm_readv(program: Program) -> None:
     """Ranks of a node that cannot copy out of each other's memory use shared cells."""
     mpi = MPIS["mpich"]

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nonblocking collectives beside what tests/mpi/requests.c does, by the first argument:
+//   large       operations of up to a megabyte, all under way at once, on two communicators
+//   elsewhere   a rank that waits for messages of the MPI's own goes on with what it has begun
+//   unfinished  MPI_Finalize with operations under way, begun in another order on each rank
+//   differ      ranks that call different operations
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { sizes = 3, kinds = 4 };
+
+static const int counts[sizes] = {700, 9000, 60000};
+static int rank, size, failures;
+
+// Corymb takes over from the fourth blocking collective on.
+static MPI_Comm make_comm(void) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int k = 0; k < 5; ++k) {
+        MPI_Barrier(comm);
+    }
+    return comm;
+}
+
+struct buffers {
+    int *in, *sum, *all, *out, *root;
+};
+
+static int number(int of, int place) {
+    return (of * 7919 + place * 31) % 10007;
+}
+
+static void start(struct buffers* b, int count, MPI_Comm comm, MPI_Request* requests) {
+    const size_t whole = (size_t)count * (size_t)size * sizeof(int);
+    b->in = malloc(whole);
+    b->sum = malloc(whole);
+    b->all = malloc(whole);
+    b->out = malloc(whole);
+    b->root = malloc(whole);
+    for (int k = 0; k < count * size; ++k) {
+        b->in[k] = number(rank, k);
+        b->root[k] = number(rank, k + 1);
+    }
+    MPI_Iallreduce(b->in, b->sum, count, MPI_INT, MPI_SUM, comm, &requests[0]);
+    MPI_Iallgather(b->in, count, MPI_INT, b->all, count, MPI_INT, comm, &requests[1]);
+    MPI_Ialltoall(b->in, count, MPI_INT, b->out, count, MPI_INT, comm, &requests[2]);
+    MPI_Ibcast(b->root, count, MPI_INT, size - 1, comm, &requests[3]);
+}
+
+static void check(struct buffers* b, int count) {
+    for (int k = 0; k < count; ++k) {
+        int sum = 0;
+        for (int r = 0; r < size; ++r) {
+            sum += number(r, k);
+            failures += b->all[r * count + k] != number(r, k);
+            failures += b->out[r * count + k] != number(r, rank * count + k);
+        }
+        failures += b->sum[k] != sum || b->root[k] != number(size - 1, k + 1);
+    }
+    free(b->in);
+    free(b->sum);
+    free(b->all);
+    free(b->out);
+    free(b->root);
+}
+
+static void large(void) {
+    MPI_Comm comms[2] = {make_comm(), make_comm()};
+    for (int round = 0; round < 3; ++round) {
+        MPI_Request requests[2 * sizes * kinds];
+        struct buffers buffers[2 * sizes];
+        for (int k = 0; k < 2 * sizes; ++k) {
+            start(&buffers[k], counts[k / 2], comms[k % 2], &requests[k * kinds]);
+        }
+        if (round == 1) { // Another order on each rank.
+            for (int k = 0; k < 2 * sizes * kinds; ++k) {
+                MPI_Wait(&requests[(k * 5 + rank) % (2 * sizes * kinds)], MPI_STATUS_IGNORE);
+            }
+        } else {
+            MPI_Waitall(2 * sizes * kinds, requests, MPI_STATUSES_IGNORE);
+        }
+        for (int k = 0; k < 2 * sizes; ++k) {
+            check(&buffers[k], counts[k / 2]);
+        }
+    }
+    MPI_Comm_free(&comms[0]);
+    MPI_Comm_free(&comms[1]);
+}
+
+// Rank 0 waits in a receive for the last rank, which waits for operations that need rank 0.
+static void elsewhere(void) {
+    MPI_Comm comm = make_comm();
+    for (int round = 0; round < 20; ++round) {
+        int in = rank + round, sum = 0, word = -1;
+        MPI_Request requests[2];
+        MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[0]);
+        MPI_Ibarrier(comm, &requests[1]);
+        if (rank == 0) {
+            MPI_Recv(&word, 1, MPI_INT, size - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            failures += word != round;
+        }
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        failures += sum != size * (size - 1) / 2 + size * round;
+        if (rank == size - 1) {
+            MPI_Send(&round, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+        }
+    }
+    MPI_Comm_free(&comm);
+}
+
+static void unfinished(void) {
+    MPI_Comm comms[2] = {make_comm(), make_comm()};
+    static int sums[4], in = 1;
+    static MPI_Request requests[4];
+    for (int k = 0; k < 4; ++k) {
+        MPI_Iallreduce(&in, &sums[k], 1, MPI_INT, MPI_SUM, comms[(k + rank) % 2], &requests[k]);
+    }
+}
+
+static void differ(void) {
+    MPI_Comm comm = make_comm();
+    int word = 0;
+    MPI_Request request;
+    if (rank == size - 1) {
+        MPI_Ibcast(&word, 1, MPI_INT, 0, comm, &request);
+    } else {
+        MPI_Ibarrier(comm, &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+}
+
+int main(int argc, char** argv) {
+    const char* mode = argc > 1 ? argv[1] : "large";
+    int sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(mode, "large") == 0) {
+        large();
+    } else if (strcmp(mode, "elsewhere") == 0) {
+        elsewhere();
+    } else if (strcmp(mode, "unfinished") == 0) {
+        unfinished();
+    } else {
+        differ();
+    }
+    PMPI_Allreduce(&failures, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("%s: %d failures\n", mode, sum);
+    }
+    MPI_Finalize();
+    return sum != 0;
+}
