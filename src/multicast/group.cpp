@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
 #include "base/common_memory.hpp"
 #include "multicast/member.hpp"
 
@@ -102,7 +103,7 @@ int Multicast::poll() {
 }
 
 int Multicast::sleep(std::chrono::nanoseconds limit) {
-    return member_->sleep(limit.count());
+    return member_->sleep(bounded_ns(limit));
 }
 
 MulticastToken Multicast::call(std::function<void()> fn) {

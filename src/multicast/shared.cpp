@@ -28,7 +28,7 @@ Board make_board(Arena& arena, int ranks, const multicast::Resolved& topology) {
     const multicast::Preorder order = multicast::order_of(ranks, options);
     Board::Settings settings;
     settings.deadline_ns =
-        options.deadline.count() > 0 ? options.deadline.count() : default_deadline_ns;
+        options.deadline.count() > 0 ? bounded_ns(options.deadline) : default_deadline_ns;
     settings.wait_policy = options.wait_policy;
     settings.full_fences = common::make_fences(arena.memory().reach());
     settings.reason = topology.reason;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
 #include "base/process_state.hpp"
 #include "multicast/member.hpp"
 
@@ -127,7 +128,7 @@ void MulticastToken::wait(std::chrono::nanoseconds limit) {
     if (member_) {
         member_->require_outside("wait");
         const std::int64_t limit_ns =
-            limit.count() > 0 ? limit.count() : member_->shared->deadline_ns;
+            limit.count() > 0 ? bounded_ns(limit) : member_->shared->deadline_ns;
         std::vector<Rank> lost;
         if (!member_->wait_for(slot_, limit_ns, lost)) {
             throw timeout_of(member_->rank, late());

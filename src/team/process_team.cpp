@@ -83,7 +83,8 @@ Place place_of(const AttachOptions& options, std::int64_t deadline,
 } // namespace
 
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
-    const auto patience = options.patience.count() > 0 ? options.patience : default_patience;
+    const std::chrono::nanoseconds patience(
+        bounded_ns(options.patience.count() > 0 ? options.patience : default_patience));
     const std::int64_t begin = now_ns();
     std::optional<team::NameMeeting> meeting;
     Place place = place_of(options, begin + patience.count(), meeting);

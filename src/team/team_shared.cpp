@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
+#include "base/clock.hpp"
+
+#include "base/clock.hpp"
 #include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
@@ -42,7 +45,7 @@ std::int64_t deadline_of(const TeamOptions& options) {
                                             "wait, or 0 for the default of 5 minutes");
     }
     if (options.deadline.count() > 0) {
-        return options.deadline.count();
+        return bounded_ns(options.deadline);
     }
     if (const char* text = std::getenv("CORYMB_DEADLINE"); text != nullptr && *text != '\0') {
         char* end = nullptr;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace corymb {
 namespace {
@@ -252,6 +254,26 @@ TEST(MulticastTest, TheGroupMayGoBeforeItsMembersAndCalls) {
     member.reset(); // Leaves, and so runs it.
     EXPECT_EQ(runs, 1);
     EXPECT_TRUE(token.test());
+}
+
+TEST(MulticastTest, ALimitMayBeTheLongestThereIs) {
+    constexpr auto longest = std::chrono::nanoseconds::max();
+    MulticastOptions options;
+    options.deadline = longest;
+    MulticastGroup group(2, options);
+    Multicast caller = group.attach(0);
+    Multicast member = group.attach(1);
+    member.join();
+    int runs = 0;
+    std::thread asleep([&] {
+        while (runs == 0) { // Its own handler counts.
+            EXPECT_EQ(member.sleep(longest), 1);
+        }
+        member.leave();
+    });
+    caller.call([&] { ++runs; }).wait(longest);
+    asleep.join();
+    EXPECT_EQ(runs, 1);
 }
 
 TEST(MulticastTest, ARankIsAttachedOnce) {

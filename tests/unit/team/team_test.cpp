@@ -157,6 +157,18 @@ TEST(TeamTest, AnExceptionOfOneRankEndsTheOthersAndIsRethrown) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "waited for the deadline";
 }
 
+TEST(TeamTest, ADeadlineMayBeTheLongestThereIs) {
+    threads(
+        2,
+        [](Team& team) {
+            if (team.rank() == 1) { // The other one climbs the whole ladder.
+                std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            }
+            EXPECT_NO_THROW(team.barrier());
+        },
+        small_plans(std::chrono::nanoseconds::max()));
+}
+
 TEST(TeamTest, EveryWaitPolicyGetsThrough) {
     for (const auto policy :
          {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield, WaitPolicy::park}) {
