@@ -105,6 +105,7 @@ public:
     [[nodiscard]] bool test();
     /// The answer, once; serves others' requests meanwhile. Throws Errc::timeout with the rank
     /// after `limit` (0: the deadline of ActiveMessages), and may be called again then;
+    /// Errc::invalid_argument with the rank when it has closed its mailbox without an answer;
     /// Errc::team_broken with the rank when its process has ended. What the handler threw: an Error
     /// with the same code if it was one, else std::runtime_error, with the rank and as much of the
     /// text as an answer holds.

@@ -125,6 +125,11 @@ public:
     /// when nothing is there to read.
     [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
 
+    /// Whether `member` has closed its mailbox, or its process is known to have ended: nothing will
+    /// come from there but what the next probes find. Constant time. Throws
+    /// Errc::invalid_argument for a rank that is none.
+    [[nodiscard]] bool has_left(Rank member) const;
+
 private:
     friend class MailboxGroup;
     using Writer = std::size_t (*)(void* self, std::byte* place, std::size_t bytes);

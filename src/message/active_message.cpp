@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <corymb/active_message.hpp>
 
+#include "base/clock.hpp"
 #include "message/active_state.hpp"
 
 #include <cstring>
@@ -97,10 +98,7 @@ ActiveCall::~ActiveCall() {
 }
 
 bool ActiveCall::test() {
-    if (state_ && !state_->is_done(number_)) {
-        static_cast<void>(state_->poll());
-    }
-    return !state_ || state_->is_done(number_);
+    return !state_ || state_->is_done(number_) || state_->look(number_);
 }
 
 std::vector<std::byte> ActiveCall::wait(std::chrono::nanoseconds limit) {
@@ -165,10 +163,10 @@ std::size_t ActiveMessages::poll() {
 }
 
 std::size_t ActiveMessages::serve(std::chrono::nanoseconds limit) {
-    const auto end = ActiveState::Clock::now() + limit;
+    const std::int64_t end_ns = now_ns() + bounded_ns(limit);
     std::size_t served = state_->poll();
-    while (served == 0 && ActiveState::Clock::now() < end) {
-        state_->sleep(end);
+    while (served == 0 && now_ns() < end_ns) {
+        state_->sleep(end_ns, bounded_ns(limit));
         served = state_->poll();
     }
     return served;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/active_state.hpp"
 
+#include "base/clock.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -11,6 +13,11 @@
 namespace corymb::detail {
 
 namespace {
+
+// Room in a channel, and that a mailbox was closed, are not announced to those who wait for it.
+constexpr std::int64_t first_nap_ns = 50'000, room_nap_ns = 1'000'000, closed_nap_ns = 10'000'000;
+/// First tries to send that only yield: whoever polls all the time makes room at once.
+constexpr int quick_tries = 64;
 
 std::string name_of(Rank rank) {
     return "rank " + std::to_string(rank);
@@ -31,7 +38,7 @@ std::vector<std::byte> framed(const ActiveHeader& header, std::span<const std::b
 ActiveState::ActiveState(Mailbox of, std::chrono::nanoseconds limit)
     : box(std::move(of)), rank(box->rank()), size(box->size()),
       bytes_max(box->message_bytes() - std::min(box->message_bytes(), active_header_bytes)),
-      deadline(limit), frame_(active_header_bytes + bytes_max) {
+      deadline_ns(bounded_ns(limit)), frame_(active_header_bytes + bytes_max) {
     if (bytes_max == 0) {
         throw Error(Errc::invalid_argument,
                     "active messages need an open mailbox whose messages are longer than " +
@@ -84,18 +91,24 @@ std::uint64_t ActiveState::begin(Rank to, std::uint16_t handler,
     header.number = next_number_++;
     header.handler = handler;
     std::vector<std::byte> frame = framed(header, argument);
-    const auto end = Clock::now() + deadline;
-    while (!try_send(to, frame)) {
+    const std::int64_t end_ns = now_ns() + deadline_ns;
+    std::int64_t nap_ns = first_nap_ns;
+    for (int tries = 0; !try_send(to, frame); ++tries) {
         if (is_running_) { // Its turn comes when the handler has returned.
             unsent_.push_back({to, std::move(frame)});
             break;
         }
         poll();
-        if (Clock::now() >= end) {
+        if (now_ns() >= end_ns) {
             throw Error(Errc::timeout,
                         name_of(to) + " takes no requests: it must poll, serve or wait", {to});
         }
-        std::this_thread::yield();
+        if (tries < quick_tries) {
+            std::this_thread::yield();
+        } else {
+            sleep(end_ns, nap_ns);
+            nap_ns = std::min(2 * nap_ns, room_nap_ns);
+        }
     }
     pending[header.number].to = to;
     return header.number;
@@ -110,12 +123,10 @@ std::size_t ActiveState::poll() {
     return served_;
 }
 
-void ActiveState::sleep(Clock::time_point end) {
-    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - Clock::now());
-    const std::chrono::nanoseconds nap = std::chrono::milliseconds(1);
+void ActiveState::sleep(std::int64_t end_ns, std::int64_t nap_ns_max) {
+    const std::int64_t most = unsent_.empty() ? nap_ns_max : std::min(nap_ns_max, room_nap_ns);
     try {
-        // Room for what is unsent is not announced.
-        static_cast<void>(box->wait(unsent_.empty() ? left : std::min(left, nap)));
+        static_cast<void>(box->wait(std::chrono::nanoseconds(std::min(end_ns - now_ns(), most))));
     } catch (const Error& error) {
         if (error.code() != Errc::team_broken) {
             throw;
@@ -131,22 +142,36 @@ bool ActiveState::is_done(std::uint64_t number) const {
     return found == pending.end() || found->second.is_done;
 }
 
+bool ActiveState::look(std::uint64_t number) {
+    poll();
+    if (is_done(number)) {
+        return true;
+    }
+    const Rank to = pending[number].to;
+    if (box->has_left(to)) {
+        poll(); // What it sent before it left is there now.
+        fail(to, std::make_exception_ptr(
+                     Error(Errc::invalid_argument,
+                           name_of(to) + " has closed its mailbox without answering", {to})));
+    }
+    return is_done(number);
+}
+
 std::vector<std::byte> ActiveState::wait(std::uint64_t number, std::chrono::nanoseconds limit) {
-    const auto end = Clock::now() + (limit.count() > 0 ? limit : deadline);
+    const std::int64_t end_ns = now_ns() + (limit.count() > 0 ? bounded_ns(limit) : deadline_ns);
     while (!is_done(number)) {
         require_outside("wait");
-        poll();
-        if (is_done(number)) {
+        if (look(number)) {
             break;
         }
-        if (Clock::now() >= end) {
+        if (now_ns() >= end_ns) {
             const Rank to = pending[number].to;
             throw Error(Errc::timeout,
                         name_of(to) + " has not answered an active message; it must poll, serve "
                                       "or wait. The call goes on",
                         {to});
         }
-        sleep(end);
+        sleep(end_ns, closed_nap_ns);
     }
     const auto found = pending.find(number);
     if (found == pending.end()) {

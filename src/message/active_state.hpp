@@ -31,17 +31,18 @@ struct ActiveHeader {
 static_assert(sizeof(ActiveHeader) == active_header_bytes);
 
 struct ActiveState {
-    using Clock = std::chrono::steady_clock;
-
     ActiveState(Mailbox of, std::chrono::nanoseconds limit);
 
     /// Throws Errc::invalid_argument inside a handler.
     void require_outside(const char* what) const;
     std::uint64_t begin(Rank to, std::uint16_t handler, std::span<const std::byte> argument);
     std::size_t poll();
-    /// Sleeps until there may be something to do, at most until `end`.
-    void sleep(Clock::time_point end);
+    /// Sleeps until there may be something to do, at most until `end_ns` of the clock, and no
+    /// longer than a nap.
+    void sleep(std::int64_t end_ns, std::int64_t nap_ns_max);
     [[nodiscard]] bool is_done(std::uint64_t number) const;
+    /// The same after a poll, and a look whether whoever is to answer has closed its mailbox.
+    bool look(std::uint64_t number);
     std::vector<std::byte> wait(std::uint64_t number, std::chrono::nanoseconds limit);
     void close();
     /// Throws Errc::invalid_argument when the place is not one.
@@ -51,7 +52,7 @@ struct ActiveState {
     const Rank rank;
     const int size;
     const std::size_t bytes_max;
-    const std::chrono::nanoseconds deadline;
+    const std::int64_t deadline_ns;
     std::unordered_map<std::uint16_t, ActiveMessages::Handler> handlers;
     std::unordered_map<std::uint32_t, std::span<std::byte>> regions;
     std::uint32_t next_region = 1;

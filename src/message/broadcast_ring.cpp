@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
 #include "base/common_memory.hpp"
 #include "message/broadcast_state.hpp"
 
@@ -120,7 +121,7 @@ std::size_t BroadcastReader::probe_with(Handler handler, void* self, std::size_t
     return checked(state_).probe(handler, self, most);
 }
 bool BroadcastReader::wait(std::chrono::nanoseconds limit) {
-    return checked(state_).wait(limit.count());
+    return checked(state_).wait(bounded_ns(limit));
 }
 bool BroadcastReader::at_end() {
     return checked(state_).at_end();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.hpp"
 #include "base/common_memory.hpp"
 #include "message/mailbox_state.hpp"
 
@@ -248,7 +249,11 @@ std::size_t Mailbox::probe_with(Handler handler, void* self, std::size_t most) {
 bool Mailbox::wait(std::chrono::nanoseconds limit) {
     MailboxState& state = checked(state_);
     check_outside_callback(state);
-    return state.wait(limit.count());
+    return state.wait(bounded_ns(limit));
+}
+
+bool Mailbox::has_left(Rank member) const {
+    return checked(state_).has_left(member);
 }
 
 MailboxGroup::MailboxGroup(int size, const MailboxOptions& options) {

@@ -72,8 +72,29 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
 
 MailboxState::~MailboxState() {
     if (!is_parents()) {
-        box_->state.store(Box::closed, std::memory_order_relaxed);
+        change_if_possible(group->memory, [this] { // As has_left wants it.
+            box_->state.store(Box::closed, std::memory_order_relaxed);
+        });
     }
+}
+
+void MailboxState::check_rank(Rank to) const {
+    if (to < 0 || to >= group->size) {
+        throw Error(Errc::invalid_argument,
+                    "there is no rank " + std::to_string(to) + "; " + members(group->size));
+    }
+}
+
+bool MailboxState::has_left(Rank to) {
+    check_rank(to);
+    Out& way = out_[static_cast<std::size_t>(to)];
+    Box& box = way.box == nullptr ? group->post.box(to) : *way.box;
+    if (box.state.load(std::memory_order_relaxed) < Box::closed) {
+        return false;
+    }
+    // It left with the lock held: who has had the lock since then sees all that it sent before.
+    const std::lock_guard lock(group->memory);
+    return true;
 }
 
 MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
@@ -81,10 +102,7 @@ MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
         throw Error(Errc::invalid_argument,
                     "the callback of send_in_place may not send: return first");
     }
-    if (to < 0 || to >= group->size) {
-        throw Error(Errc::invalid_argument,
-                    "there is no rank " + std::to_string(to) + "; " + members(group->size));
-    }
+    check_rank(to);
     if (bytes > group->options.message_bytes) {
         throw Error(
             Errc::invalid_argument,

@@ -49,6 +49,9 @@ struct MailboxState {
     /// After one or more messages.
     void notify(Out& to) noexcept;
 
+    /// `to` has closed its mailbox, or ended; all that it sent before can be received now.
+    [[nodiscard]] bool has_left(Rank to);
+
     /// A probe would do nothing, as far as one look tells: what a poll of many peers nearly always
     /// comes to.
     [[nodiscard]] bool is_silent() const noexcept {
@@ -67,6 +70,7 @@ struct MailboxState {
     bool is_filling = false; ///< One of `send_in_place` is.
 
 private:
+    void check_rank(Rank to) const;
     void open(Out& to, Rank number);
     [[noreturn]] void throw_ended(std::vector<Rank> ranks, const char* what);
     void tell_ended(bool is_last);

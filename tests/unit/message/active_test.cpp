@@ -20,9 +20,10 @@ using namespace std::chrono_literals;
 constexpr std::uint16_t twice = 1, thrower = 2, stranger = 3, counting = 4, relay = 5;
 
 struct Pair {
-    explicit Pair(std::size_t capacity = 64) : group(2, {.capacity = capacity}) {
-        a.emplace(group.join(0), 20s);
-        b.emplace(group.join(1), 20s);
+    explicit Pair(std::size_t capacity = 64, std::chrono::nanoseconds deadline = 20s)
+        : group(2, {.capacity = capacity}) {
+        a.emplace(group.join(0), deadline);
+        b.emplace(group.join(1), deadline);
     }
     MailboxGroup group;
     std::optional<ActiveMessages> a, b;
@@ -143,6 +144,56 @@ TEST(ActiveMessageTest, WhoDoesNotAnswerIsNamed) {
     auto late = pair.a->call_value(0, twice, 1);
     pair.a.reset();
     refusal(Errc::invalid_argument, [&] { late.wait(); });
+}
+
+TEST(ActiveMessageTest, ACallToARankThatClosesEnds) {
+    Pair pair;
+    pair.b->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    auto answered = pair.a->call_value(1, twice, 4);
+    static_cast<void>(pair.b->poll());
+    auto tested = pair.a->call_value(1, twice, 5);
+    auto waited = pair.a->call_value(1, twice, 6);
+    std::thread closer([&] {
+        std::this_thread::sleep_for(5ms);
+        pair.b.reset();
+    });
+    EXPECT_EQ(answered.value<int>(), 8);
+    try {
+        waited.wait();
+        ADD_FAILURE() << "nobody answers";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument) << error.what();
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
+    closer.join();
+    EXPECT_TRUE(tested.test());
+    refusal(Errc::invalid_argument, [&] { tested.wait(); });
+}
+
+TEST(ActiveMessageTest, AnAnswerThatWasSentBeforeTheEndArrives) {
+    Pair pair;
+    pair.b->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    auto call = pair.a->call_value(1, twice, 4);
+    static_cast<void>(pair.b->poll());
+    pair.b.reset();
+    EXPECT_EQ(call.value<int>(), 8);
+}
+
+TEST(ActiveMessageTest, ALimitMayBeTheLongestThereIs) {
+    constexpr auto longest = std::chrono::nanoseconds::max();
+    Pair pair(1, longest);
+    pair.b->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    auto first = pair.a->call_value(1, twice, 1);
+    std::thread late([&] {
+        std::this_thread::sleep_for(20ms);
+        for (std::size_t served = 0; served < 2;) {
+            served += pair.b->serve(longest);
+        }
+    });
+    auto second = pair.a->call_value(1, twice, 2); // Waits for room, at last asleep.
+    EXPECT_EQ(first.value<int>(), 2);
+    EXPECT_EQ(second.value<int>(longest), 4);
+    late.join();
 }
 
 TEST(ActiveMessageTest, LimitsAreRefused) {

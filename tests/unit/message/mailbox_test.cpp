@@ -251,6 +251,9 @@ TEST_P(MailboxTest, NamesWhatIsWrongWithASend) {
     const auto error = error_of([&] { static_cast<void>(a.send_value(1, 1)); });
     ASSERT_TRUE(error.has_value()) << "rank 1 has left";
     EXPECT_EQ(error->ranks(), std::vector{1});
+    EXPECT_TRUE(a.has_left(1));
+    EXPECT_FALSE(a.has_left(0));
+    expect_refused([&] { static_cast<void>(a.has_left(2)); }, "no rank");
     Mailbox moved = std::move(a);
     EXPECT_TRUE(moved.send_value(0, 1));
     expect_refused([&] { static_cast<void>(a.send_value(0, 1)); }, "empty"); // NOLINT
