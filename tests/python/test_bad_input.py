@@ -54,6 +54,11 @@ def assert_one_line(done: subprocess.CompletedProcess[str], status: int, *words:
         (["bench", "barrier", "--regimes", "loud"], ["loud", "alone"]),
         (["report", "--machine", SMELT, "--op", "gather"], ["gather"]),
         (["demo", "--budget", "0"], ["--budget"]),
+        (["sim", "x.json", "--machine", SMELT, "--bytes", str(10**30)], ["--bytes"]),
+        (["sim", "x.json", "--machine", SMELT, "--bytes", "-8"], ["--bytes"]),
+        (["sim", "messages", "--machine", SMELT, "--bytes", str(10**30)], ["--bytes"]),
+        (["trace", str(10**30)], [str(10**30)]),
+        (["trace", "0"], ["process"]),
     ],
     ids=" ".join,
 )
@@ -209,7 +214,11 @@ def test_model_with_fewer_cpus_than_ranks(corymb_call: Command, tmp_path: Path) 
 def test_placement_edited(corymb_call: Command, smelt_plan: Path, tmp_path: Path) -> None:
     plan = json.loads(smelt_plan.read_text())
     file = tmp_path / "plan.json"
-    for wrong, status in ((plan["placement"][:-1], 1), ([99, *plan["placement"][1:]], 2)):
+    rest = plan["placement"][1:]
+    for first in (99, 10**30, -1, 0.5, True, None):
+        file.write_text(json.dumps(plan | {"placement": [first, *rest]}))
+        assert_one_line(corymb_call("sim", file, "--machine", SMELT), 2, "CPU")
+    for wrong, status in ((rest, 1), ([*rest, rest[0]], 1)):
         file.write_text(json.dumps(plan | {"placement": wrong}))
         assert_one_line(corymb_call("sim", file, "--machine", SMELT), status, "CPU")
 

@@ -41,8 +41,9 @@ def command(
     model: ModelFile = None,
     ranks: Ranks = None,
     bytes_: Annotated[
-        int, typer.Option("--bytes", metavar="B", help="Payload; the plan's own without it.")
-    ] = -1,
+        int | None,
+        typer.Option("--bytes", metavar="B", help="Payload; the plan's own without it."),
+    ] = None,
     no_measure: NoMeasure = False,
     members: Annotated[
         str | None,
@@ -56,6 +57,7 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
+    inputs.require_sizes(bytes_ or 0, 0, 0)
     if plan_file in STUDIES:
         choose = functools.partial(inputs.choose_machine, machine, model, no_measure)
         _study(plan_file, choose, ranks, bytes_, members, html, peers, json)
@@ -71,7 +73,7 @@ def command(
         return
     chosen = inputs.choose_machine(machine, model, no_measure)
     placement = _placement(text, ranks, plan, chosen.machine)
-    size = bytes_ if bytes_ >= 0 else _payload(text, plan)
+    size = _payload(text, plan) if bytes_ is None else bytes_
     work = functools.partial(
         corymb.simulate, plan, chosen.machine, placement=placement, bytes=size, activities=True
     )
@@ -94,7 +96,7 @@ def _study(
     name: str,
     choose: Callable[[], inputs.Chosen],
     ranks: str | None,
-    size: int,
+    size: int | None,
     members: str | None,
     html: str | None,
     peers: int | None,
@@ -103,9 +105,9 @@ def _study(
     if name == "messages":
         if members is not None or html is not None:
             raise inputs.usage("--members and --html do not go with messages")
-        sim_messages.command(choose(), ranks, peers, size if size >= 0 else 8, json)
+        sim_messages.command(choose(), ranks, peers, 8 if size is None else size, json)
         return
-    if size >= 0 or peers is not None:
+    if size is not None or peers is not None:
         raise inputs.usage("--bytes and --peers do not go with multicast")
     sim_multicast.command(choose(), ranks, numbers(members, "--members", 1, 2**20), html, json)
 
@@ -123,11 +125,15 @@ def _show(out: Console, plan: corymb.Plan, timeline: corymb.Timeline, on: str, u
 
 
 def _on_nodes(
-    text: str, plan: corymb.Plan, cluster: corymb.Cluster | None, size: int, json: str | None
+    text: str,
+    plan: corymb.Plan,
+    cluster: corymb.Cluster | None,
+    size: int | None,
+    json: str | None,
 ) -> bool:
     """Simulates on the cluster; without one, does nothing and says so."""
     if cluster is not None:
-        clusters.sim(plan, cluster, size if size >= 0 else _payload(text, plan), json)
+        clusters.sim(plan, cluster, _payload(text, plan) if size is None else size, json)
     return cluster is not None
 
 
@@ -150,7 +156,8 @@ def _placement(
         return list(range(size))
     if len(stored) != size or len(set(map(str, stored))) != size:
         raise corymb.Error(f"placement: it must name {size} different CPUs", "invalid_plan")
-    absent = [c for c in stored if not isinstance(c, int) or machine.index_of_cpu(c) < 0]
+    cpus = set(machine.cpus)
+    absent = [c for c in stored if type(c) is not int or c not in cpus]
     if absent:
         raise inputs.usage(
             f"the plan puts a rank on CPU {absent[0]}, which {inputs.title_of(machine)} "

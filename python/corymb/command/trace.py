@@ -66,6 +66,8 @@ def command(
 def groups_of(pid: int | None) -> list[Group]:
     """Those of one process, which must have some, or of all processes that may be looked at."""
     if pid is not None:
+        if not 0 < pid < 2**31:
+            raise inputs.usage(f"{pid} is not the number of a process")
         groups = corymb.trace_process(pid)
         if not groups:
             raise corymb.Error(
