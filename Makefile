@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check format clean help
+.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -26,6 +26,9 @@ cluster-regret: ## Chosen over best measured scheme at 40 points of such cluster
 
 simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-dev)
 	@tools/simgrid_check.sh
+
+mpi-conformance: ## mpi4py's own tests with corymb and without, after make test STAGES=mpi
+	@build/venv/bin/python tools/mpi_conformance.py
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh
