@@ -102,3 +102,25 @@ def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60
     )
     assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_interrupt_while_the_package_is_imported(tmp_path: Path) -> None:
+    """The console script's own module is there before the package, and ends it quietly."""
+    package = tmp_path / "corymb"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "print('importing', flush=True)\nimport time\ntime.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import corymb_command; corymb_command.main()"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == ""
