@@ -321,6 +321,22 @@ private:
 
     bool post(Peer<Env>& peer, Address what) { return send_message(peer, &what, sizeof what); }
 
+    /// A copy out of a peer's memory, for as long as it lasts: also when an operator throws, or who
+    /// waits for the copies of a broken team would wait for ever.
+    class Copying {
+    public:
+        explicit Copying(Waiter& waiter) noexcept
+            : waiter_(&waiter), is_allowed_(waiter.begin_copy()) {}
+        Copying(const Copying&) = delete;
+        Copying& operator=(const Copying&) = delete;
+        ~Copying() { waiter_->end_copy(); }
+        [[nodiscard]] bool is_allowed() const noexcept { return is_allowed_; }
+
+    private:
+        Waiter* waiter_;
+        bool is_allowed_;
+    };
+
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
     bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
         const Address to = bytes_of(step.to);
@@ -331,20 +347,20 @@ private:
         if (process != 0) [[unlikely]] {
             return copy_from_process(step, there, to, process);
         }
-        const bool may_copy = waiter_->begin_copy();
-        if (may_copy) {
+        const Copying copying(*waiter_);
+        if (copying.is_allowed()) {
             Env::note_read(there.data, there.bytes);
             arrive(step, there.data, to, 0);
         }
-        waiter_->end_copy();
-        return may_copy;
+        return copying.is_allowed();
     }
 
     /// The same out of another process. Its rank does not wait for copies when the team breaks: who
     /// has copied looks for that afterwards.
     bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
                            std::uint32_t process) {
-        bool copied = waiter_->begin_copy();
+        const Copying copying(*waiter_);
+        bool copied = copying.is_allowed();
         const std::size_t most = step.fold ? bounce_length() : there.bytes;
         for (std::size_t offset = 0; copied && offset < there.bytes;) {
             const std::size_t part = std::min(most, there.bytes - offset);
@@ -361,9 +377,7 @@ private:
             }
             offset += part;
         }
-        copied = copied && waiter_->begin_copy();
-        waiter_->end_copy();
-        return copied;
+        return copied && waiter_->begin_copy();
     }
 
     /// Bytes that are folded at a time: whole elements, and they stay in a core's cache.

@@ -57,5 +57,58 @@ TEST(OperatorTest, WhatItThrowsReachesItsRankAndBreaksTheTeam) {
     }
 }
 
+/// Rank 1 folds out of the memory of rank 0.
+Plan reduce_by_pull() {
+    Plan plan;
+    plan.op = Collective::reduce;
+    plan.root = 1;
+    plan.block_count = 1;
+    plan.bytes_max = 1024;
+    plan.steps.resize(2);
+    plan.steps[0] = {
+        {.kind = StepKind::send, .via = Mechanism::pull, .peer = 1, .from = {Buffer::input, 0, 1}},
+        {.kind = StepKind::wait, .peer = 1}};
+    plan.steps[1] = {{.kind = StepKind::fold,
+                      .via = Mechanism::pull,
+                      .peer = 0,
+                      .to = {Buffer::output, 0, 1},
+                      .from = {Buffer::input, 0, 1},
+                      .incoming_first = true},
+                     {.kind = StepKind::signal, .peer = 0}};
+    return plan;
+}
+
+TEST(OperatorTest, WhatItThrowsOverAPeersMemoryLetsThatGo) {
+    for (const bool is_blocking : {true, false}) {
+        std::atomic<int> thrown{0};
+        std::atomic<int> told{0};
+        TeamOptions options;
+        options.plans = [](const PlanNeed&) {
+            return reduce_by_pull();
+        };
+        threads(
+            2,
+            [&](Team& team) {
+                const std::vector<int> in(20, team.rank());
+                std::vector<int> out(20);
+                const Thrower with{team.rank()};
+                try {
+                    if (is_blocking) {
+                        team.reduce(std::span<const int>(in), std::span(out), with, 1);
+                    } else {
+                        team.ireduce(std::span<const int>(in), std::span(out), with, 1).wait();
+                    }
+                } catch (const std::domain_error&) {
+                    ++thrown;
+                } catch (const Error& error) {
+                    told += error.code() == Errc::team_broken;
+                }
+            },
+            options);
+        EXPECT_EQ(thrown, 1) << is_blocking;
+        EXPECT_EQ(told, 1) << is_blocking;
+    }
+}
+
 } // namespace
 } // namespace corymb
