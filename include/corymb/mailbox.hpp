@@ -126,8 +126,8 @@ public:
     [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
 
     /// Whether `member` has closed its mailbox, or its process is known to have ended: nothing will
-    /// come from there but what the next probes find. Constant time. Throws
-    /// Errc::invalid_argument for a rank that is none.
+    /// come from there but what the next probes find. With `srbp` false for as long as messages
+    /// wait to be read. Constant time. Throws Errc::invalid_argument for a rank that is none.
     [[nodiscard]] bool has_left(Rank member) const;
 
 private:

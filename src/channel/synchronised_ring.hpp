@@ -231,10 +231,13 @@ public:
     [[nodiscard]] bool is_idle() const noexcept {
         return owed_.empty() && !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
     }
+    /// A ticket is out whose message was not taken, be it there or not.
+    [[nodiscard]] bool has_more() const noexcept {
+        return ring_->tickets.load(std::memory_order_relaxed) != consumed_;
+    }
     /// A ticket is out whose message has not come: its sender is about to write it, or is dead.
     [[nodiscard]] bool is_held_up() const noexcept {
-        return ring_->tickets.load(std::memory_order_relaxed) != consumed_ &&
-               !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
+        return has_more() && !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
     }
     /// The last message is no longer needed.
     void release() noexcept {

@@ -70,8 +70,7 @@ void ActiveState::flush() {
             if (!try_send(one.to, one.bytes)) {
                 unsent_.push_back(std::move(one));
             }
-        } catch (const Error&) {
-            fail(one.to, std::current_exception()); // Nobody is there any more.
+        } catch (const Error&) { // Nobody is there any more; `look` ends the calls to it.
         }
     }
 }
@@ -149,12 +148,26 @@ bool ActiveState::look(std::uint64_t number) {
     }
     const Rank to = pending[number].to;
     if (box->has_left(to)) {
-        poll(); // What it sent before it left is there now.
-        fail(to, std::make_exception_ptr(
-                     Error(Errc::invalid_argument,
-                           name_of(to) + " has closed its mailbox without answering", {to})));
+        poll(); // What it sent before it left is there now, unless others hold it up.
+        if (!is_done(number) && box->has_left(to)) {
+            fail(to, departure_of(to));
+        }
     }
     return is_done(number);
+}
+
+/// Why a rank that has left does not answer.
+std::exception_ptr ActiveState::departure_of(Rank gone) {
+    try {
+        static_cast<void>(box->send(gone, {})); // Is refused, since it has left.
+    } catch (const Error& error) {
+        if (error.code() == Errc::team_broken) { // Its process has ended.
+            return std::current_exception();
+        }
+    }
+    return std::make_exception_ptr(
+        Error(Errc::invalid_argument, name_of(gone) + " has closed its mailbox without answering",
+              {gone}));
 }
 
 std::vector<std::byte> ActiveState::wait(std::uint64_t number, std::chrono::nanoseconds limit) {

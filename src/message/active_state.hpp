@@ -78,6 +78,7 @@ private:
     void run(Rank from, const ActiveHeader& asked, std::span<const std::byte> argument);
     void settle(Rank from, const ActiveHeader& header, std::span<const std::byte> bytes);
     void fail(Rank rank, const std::exception_ptr& error);
+    [[nodiscard]] std::exception_ptr departure_of(Rank gone);
 
     std::uint64_t next_number_ = 1;
     std::deque<Message> unsent_;

@@ -179,6 +179,19 @@ TEST(ActiveMessageTest, AnAnswerThatWasSentBeforeTheEndArrives) {
     EXPECT_EQ(call.value<int>(), 8);
 }
 
+TEST(ActiveMessageTest, AnAnswerArrivesThoughAnotherCanNoLongerBeSent) {
+    Pair pair(1);
+    for (auto* const one : {&pair.a, &pair.b}) {
+        (*one)->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    }
+    auto call = pair.a->call_value(1, twice, 4);
+    auto back = pair.b->call_value(0, twice, 3);
+    EXPECT_EQ(pair.a->poll(), 1U) << "whose answer finds no room";
+    EXPECT_EQ(pair.b->poll(), 1U);
+    pair.b.reset();
+    EXPECT_EQ(call.value<int>(), 8);
+}
+
 TEST(ActiveMessageTest, ALimitMayBeTheLongestThereIs) {
     constexpr auto longest = std::chrono::nanoseconds::max();
     Pair pair(1, longest);
