@@ -232,7 +232,8 @@ public:
     /// operations are done. Bounded but for what the coroutines do, and for planning on rank 0.
     /// Returns how many operations are still under way.
     std::size_t progress();
-    /// The same until no operation is under way. Throws when one fails.
+    /// The same until no operation is under way. Throws when the team breaks; that there was no
+    /// plan for an operation is told by its request.
     void complete_all();
 
     /// For bindings: any of the operations above, without types.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/cluster_member.hpp"
 
+#include "cluster/attic.hpp"
 #include "cluster/plan_exchange.hpp"
 #include "team/blame.hpp"
 #include "team/call.hpp"
 #include "team/disagreement.hpp"
 
 #include <exception>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -63,7 +65,9 @@ void ClusterMember::or_break(const Action& action) {
     try {
         action();
     } catch (...) {
-        mail_.abandon_all();
+        if (mail_.abandon_all()) {
+            keep_for_good(std::exchange(scratch_, {}));
+        }
         station_.break_team();
         throw;
     }
@@ -111,14 +115,17 @@ ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key) {
 Plan ClusterMember::common_plan(const team::PlanKey& key) {
     std::string text;
     or_break([&] {
-        PlanExchange exchange(station_, mail_, key, Station::mark_of(digest_.signature()));
+        auto exchange = std::make_unique<PlanExchange>(station_, mail_, key,
+                                                       Station::mark_of(digest_.signature()));
         try {
-            await([&] { return exchange.advance(); }, [&] { return exchange.awaited(); });
+            await([&] { return exchange->advance(); }, [&] { return exchange->awaited(); });
         } catch (...) {
-            mail_.abandon_all(); // While the memory of its messages is still there.
+            if (mail_.abandon_all()) { // While the memory of its messages is still there.
+                keep_for_good(std::move(exchange));
+            }
             throw;
         }
-        text = exchange.text();
+        text = exchange->text();
     });
     return station_.plan_of(key, text);
 }

@@ -2,6 +2,7 @@
 #include "cluster/cluster_pending.hpp"
 
 #include "base/make_room.hpp"
+#include "cluster/attic.hpp"
 #include "team/disagreement.hpp"
 
 #include <algorithm>
@@ -22,8 +23,13 @@ FarOperation& own(detail::Operation& operation) noexcept {
 
 /// Lanes that messages of different operations can have.
 int lane_count_of(const Station& station) {
-    return station.nodes() == 1 ? nonblocking_lanes_max
-                                : std::clamp(station.carrier->lanes(), 0, nonblocking_lanes_max);
+    return station.size() == 1 ? nonblocking_lanes_max
+                               : std::clamp(station.carrier->lanes(), 0, nonblocking_lanes_max);
+}
+
+/// Changes while the operation brings its plan.
+std::size_t agreement_of(const FarOperation& operation) noexcept {
+    return operation.exchange == nullptr ? 0 : 1 + operation.exchange->moves();
 }
 
 } // namespace
@@ -124,8 +130,11 @@ void ClusterPending::go_on(FarLane& lane) {
         FarOperation& operation = *lane.queue.front();
         const std::size_t step = operation.activation.step;
         const std::size_t next = operation.next;
+        const std::size_t agreed = agreement_of(operation);
         const bool is_over = operation.key == nullptr || advance(operation);
-        if (is_over || operation.activation.step != step || operation.next != next) {
+        if (is_over || operation.activation.step != step || operation.next != next ||
+            agreement_of(operation) != agreed) {
+            ++lane.moves;
             patrol_.note_progress();
             patrol_within_.note_progress();
         }
@@ -310,8 +319,8 @@ FarOperation& ClusterPending::first_pending() noexcept {
 void ClusterPending::consume(Operation& operation) {
     const State state = std::exchange(operation.state, State::idle);
     if (state == State::failed) {
-        if (own(operation).error != nullptr) {
-            std::rethrow_exception(own(operation).error);
+        if (operation.error != nullptr) {
+            std::rethrow_exception(operation.error);
         }
         throw_failure();
     }
@@ -348,6 +357,7 @@ bool ClusterPending::cancel(Operation& /*operation*/) {
 void ClusterPending::wait_until_over(FarOperation& operation) {
     NetworkPatience patience(station_->shared->oversubscribed);
     while (!look_once(operation)) {
+        patience.follow(operation.lane->moves);
         if (has_failed() ||
             (patience.is_long() && must_end(patience, *operation.lane->queue.front()))) {
             give_up(&operation);
@@ -367,6 +377,7 @@ std::size_t ClusterPending::wait_any(const std::vector<Operation*>& operations) 
             return static_cast<std::size_t>(found - operations.begin());
         }
         FarOperation& first = own(*operations.front());
+        patience.follow(first.lane->moves);
         if (has_failed() ||
             (patience.is_long() && must_end(patience, *first.lane->queue.front()))) {
             give_up(&first);
@@ -425,7 +436,8 @@ bool ClusterPending::must_end(NetworkPatience& patience, const FarOperation& bla
         return true;
     }
     const bool must_watch = patience.must_watch();
-    const bool must_ask = must_watch || station_->shared->options.interrupted_every.count() > 0;
+    const std::int64_t ask_every_ns = station_->shared->options.interrupted_every.count();
+    const bool must_ask = must_watch || (ask_every_ns > 0 && patience.must_ask(ask_every_ns));
     return (must_ask && station_->is_interrupted()) || (must_watch && is_hopeless());
 }
 
@@ -472,8 +484,10 @@ void ClusterPending::give_up(const FarOperation* blamed) noexcept {
         if (!has_failed()) {
             station_->shared->fail(reason(*blamed));
         }
-        station_->shared->wait_for_copies(); // The caller may free its buffers now.
     } catch (...) { // No memory for the reason, or the team was broken meanwhile.
+    }
+    if (has_failed()) {
+        station_->shared->wait_for_copies(); // The caller may free its buffers now.
     }
     abandon_all();
 }
@@ -483,11 +497,25 @@ void ClusterPending::abandon_all() noexcept {
         while (!lane.queue.empty()) {
             FarOperation& operation = *lane.queue.front();
             lane.queue.pop_front();
-            operation.mail.abandon_all();
+            if (operation.mail.abandon_all()) {
+                keep_for_good(std::move(operation.exchange));
+                keep_for_good(std::exchange(lane.scratch, {}));
+            }
             operation.exchange.reset();
             finish(operation, State::failed);
         }
     }
+    for (auto& [of, key] : keys_) {
+        key.bringer = nullptr;
+    }
+}
+
+std::uint64_t ClusterPending::moves() const noexcept {
+    std::uint64_t sum = 0;
+    for (const FarLane& lane : lanes_) {
+        sum += lane.moves;
+    }
+    return sum;
 }
 
 void ClusterPending::throw_failure() {
@@ -525,6 +553,7 @@ void ClusterPending::complete_all() {
         const std::size_t before = pending_count_;
         while (pending_count_ == before) {
             go_on();
+            patience.follow(moves());
             if (has_failed() || (pending_count_ == before && patience.is_long() &&
                                  must_end(patience, first_pending()))) {
                 give_up(pending_count_ > 0 ? &first_pending() : nullptr);

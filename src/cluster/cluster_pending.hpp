@@ -78,6 +78,7 @@ private:
     /// Everything under way fails; `blamed` is there if the team is not broken yet.
     void give_up(const FarOperation* blamed) noexcept;
     void abandon_all() noexcept;
+    [[nodiscard]] std::uint64_t moves() const noexcept; ///< Of all lanes.
     [[noreturn]] void throw_failure();
     void wait_until_over(FarOperation& operation);
     void resume_coroutines();

@@ -55,9 +55,8 @@ struct FarOperation final : detail::Operation {
     std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
     Mail mail;
     team::Activation<team::Env> activation;
-    std::size_t next = 0;     ///< Of the plan's far steps.
-    Rank awaited = -1;        ///< On another node; -1: it waits within the node.
-    std::exception_ptr error; ///< Of this operation alone: there is no plan for it.
+    std::size_t next = 0; ///< Of the plan's far steps.
+    Rank awaited = -1;    ///< On another node; -1: it waits within the node.
 };
 
 /// Operations that must happen one after the other, in memory and on channels of their own.
@@ -69,6 +68,7 @@ struct FarLane {
     team::LaneState<team::Env>* state; ///< Where the rank says what it has begun.
     std::deque<FarOperation*> queue;   ///< The first one is under way.
     std::uint64_t begun = 0;
+    std::uint64_t moves = 0; ///< Looks after which an operation had come further.
     team::CallDigest digest; ///< Of their terms.
     team::Compiler<team::Env>::Peers peers;
     std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/mail.hpp"
 
+#include "base/make_room.hpp"
+#include "cluster/attic.hpp"
+
 #include <algorithm>
 
 namespace corymb::cluster {
@@ -43,6 +46,7 @@ std::size_t Mail::size_of(const FarStep& step, const team::Operands& operands) {
 void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
     ++carried_->messages_out;
     if (step.kind == StepKind::signal) {
+        make_room(sent_, sent_.size() + 1); // What was handed over must be known.
         sent_.emplace_back(
             carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark),
             step.peer);
@@ -54,6 +58,7 @@ void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
 }
 
 void Mail::send(const void* data, std::size_t bytes, Rank to, int mark) {
+    make_room(sent_, sent_.size() + 1);
     sent_.emplace_back(carrier_->send(data, bytes, to, channel(Carrier::Channel::data), mark), to);
 }
 
@@ -113,16 +118,19 @@ bool Mail::are_sent() {
     return sent_.empty();
 }
 
-void Mail::abandon_all() noexcept {
+bool Mail::abandon_all() noexcept {
+    const bool had_some = !sent_.empty() || !posted_.empty();
     for (const auto& [ticket, peer] : sent_) {
         carrier_->abandon(ticket);
     }
     for (std::size_t i = taken_; i < posted_.size(); ++i) {
         carrier_->abandon(posted_[i].ticket);
+        keep_for_good(std::move(posted_[i].incoming));
     }
     sent_.clear();
     posted_.clear();
     taken_ = 0;
+    return had_some;
 }
 
 } // namespace corymb::cluster

@@ -40,7 +40,8 @@ public:
     [[nodiscard]] bool are_sent();
     /// Who has not taken what was sent; there is one.
     [[nodiscard]] Rank last_receiver() const noexcept { return sent_.back().second; }
-    void abandon_all() noexcept;
+    /// Whether there was something: then memory that it was to be taken from may still be read.
+    bool abandon_all() noexcept;
 
     /// The bytes that a step has to receive.
     [[nodiscard]] static std::size_t size_of(const FarStep& step, const team::Operands& operands);

@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -15,7 +16,16 @@ class NetworkPatience {
 public:
     /// `oversubscribed`: not every rank of the node has a CPU.
     explicit NetworkPatience(bool oversubscribed) noexcept
-        : looks_(oversubscribed ? looks_at_once - 1 : 0) {}
+        : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_) {}
+
+    /// A wait is for as long as nothing moves: it begins anew when `moves` is another number.
+    void follow(std::uint64_t moves) noexcept {
+        if (moves != moves_) {
+            moves_ = moves;
+            looks_ = looks_first_;
+            since_ns_ = waited_ns_ = 0;
+        }
+    }
 
     /// After a look in vain. True: long enough that the caller sees what is wrong (`waited_ns`,
     /// and, each time that `must_watch` says so, its node).
@@ -37,6 +47,15 @@ public:
         return true;
     }
     [[nodiscard]] std::int64_t waited_ns() const noexcept { return waited_ns_; }
+    /// Once in `every_ns`, first after so long.
+    [[nodiscard]] bool must_ask(std::int64_t every_ns) noexcept {
+        const std::int64_t now = since_ns_ + waited_ns_;
+        if (now - std::max(asked_ns_, since_ns_) < every_ns) {
+            return false;
+        }
+        asked_ns_ = now;
+        return true;
+    }
     [[nodiscard]] bool must_watch() noexcept {
         if (since_ns_ + waited_ns_ - watched_ns_ < watch_every_ns) {
             return false;
@@ -52,10 +71,13 @@ private:
     static constexpr std::int64_t yield_for_ns = 1'000'000;
     static constexpr std::int64_t watch_every_ns = 20'000'000;
 
+    int looks_first_;
     int looks_;
+    std::uint64_t moves_ = 0;
     std::int64_t since_ns_ = 0;
     std::int64_t waited_ns_ = 0;
     std::int64_t watched_ns_ = 0;
+    std::int64_t asked_ns_ = 0;
 };
 
 } // namespace corymb::cluster

@@ -26,6 +26,10 @@ public:
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     /// Who is waited for.
     [[nodiscard]] Rank awaited() const noexcept;
+    /// Grows with what has come.
+    [[nodiscard]] std::size_t moves() const noexcept {
+        return static_cast<std::size_t>(stage_) + voted_;
+    }
 
 private:
     enum class Stage : std::uint8_t { beginning, votes, length, text, handing_on, over };

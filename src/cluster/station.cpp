@@ -58,6 +58,8 @@ std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
         return to_json(plan);
     } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
         return std::string("!") + error.what();
+    } catch (...) {
+        return "!the plan source has failed";
     }
 }
 
@@ -177,6 +179,7 @@ void Station::fail(const team::Failure& failure) {
 
 void Station::break_team() {
     if (shared->is_broken()) {
+        shared->wait_for_copies();
         return;
     }
     try {

@@ -6,6 +6,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 namespace corymb::detail {
@@ -23,6 +24,7 @@ struct Operation {
     Driver* driver = nullptr; ///< Null when the team handle is gone; then the request owns this.
     std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
     State state = State::idle;
+    std::exception_ptr error; ///< Why this operation alone has failed; the team is whole.
     bool is_persistent = false;
     bool is_message = false; ///< Between two ranks; else a collective.
 };

@@ -4,6 +4,7 @@
 #include <corymb/error.hpp>
 #include <corymb/request.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ detail::Operation& active(detail::Operation* operation) {
 
 /// The handle on the team is gone; it has completed what was under way.
 void complete_orphan(const detail::Operation& operation) {
+    if (operation.error != nullptr) {
+        std::rethrow_exception(operation.error);
+    }
     if (operation.state == State::failed) {
         throw Error(Errc::team_broken, "the operation failed before its team was given up");
     }

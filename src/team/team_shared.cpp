@@ -3,7 +3,6 @@
 
 #include "base/clock.hpp"
 
-#include "base/clock.hpp"
 #include <corymb/usable_cpus.hpp>
 
 #include <algorithm>
