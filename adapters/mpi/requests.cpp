@@ -107,6 +107,7 @@ void settle(Requested& requested, corymb_status status) noexcept {
     } else {
         report(status);
         requested.error = error_class(status);
+        requested.has_failed = true;
     }
     end(requested);
 }
@@ -128,6 +129,9 @@ void drop(Requested& requested) noexcept {
         all.spare.push_back(gone->handle);
     }
     requests_held.fetch_sub(1, std::memory_order_relaxed);
+    if (gone->has_failed) { // Copies that abandoned messages lie in are never given back.
+        static_cast<void>(gone.release());
+    }
     gone.reset();
     let_go(*group);
 }
@@ -293,10 +297,12 @@ void finish_requests() noexcept {
         left = 0;
         {
             const std::lock_guard lock(all.lock);
+            is_within_mpi = true; // The MPI's hook must not come back for the lock.
             for (Group* const group : all.groups) {
                 const InUse use(*group);
                 left += under_way(*group);
             }
+            is_within_mpi = false;
         }
         if (left > 0) {
             visit_mpi();

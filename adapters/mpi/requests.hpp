@@ -23,8 +23,9 @@ struct Requested {
     Work work;
     MPI_Request handle{};
     corymb_request* request = nullptr;
-    bool is_active = false; ///< Started, not completed.
-    bool is_over = false;   ///< Done; the program has not been told.
+    bool is_active = false;  ///< Started, not completed.
+    bool is_over = false;    ///< Done; the program has not been told.
+    bool has_failed = false; ///< The MPI may still use its buffers.
     int error = MPI_SUCCESS;
 };
 

@@ -104,7 +104,7 @@ corymb_status Turn::hand_to_program(Work&& work) {
 }
 
 void Turn::abandon() noexcept {
-    const char* const why = "no memory for a copy of a buffer";
+    const char* const why = "no memory for an operation";
     if (group_->cluster != nullptr) {
         library().cluster_team_abandon(group_->cluster, why);
     } else {

@@ -60,15 +60,19 @@ public:
     }
 
 private:
-    /// No memory for a copy, here only: nobody may wait for this rank.
+    /// No memory, here only: nobody may wait for this rank.
     template <class Action>
     corymb_status guarded(const Action& action) noexcept {
+        corymb_status status = CORYMB_OUT_OF_MEMORY;
         try {
-            return static_cast<corymb_status>(action());
+            status = static_cast<corymb_status>(action());
         } catch (const std::exception&) {
-            abandon();
-            return CORYMB_OUT_OF_MEMORY;
+            status = CORYMB_OUT_OF_MEMORY;
         }
+        if (status == CORYMB_OUT_OF_MEMORY) [[unlikely]] {
+            abandon();
+        }
+        return status;
     }
     corymb_status perform(Work&& work) {
         work.prepare();
@@ -87,7 +91,7 @@ private:
     }
     /// A message between nodes may carry the parts of all ranks.
     [[nodiscard]] bool fits_messages(std::uint64_t bytes) const noexcept {
-        constexpr std::uint64_t longest = 0x7FFFFFFF;
+        constexpr std::uint64_t longest = 0x7FFFFFFF - sizeof(std::int32_t); // With a mark.
         return bytes <= longest / static_cast<std::uint64_t>(size());
     }
     corymb_status hand_to_program(Work&& work);
