@@ -28,12 +28,12 @@ trap stop_child INT TERM
 
 # A stage leaves "passed failed skipped" in build/log/STAGE.count if it counts its own tests; else
 # the stage is one test. Exit status 77 means skipped, the reason is its last line.
-passed=0 failed=0 skipped=0 table=()
+passed=0 failed=0 skipped=0 table=() failed_stages=()
 run_stage() {
     local stage=$1 status=0 begin=$SECONDS p=1 f=0 s=0 result=passed remark="" title
     local output="$log/stage-$stage.log" count="$log/$stage.count"
     title=$(sed -n '3s/^# //p' "$root/tools/test/$stage.sh")
-    rm -f "$count"
+    rm -f "$count" "$log/$stage.xml"
     printf '== %-11s %s ... ' "$stage" "$title"
     timeout --kill-after=10 "$seconds_per_stage_max" "$root/tools/test/$stage.sh" \
         >"$output" 2>&1 </dev/null &
@@ -52,6 +52,7 @@ run_stage() {
     if [ "$result" = FAILED ]; then
         tail -n 40 "$output" | sed 's/^/  | /'
         remark="log: ${output#"$root"/}"
+        failed_stages+=("$stage")
     fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     table+=("$(printf '%-11s %-8s %7d %7d %8d %6d s  %s' \
@@ -64,6 +65,11 @@ done
 
 printf '\n%-11s %-8s %7s %7s %8s %8s\n' stage result passed failed skipped time
 printf '%s\n' "${table[@]}"
+# Whoever sees only the end should see what failed and why.
+for stage in "${failed_stages[@]}"; do
+    [ ! -s "$log/$stage.xml" ] ||
+        "$(system_python)" tools/failed_tests.py "$stage" "$log/$stage.xml"
+done
 printf '\n%d passed, %d failed' "$passed" "$failed"
 [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
 printf '\n'
