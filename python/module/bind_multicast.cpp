@@ -2,6 +2,7 @@
 // corymb/multicast.hpp for Python.
 #include "bindings.hpp"
 #include "buffer.hpp"
+#include "collected.hpp"
 #include "long_wait.hpp"
 #include "multicast_way.hpp"
 #include "named.hpp"
@@ -55,26 +56,45 @@ private:
     std::shared_ptr<bool> flag_;
 };
 
+Multicast::Handler handler_of(std::weak_ptr<nb::callable> held, bool is_between_processes) {
+    return [held = std::move(held), is_between_processes](std::span<const std::byte> message) {
+        if (auto function = held.lock()) {
+            PythonCall(std::move(function), is_between_processes)(message);
+        }
+    };
+}
+
 /// A rank's place. What may wait runs without the interpreter lock.
 class Place {
 public:
-    Place(Multicast&& own, bool is_between_processes)
-        : own_(std::move(own)), is_between_processes_(is_between_processes) {}
+    Place(Multicast&& own, bool is_between_processes, HeldFunctions handlers)
+        : own_(std::move(own)), is_between_processes_(is_between_processes),
+          handlers_(std::move(handlers)) {}
     Place(Place&&) noexcept = default;
     Place& operator=(Place&&) = delete;
-    ~Place() {
+    ~Place() { let_go(); }
+
+    int visit(visitproc visit, void* arg) const { return handlers_.visit(visit, arg); }
+    /// Leaves, with the handlers, which are no longer needed then.
+    void let_go() noexcept {
         if (own_) {
             const nb::gil_scoped_release unlocked;
             own_.reset();
         }
+        handlers_.clear();
     }
 
     void close() {
         if (own_) {
             const Use use(is_used_);
-            const nb::gil_scoped_release unlocked;
-            own_.reset();
+            let_go();
         }
+    }
+    void on(std::uint32_t number, nb::callable handler) {
+        const Use use(is_used_);
+        Multicast& own = open();
+        own.on(number,
+               handler_of(handlers_.hold(number, std::move(handler)), is_between_processes_));
     }
     /// `body(multicast)`.
     template <class Body>
@@ -110,15 +130,9 @@ public:
 private:
     std::optional<Multicast> own_;
     bool is_between_processes_;
+    HeldFunctions handlers_;
     std::shared_ptr<bool> is_used_ = std::make_shared<bool>(false);
 };
-
-Multicast::Handler handler_of(nb::callable callable, bool is_between_processes) {
-    return [call = PythonCall(std::move(callable), is_between_processes)](
-               std::span<const std::byte> message) {
-        call(message);
-    };
-}
 
 class Token {
 public:
@@ -231,12 +245,17 @@ MulticastGroup make_group(int size, const std::string& topology, const std::opti
 }
 
 Place attach(Group& self, Rank rank, std::optional<nb::callable> handler) {
+    HeldFunctions handlers;
     Multicast::Handler on_message;
     if (handler) {
-        on_message = handler_of(std::move(*handler), self.is_between_processes);
+        on_message = handler_of(handlers.hold(0, std::move(*handler)), self.is_between_processes);
     }
-    const nb::gil_scoped_release unlocked;
-    return {self.group.attach(rank, std::move(on_message)), self.is_between_processes};
+    std::optional<Multicast> own;
+    {
+        const nb::gil_scoped_release unlocked;
+        own = self.group.attach(rank, std::move(on_message));
+    }
+    return {std::move(*own), self.is_between_processes, std::move(handlers)};
 }
 
 void bind_late(nb::module_& module) {
@@ -289,7 +308,8 @@ void bind_place(nb::module_& module) {
     const nb::keep_alive<0, 1> keeps_self;
     nb::class_<Place>(module, "Multicast",
                       "One rank's place in a group, of MulticastGroup.attach. One thread at a time "
-                      "uses it; as a context manager it closes itself.")
+                      "uses it; as a context manager it closes itself.",
+                      nb::type_slots(Collected<Place>::slots))
         .def_prop_ro("rank", [](Place& self) { return self.open().rank(); })
         .def_prop_ro(
             "size", [](Place& self) { return self.open().size(); }, "Ranks of the group.")
@@ -304,14 +324,8 @@ void bind_place(nb::module_& module) {
         .def("sleep", &Place::sleep, nb::arg("seconds") = nb::none(),
              "The same; when there is nothing, waits for it, at most `seconds`. Releases the "
              "interpreter lock; Ctrl-C ends it.")
-        .def(
-            "on",
-            [](Place& self, std::uint32_t number, nb::callable handler) {
-                const Use use(self.is_used());
-                self.open().on(number, handler_of(std::move(handler), self.is_between_processes()));
-            },
-            nb::arg("number"), nb::arg("handler"),
-            "Messages to handlers of this number run handler(message) here.")
+        .def("on", &Place::on, nb::arg("number"), nb::arg("handler"),
+             "Messages to handlers of this number run handler(message) here.")
         .def("call", &call, nb::arg("function"), keeps_self,
              "Runs function() on every member, here before it returns if this rank is one. Not "
              "between processes.")

@@ -7,6 +7,7 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
+    nb::set_leak_warnings(false); // What a program still holds at its end goes with the process.
     module.doc() = "The compiled part of corymb. Use the names from the package `corymb`.";
     module.def("version", &corymb::version, "Version of the library that is running.");
     corymb::python::bind_error(module);

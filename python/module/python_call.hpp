@@ -28,7 +28,9 @@ class PythonCall {
 public:
     /// `as_text`: what it raises leaves as text, for what goes to another process.
     PythonCall(nb::callable function, bool as_text)
-        : function_(shared_function(std::move(function))), as_text_(as_text) {}
+        : PythonCall(shared_function(std::move(function)), as_text) {}
+    PythonCall(std::shared_ptr<nb::callable> function, bool as_text)
+        : function_(std::move(function)), as_text_(as_text) {}
 
     void operator()() const {
         const nb::gil_scoped_acquire lock;

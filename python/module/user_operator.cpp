@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user_operator.hpp"
 
+#include "collected.hpp"
 #include "python_call.hpp"
 
 #include <corymb/error.hpp>
@@ -56,6 +57,10 @@ nb::object view_of(nb::handle bytes, std::optional<ElementType> type) {
 
 } // namespace
 
+int UserOperator::visit(visitproc visit, void* arg) const {
+    return visit_function(function, visit, arg);
+}
+
 UserReduction::UserReduction(const UserOperator& op, std::size_t element_bytes,
                              std::optional<ElementType> type)
     : op_(op), element_bytes_(element_bytes), type_(type) {
@@ -86,7 +91,8 @@ void bind_user_operator(nb::module_& module) {
         "An operator of your own for the reductions of `corymb.Team`; as in mpi4py.\n\n"
         ">>> def gcds(inbuf, inoutbuf, datatype):\n"
         "...     for i, value in enumerate(inbuf):\n"
-        "...         inoutbuf[i] = math.gcd(value, inoutbuf[i])")
+        "...         inoutbuf[i] = math.gcd(value, inoutbuf[i])",
+        nb::type_slots(Collected<UserOperator>::slots))
         .def_static(
             "Create", create, nb::arg("function"), nb::arg("commute") = false,
             "An operator that calls `function(inbuf, inoutbuf, datatype)`, which sets each element "

@@ -17,6 +17,9 @@ struct UserOperator {
     /// Let go of with the interpreter lock, by whoever has it last; null after Free.
     std::shared_ptr<nb::callable> function;
     bool commutative = false;
+
+    int visit(visitproc visit, void* arg) const; ///< For Python's collector (collected.hpp).
+    void let_go() noexcept { function.reset(); }
 };
 
 /// An operator and the elements that it combines in one operation: the context of a Reduction.

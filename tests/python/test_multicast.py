@@ -7,6 +7,8 @@ import doctest
 import gc
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -184,6 +186,51 @@ def test_functions_are_let_go() -> None:
     del token
     gc.collect()
     assert [ref() for ref in gone] == [None, None]
+
+
+def test_an_owner_whose_methods_are_handlers_is_collected() -> None:
+    class Worker:
+        def __init__(self, group: corymb.MulticastGroup) -> None:
+            self.seen: list[bytes] = []
+            self.place = group.attach(1, self.handle)
+            self.place.on(7, self.handle)
+            self.place.join()
+
+        def handle(self, message: bytes) -> None:
+            seen.append(message)
+            self.seen.append(message)
+
+    group = corymb.MulticastGroup(2)
+    seen: list[bytes] = []
+    worker = Worker(group)
+    gone = weakref.ref(worker)
+    me = group.attach(0)
+    gc.collect()
+    token = me.send(b"before", 7)
+    assert worker.place.poll() == 1
+    token.wait(SOON)
+    token = me.send(b"last", 7)  # Who leaves still runs it.
+    del worker
+    gc.collect()
+    assert gone() is None
+    token.wait(SOON)
+    assert (seen, group.members) == ([b"before", b"last"], 0)
+    assert group.attach(1).rank == 1  # It is free again.
+
+
+def test_a_program_may_end_with_all_it_holds() -> None:
+    program = """
+import corymb
+op = corymb.Op.Create(lambda one, other, kind: None)
+group = corymb.MulticastGroup(2)
+me = group.attach(0, lambda message: None)
+me.join()
+token = me.call(lambda: None)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:

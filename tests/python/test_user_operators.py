@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from array import array
 from typing import Any
 
@@ -32,6 +34,23 @@ def test_every_form_takes_one(form: str) -> None:
         assert list(out) == [12, 7]
 
     on_threads(body)
+
+
+def test_an_owner_whose_method_is_one_is_collected() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.op = Op.Create(self.combine)
+
+        def combine(self, inbuf: memoryview, inoutbuf: memoryview, datatype: Any) -> None:
+            products(inbuf, inoutbuf, datatype)
+
+    model = Model()
+    gone = weakref.ref(model)
+    gc.collect()
+    assert not model.op.Is_commutative()
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
