@@ -207,6 +207,10 @@ private:
             });
         });
         throw_if_refused();
+        if (machine_.memory.empty()) {
+            remark("No memory bandwidth: the time was up before it. The simulator takes "
+                   "10 GB/s; measure again with a larger budget, or when less else runs.");
+        }
     }
 
     void conclude() {
