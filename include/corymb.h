@@ -7,6 +7,7 @@
 // when it fails.
 #pragma once
 
+#include <corymb/c/active_messages.h>
 #include <corymb/c/broadcast.h>
 #include <corymb/c/cluster.h>
 #include <corymb/c/collectives.h>

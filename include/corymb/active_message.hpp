@@ -103,6 +103,8 @@ public:
 
     /// Whether `wait` would return, or throw, at once. Polls; never waits.
     [[nodiscard]] bool test();
+    /// Whether `wait` has given the answer, or thrown what the call has come to. Looks at nothing.
+    [[nodiscard]] bool is_taken() const noexcept;
     /// The answer, once; serves others' requests meanwhile. Throws Errc::timeout with the rank
     /// after `limit` (0: the deadline of ActiveMessages), and may be called again then;
     /// Errc::invalid_argument with the rank when it has closed its mailbox without an answer;
@@ -147,6 +149,8 @@ public:
     [[nodiscard]] int size() const noexcept;
     /// Longest argument, and longest answer.
     [[nodiscard]] std::size_t bytes_max() const noexcept;
+    /// Longest value of `put`, and half of it that of `compare_exchange`.
+    [[nodiscard]] std::size_t put_bytes_max() const noexcept;
 
     /// Requests with this number run `handler` here. All ranks must mean the same by a number;
     /// functions have different addresses in different processes. Replaces the one before.
@@ -195,17 +199,28 @@ public:
         return begin_get(from.address, sizeof(T)).template value<T>(limit);
     }
     template <class T>
-    void put(GlobalPointer<T> to, const T& value, std::chrono::nanoseconds limit = {}) {
+    void put(GlobalPointer<T> to, const std::type_identity_t<T>& value,
+             std::chrono::nanoseconds limit = {}) {
         begin_put(to.address, std::as_bytes(std::span(&value, 1))).wait(limit);
     }
     /// Writes `desired` if the bytes are those of `expected`; returns what was there.
     template <class T>
-    T compare_exchange(GlobalPointer<T> at, const T& expected, const T& desired,
+    T compare_exchange(GlobalPointer<T> at, const std::type_identity_t<T>& expected,
+                       const std::type_identity_t<T>& desired,
                        std::chrono::nanoseconds limit = {}) {
         static_assert(std::has_unique_object_representations_v<T>, "bytes are compared");
         const T both[2] = {expected, desired};
         return begin_exchange(at.address, std::as_bytes(std::span(both))).template value<T>(limit);
     }
+    /// The same for bytes: `to` is filled; `value` has at most `put_bytes_max` bytes; both sides of
+    /// an exchange together have at most that, and `was` gets what was there.
+    void get_bytes(GlobalAddress from, std::span<std::byte> to,
+                   std::chrono::nanoseconds limit = {});
+    void put_bytes(GlobalAddress to, std::span<const std::byte> value,
+                   std::chrono::nanoseconds limit = {});
+    void compare_exchange_bytes(GlobalAddress at, std::span<const std::byte> expected,
+                                std::span<const std::byte> desired, std::span<std::byte> was,
+                                std::chrono::nanoseconds limit = {});
     /// As `on_value`, for requests to an object: f(T& object, Rank from, const A& argument).
     template <class T, class A, class F>
     void on_object(std::uint16_t number, F f) {

@@ -2,22 +2,20 @@
 // Mailboxes.
 #include "c/held.hpp"
 #include "c/known_options.hpp"
+#include "c/mailbox_handles.hpp"
 #include "c/text.hpp"
 
 #include <corymb.h>
+#include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
 
+#include <optional>
 #include <span>
 #include <vector>
 
 struct corymb_mailbox_group : corymb::c::Holder<corymb_mailbox_group, corymb::MailboxGroup> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620006;
     static constexpr const char* name = "the mailbox group";
-};
-
-struct corymb_mailbox : corymb::c::Holder<corymb_mailbox, corymb::Mailbox> {
-    static constexpr std::uint64_t live_tag = 0x636F72796D620007;
-    static constexpr const char* name = "the mailbox";
 };
 
 namespace corymb::c {
@@ -46,7 +44,9 @@ corymb_mailbox_protocol protocol_of(MailboxProtocol given) {
     return CORYMB_MAILBOX_AUTOMATIC;
 }
 
-MailboxOptions mailbox_options(const corymb_mailbox_options* given) {
+/// `machine` outlives the options.
+MailboxOptions mailbox_options(const corymb_mailbox_options* given,
+                               std::optional<Machine>& machine) {
     MailboxOptions options;
     if (given != nullptr) {
         const auto known = as_known(*given, "corymb_mailbox_options_init");
@@ -55,6 +55,9 @@ MailboxOptions mailbox_options(const corymb_mailbox_options* given) {
         options.message_bytes = known.message_bytes;
         options.capacity = known.capacity;
         options.between_processes = known.between_processes != 0;
+        if (known.machine_json != nullptr) {
+            options.machine = &machine.emplace(machine_from_json(known.machine_json));
+        }
     }
     return options;
 }
@@ -67,8 +70,10 @@ using namespace corymb;
 
 corymb_status corymb_mailbox_group_create(int size, const corymb_mailbox_options* options,
                                           corymb_mailbox_group** group) noexcept {
-    return c::give_handle(group, "corymb_mailbox_group_create: group",
-                          [&] { return MailboxGroup(size, c::mailbox_options(options)); });
+    return c::give_handle(group, "corymb_mailbox_group_create: group", [&] {
+        std::optional<Machine> machine;
+        return MailboxGroup(size, c::mailbox_options(options, machine));
+    });
 }
 
 corymb_status corymb_mailbox_group_attach(int descriptor, corymb_mailbox_group** group) noexcept {
@@ -183,6 +188,12 @@ corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox, corymb_message_handl
 corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t limit_ns, int* ready) noexcept {
     return c::give_value(ready, "corymb_mailbox_wait: ready", 0,
                          [&] { return c::held(mailbox).wait(c::time_of(limit_ns, "limit_ns")); });
+}
+
+corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
+                                      int* left) noexcept {
+    return c::give_value(left, "corymb_mailbox_has_left: left", 0,
+                         [&] { return c::held(mailbox).has_left(member); });
 }
 
 corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) noexcept {

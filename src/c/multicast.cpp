@@ -3,6 +3,7 @@
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
+#include "c/of_rank.hpp"
 #include "c/text.hpp"
 
 #include <corymb.h>
@@ -17,15 +18,8 @@
 
 namespace corymb::c {
 
-/// A place or a token, and how many calls of this interface are in the middle of using its rank:
-/// what runs in one of them must not end what it runs in.
-template <class Object>
-struct OfRank {
-    explicit OfRank(Object&& of, std::shared_ptr<int> of_rank = std::make_shared<int>(0))
-        : object(std::move(of)), uses(std::move(of_rank)) {}
-
-    Object object;
-    std::shared_ptr<int> uses;
+struct PlaceOfRank : OfRank<Multicast> {
+    using OfRank::OfRank;
     std::vector<bool> was_member; ///< At each beginning of quiescence that has not ended.
 };
 
@@ -36,8 +30,7 @@ struct corymb_multicast_group : corymb::c::Holder<corymb_multicast_group, corymb
     static constexpr const char* name = "the multicast group";
 };
 
-struct corymb_multicast
-    : corymb::c::Holder<corymb_multicast, corymb::c::OfRank<corymb::Multicast>> {
+struct corymb_multicast : corymb::c::Holder<corymb_multicast, corymb::c::PlaceOfRank> {
     static constexpr std::uint64_t live_tag = 0x636F72796D62000C;
     static constexpr const char* name = "the place in a multicast group";
 };
@@ -51,47 +44,6 @@ struct corymb_multicast_token
 namespace corymb::c {
 
 namespace {
-
-class Use {
-public:
-    explicit Use(std::shared_ptr<int> uses) noexcept : uses_(std::move(uses)) { ++*uses_; }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-    ~Use() { --*uses_; }
-
-private:
-    std::shared_ptr<int> uses_;
-};
-
-/// Throws for what a call that runs on a member must not end.
-template <class Handle>
-void require_unused(Handle* handle) {
-    if (*held(handle).uses != 0) {
-        refuse(std::string(Handle::name) +
-               " is in use: a call that runs on a member must not use the group");
-    }
-}
-
-/// `body` of a place's or a token's object.
-template <class Handle, class Body>
-corymb_status use(Handle* handle, const Body& body) noexcept {
-    return guarded([&] {
-        auto& of = held(handle);
-        const Use mark(of.uses);
-        body(of.object);
-    });
-}
-
-template <class Handle>
-corymb_status free_unused(Handle** handle, const char* what) noexcept {
-    const corymb_status status = guarded([&] {
-        require(handle, what);
-        if (*handle != nullptr) {
-            require_unused(*handle);
-        }
-    });
-    return status == CORYMB_OK ? free_held(handle, what) : status;
-}
 
 MulticastTopology topology_of(corymb_multicast_topology given) {
     switch (given) {
@@ -166,19 +118,6 @@ void check_function(corymb_status status) {
     }
 }
 
-/// Begins a call, for a token of its own unless nobody wants that.
-template <class Begin>
-corymb_status begin_call(corymb_multicast* multicast, corymb_multicast_token** token,
-                         const Begin& begin) noexcept {
-    const auto begun = [&] {
-        auto& of = held(multicast);
-        const Use mark(of.uses);
-        return OfRank<MulticastToken>(begin(of.object), of.uses);
-    };
-    return token != nullptr ? give_handle(token, "token", begun)
-                            : guarded([&] { static_cast<void>(begun()); });
-}
-
 /// Looks or waits for the call of a token, which is given back when that has ended.
 template <class Look>
 corymb_status look_at(corymb_multicast_token** token, const Look& look) noexcept {
@@ -220,7 +159,7 @@ corymb_status corymb_multicast_group_make_descriptor(const corymb_multicast_grou
 corymb_status corymb_multicast_group_attach(corymb_multicast_group* group, int rank,
                                             corymb_multicast** multicast) noexcept {
     return c::give_handle(multicast, "corymb_multicast_group_attach: multicast",
-                          [&] { return c::OfRank<Multicast>(c::held(group).attach(rank)); });
+                          [&] { return c::PlaceOfRank(c::held(group).attach(rank)); });
 }
 
 corymb_status corymb_multicast_group_topology(const corymb_multicast_group* group,
@@ -321,7 +260,7 @@ corymb_status corymb_multicast_sleep(corymb_multicast* multicast, int64_t limit_
 
 corymb_status corymb_multicast_call(corymb_multicast* multicast, corymb_multicast_function function,
                                     void* context, corymb_multicast_token** token) noexcept {
-    return c::begin_call(multicast, token, [&](Multicast& own) {
+    return c::begin_of(multicast, token, "token", [&](Multicast& own) {
         c::require(function, "corymb_multicast_call: function");
         return own.call([function, context] { c::check_function(function(context)); });
     });
@@ -329,7 +268,7 @@ corymb_status corymb_multicast_call(corymb_multicast* multicast, corymb_multicas
 
 corymb_status corymb_multicast_send(corymb_multicast* multicast, const void* message, size_t bytes,
                                     uint32_t handler, corymb_multicast_token** token) noexcept {
-    return c::begin_call(multicast, token, [&](Multicast& own) {
+    return c::begin_of(multicast, token, "token", [&](Multicast& own) {
         if (bytes != 0) {
             c::require(message, "corymb_multicast_send: message");
         }

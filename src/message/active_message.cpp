@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "message/active_state.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -37,6 +38,23 @@ std::span<const std::byte> split(Rank from, std::span<const std::byte> both,
     }
     std::memcpy(&address, both.data(), sizeof address);
     return both.subspan(sizeof address);
+}
+
+void require_place(GlobalAddress at) {
+    if (at.owner < 0) {
+        throw Error(Errc::invalid_argument,
+                    "this global pointer is null; its owner makes one with ActiveMessages::offer");
+    }
+}
+
+void copy_answer(GlobalAddress from, const std::vector<std::byte>& answer,
+                 std::span<std::byte> to) {
+    if (answer.size() != to.size()) {
+        detail::throw_wrong_length(from.owner, answer.size(), to.size());
+    }
+    if (!answer.empty()) {
+        std::memcpy(to.data(), answer.data(), answer.size());
+    }
 }
 
 void add_own_handlers(ActiveState& state) {
@@ -101,6 +119,10 @@ bool ActiveCall::test() {
     return !state_ || state_->is_done(number_) || state_->look(number_);
 }
 
+bool ActiveCall::is_taken() const noexcept {
+    return state_ && !state_->pending.contains(number_);
+}
+
 std::vector<std::byte> ActiveCall::wait(std::chrono::nanoseconds limit) {
     if (!state_) {
         throw Error(Errc::invalid_argument, "this is no call; ActiveMessages::call makes one");
@@ -137,6 +159,10 @@ int ActiveMessages::size() const noexcept {
 }
 std::size_t ActiveMessages::bytes_max() const noexcept {
     return state_->bytes_max;
+}
+
+std::size_t ActiveMessages::put_bytes_max() const noexcept {
+    return bytes_max() - std::min(bytes_max(), sizeof(GlobalAddress));
 }
 
 void ActiveMessages::on(std::uint16_t number, Handler handler) {
@@ -186,16 +212,42 @@ void ActiveMessages::withdraw_region(GlobalAddress first) {
 }
 
 ActiveCall ActiveMessages::begin_get(GlobalAddress from, std::size_t bytes) {
+    require_place(from);
     const Get asked{from, bytes};
     return call(from.owner, get_handler, std::as_bytes(std::span(&asked, 1)));
 }
 
 ActiveCall ActiveMessages::begin_put(GlobalAddress to, std::span<const std::byte> value) {
+    require_place(to);
     return call(to.owner, put_handler, joined(to, value));
 }
 
 ActiveCall ActiveMessages::begin_exchange(GlobalAddress at, std::span<const std::byte> both) {
+    require_place(at);
     return call(at.owner, exchange_handler, joined(at, both));
+}
+
+void ActiveMessages::get_bytes(GlobalAddress from, std::span<std::byte> to,
+                               std::chrono::nanoseconds limit) {
+    copy_answer(from, begin_get(from, to.size()).wait(limit), to);
+}
+
+void ActiveMessages::put_bytes(GlobalAddress to, std::span<const std::byte> value,
+                               std::chrono::nanoseconds limit) {
+    begin_put(to, value).wait(limit);
+}
+
+void ActiveMessages::compare_exchange_bytes(GlobalAddress at, std::span<const std::byte> expected,
+                                            std::span<const std::byte> desired,
+                                            std::span<std::byte> was,
+                                            std::chrono::nanoseconds limit) {
+    if (expected.size() != desired.size() || expected.size() != was.size()) {
+        throw Error(Errc::invalid_argument, "what is expected, desired and returned by an exchange "
+                                            "must have equally many bytes");
+    }
+    std::vector<std::byte> both(expected.begin(), expected.end());
+    both.insert(both.end(), desired.begin(), desired.end());
+    copy_answer(at, begin_exchange(at, both).wait(limit), was);
 }
 
 std::byte* ActiveMessages::place_of(ActiveState& state, GlobalAddress at, std::size_t bytes,

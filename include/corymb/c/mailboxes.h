@@ -15,7 +15,8 @@ typedef struct corymb_mailbox_group corymb_mailbox_group;
 typedef struct corymb_mailbox corymb_mailbox;
 
 typedef enum corymb_mailbox_protocol {
-    CORYMB_MAILBOX_AUTOMATIC = 0, ///< `ring` in groups of up to 16, `nvp` in larger ones.
+    CORYMB_MAILBOX_AUTOMATIC = 0, ///< What is fastest on `machine_json`; without one `ring` in
+                                  ///< groups of up to 16, `nvp` in larger ones.
     CORYMB_MAILBOX_RING = 1,
     CORYMB_MAILBOX_NVP = 2,
     CORYMB_MAILBOX_SRBP = 3,
@@ -26,10 +27,11 @@ typedef enum corymb_mailbox_protocol {
 typedef struct corymb_mailbox_options {
     size_t struct_size;
     corymb_mailbox_protocol protocol;
-    corymb_wait_policy wait; ///< Of corymb_mailbox_wait.
-    size_t message_bytes;    ///< Longest message; 56 by default.
-    size_t capacity;         ///< Unread messages of one member at one other; 64 by default.
-    int between_processes;   ///< Not 0: the memory can be shared with other processes.
+    corymb_wait_policy wait;  ///< Of corymb_mailbox_wait.
+    size_t message_bytes;     ///< Longest message; 56 by default.
+    size_t capacity;          ///< Unread messages of one member at one other; 64 by default.
+    int between_processes;    ///< Not 0: the memory can be shared with other processes.
+    const char* machine_json; ///< For `automatic`: a model of the machine, docs/model.md; or NULL.
 } corymb_mailbox_options;
 
 static inline void corymb_mailbox_options_init(corymb_mailbox_options* options) CORYMB_NOEXCEPT {
@@ -96,6 +98,9 @@ CORYMB_EXPORT corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox,
 /// CORYMB_TEAM_BROKEN once for each member whose process has ended with its mailbox open.
 CORYMB_EXPORT corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t limit_ns,
                                                 int* ready) CORYMB_NOEXCEPT;
+/// `*left` is 1 when `member` has closed its mailbox, or its process is known to have ended.
+CORYMB_EXPORT corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
+                                                    int* left) CORYMB_NOEXCEPT;
 /// Closes it: what is unread is lost, and who sends to it from now on is told.
 CORYMB_EXPORT corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+void check_active(void);
 void check_messages(void);
 void check_multicast(void);
 

@@ -111,6 +111,11 @@ static void mailboxes(void) {
     CHECK(other == NULL);
     REFUSED(corymb_mailbox_send(one, 1, "abc", 4, &sent));
     CHECK(corymb_last_error_ranks(&blamed, 1) == 1 && blamed == 1);
+    OK(corymb_mailbox_has_left(one, 1, &sent));
+    CHECK(sent == 1);
+    OK(corymb_mailbox_has_left(one, 0, &sent));
+    CHECK(sent == 0);
+    REFUSED(corymb_mailbox_has_left(one, 2, &sent));
     REFUSED(corymb_mailbox_send(freed, 0, "abc", 4, &sent));
     CHECK(corymb_mailbox_rank(freed) == -1 && corymb_mailbox_size(NULL) == 0);
     OK(corymb_mailbox_free(&one));

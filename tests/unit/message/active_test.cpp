@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -233,9 +234,9 @@ TEST(GlobalPointerTest, IsReadWrittenAndExchangedByItsOwner) {
     const GlobalPointer<std::uint64_t> first = pair.b->offer(std::span(numbers));
     const Serving serving(*pair.b);
     EXPECT_EQ(pair.a->get(first + 3), 4U);
-    pair.a->put(first + 1, std::uint64_t{20});
-    EXPECT_EQ(pair.a->compare_exchange(first + 1, std::uint64_t{2}, std::uint64_t{9}), 20U);
-    EXPECT_EQ(pair.a->compare_exchange(first + 1, std::uint64_t{20}, std::uint64_t{30}), 20U);
+    pair.a->put(first + 1, 20); // A number of another type will do.
+    EXPECT_EQ(pair.a->compare_exchange(first + 1, 2, 9), 20U);
+    EXPECT_EQ(pair.a->compare_exchange(first + 1, std::uint64_t{20}, 30), 20U);
     EXPECT_EQ(pair.a->get(first + 1), 30U);
     EXPECT_EQ(first + 2 + -2, first);
     EXPECT_LT(first, first + 1);
@@ -244,8 +245,39 @@ TEST(GlobalPointerTest, IsReadWrittenAndExchangedByItsOwner) {
               std::string::npos);
     EXPECT_NE(refusal(Errc::invalid_argument, [&] { pair.a->get(first + -1); }).find("range"),
               std::string::npos);
-    refusal(Errc::invalid_argument, [&] { pair.a->get(GlobalPointer<std::uint64_t>()); });
+    const GlobalPointer<std::uint64_t> null;
+    EXPECT_NE(refusal(Errc::invalid_argument, [&] { pair.a->get(null); }).find("null"),
+              std::string::npos);
+    refusal(Errc::invalid_argument, [&] { pair.a->put(null, 1); });
+    refusal(Errc::invalid_argument, [&] { pair.a->compare_exchange(null, 1, 2); });
     refusal(Errc::invalid_argument, [&] { pair.a->withdraw(first); });
+}
+
+TEST(GlobalPointerTest, BytesAreMovedAsTheyAre) {
+    Pair pair;
+    std::array<std::byte, 100> memory{};
+    const GlobalAddress first = pair.b->offer(std::span(memory)).address;
+    const Serving serving(*pair.b);
+    const std::size_t most = pair.a->put_bytes_max();
+    ASSERT_EQ(most, pair.a->bytes_max() - sizeof(GlobalAddress));
+    std::vector<std::byte> value(most, std::byte{7}), got(pair.a->bytes_max());
+    pair.a->put_bytes(first, value);
+    pair.a->get_bytes(first, got);
+    EXPECT_EQ(got[most - 1], std::byte{7});
+    EXPECT_EQ(got[most], std::byte{0});
+    const std::span half = std::span(value).first(most / 2);
+    std::vector<std::byte> other(half.size(), std::byte{8}), was(half.size());
+    pair.a->compare_exchange_bytes(first, half, other, was);
+    EXPECT_TRUE(std::equal(was.begin(), was.end(), half.begin()));
+    EXPECT_EQ(memory[0], std::byte{8});
+    pair.a->compare_exchange_bytes(first, half, half, was);
+    EXPECT_EQ(was, other) << "it was not what was expected";
+    value.push_back(std::byte{7});
+    got.push_back(std::byte{7});
+    refusal(Errc::invalid_argument, [&] { pair.a->put_bytes(first, value); });
+    refusal(Errc::invalid_argument, [&] { pair.a->get_bytes(first, got); });
+    refusal(Errc::invalid_argument,
+            [&] { pair.a->compare_exchange_bytes(first, half, value, was); });
 }
 
 TEST(GlobalPointerTest, AnObjectIsCalledAndWithdrawn) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages: requests between the members of a group of mailboxes, and pointers to memory
+// that another rank offers. Part of <corymb.h>; docs/messages.md says what is promised.
+#pragma once
+
+#include <corymb/c/mailboxes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One member's requests and handlers, upon its mailbox; used by one thread at a time.
+typedef struct corymb_active_messages corymb_active_messages;
+/// A request, of the thread that made it.
+typedef struct corymb_active_call corymb_active_call;
+
+/// A place in memory that a rank has offered: the same on all ranks, also of other processes. May
+/// be sent in messages. Further on in the same memory: add bytes to `offset`.
+typedef struct corymb_global_address {
+    int owner; ///< Below 0: null.
+    uint32_t region;
+    uint64_t offset; ///< Bytes.
+} corymb_global_address;
+
+/// Handlers have numbers below.
+enum { CORYMB_ACTIVE_HANDLERS_MAX = 0xff00 };
+
+/// Runs at the rank that was asked, in the middle of its poll, serve, test or wait. Writes the
+/// answer to `answer`, at most `room` bytes, and its length to `*answer_bytes`, which is 0 before.
+/// It may begin calls, but not poll or wait, nor free what it runs in. Anything but CORYMB_OK is
+/// what the wait of the rank that asked returns.
+typedef corymb_status (*corymb_active_handler)(int from, const void* argument, size_t bytes,
+                                               void* answer, size_t room, size_t* answer_bytes,
+                                               void* context);
+
+/// Takes the mailbox and sets `*mailbox` to NULL; a call that fails leaves it. `deadline_ns` is the
+/// longest wait that is given no limit; 0: a minute. CORYMB_INVALID_ARGUMENT for messages of 16
+/// bytes or fewer.
+CORYMB_EXPORT corymb_status corymb_active_messages_create(
+    corymb_mailbox** mailbox, int64_t deadline_ns, corymb_active_messages** active) CORYMB_NOEXCEPT;
+/// -1 and 0 when there is no such thing.
+CORYMB_EXPORT int corymb_active_messages_rank(const corymb_active_messages* active) CORYMB_NOEXCEPT;
+CORYMB_EXPORT int corymb_active_messages_size(const corymb_active_messages* active) CORYMB_NOEXCEPT;
+/// Longest argument, and longest answer. The value of a put has at most 16 bytes less, and both
+/// values of a compare_exchange together.
+CORYMB_EXPORT size_t corymb_active_messages_bytes_max(const corymb_active_messages* active)
+    CORYMB_NOEXCEPT;
+/// Requests with this number run `handler(..., context)` here. Replaces the one before.
+CORYMB_EXPORT corymb_status corymb_active_messages_on(corymb_active_messages* active,
+                                                      uint16_t number,
+                                                      corymb_active_handler handler,
+                                                      void* context) CORYMB_NOEXCEPT;
+/// Has the handler of this number run at `to`, who may be this rank. Waits for room, at most the
+/// deadline. `call` NULL: nobody waits for the answer.
+CORYMB_EXPORT corymb_status corymb_active_messages_call(corymb_active_messages* active, int to,
+                                                        uint16_t number, const void* argument,
+                                                        size_t bytes,
+                                                        corymb_active_call** call) CORYMB_NOEXCEPT;
+/// Runs what others have asked for; `*served` (may be NULL) is how much. `serve` waits for it when
+/// there is nothing, at most `limit_ns`.
+CORYMB_EXPORT corymb_status corymb_active_messages_poll(corymb_active_messages* active,
+                                                        size_t* served) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_active_messages_serve(corymb_active_messages* active,
+                                                         int64_t limit_ns,
+                                                         size_t* served) CORYMB_NOEXCEPT;
+/// Closes the mailbox; calls that are under way end with CORYMB_INVALID_ARGUMENT.
+CORYMB_EXPORT corymb_status corymb_active_messages_free(corymb_active_messages** active)
+    CORYMB_NOEXCEPT;
+
+/// Puts the answer into the `room` bytes at `answer` and its length into `*bytes` (may be NULL), or
+/// drops it when `answer` is NULL. Serves others' requests meanwhile. Whatever it returns `*call`
+/// is NULL then, but after CORYMB_TIMEOUT because of `limit_ns` (0: the deadline): the call goes
+/// on. CORYMB_MISMATCH for an answer that is longer than `room`, which is lost.
+CORYMB_EXPORT corymb_status corymb_active_call_wait(corymb_active_call** call, int64_t limit_ns,
+                                                    void* answer, size_t room,
+                                                    size_t* bytes) CORYMB_NOEXCEPT;
+/// Whether a wait would return at once. Polls.
+CORYMB_EXPORT corymb_status corymb_active_call_test(corymb_active_call* call,
+                                                    int* done) CORYMB_NOEXCEPT;
+/// Nobody waits for the answer any more; the handler still runs.
+CORYMB_EXPORT corymb_status corymb_active_call_free(corymb_active_call** call) CORYMB_NOEXCEPT;
+
+/// Others may use these bytes, while this rank polls, until they are withdrawn.
+CORYMB_EXPORT corymb_status
+corymb_active_messages_offer(corymb_active_messages* active, void* memory, size_t bytes,
+                             corymb_global_address* address) CORYMB_NOEXCEPT;
+/// Before the memory is freed.
+CORYMB_EXPORT corymb_status corymb_active_messages_withdraw(
+    corymb_active_messages* active, corymb_global_address address) CORYMB_NOEXCEPT;
+/// At the owner, as `bytes` bytes. They wait as corymb_active_call_wait; CORYMB_INVALID_ARGUMENT
+/// for what is out of range, withdrawn or null.
+CORYMB_EXPORT corymb_status corymb_active_messages_get(corymb_active_messages* active,
+                                                       corymb_global_address from, void* to,
+                                                       size_t bytes,
+                                                       int64_t limit_ns) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_active_messages_put(corymb_active_messages* active,
+                                                       corymb_global_address to, const void* value,
+                                                       size_t bytes,
+                                                       int64_t limit_ns) CORYMB_NOEXCEPT;
+/// Writes `desired` if what is there equals `expected`; `was` gets what was there.
+CORYMB_EXPORT corymb_status corymb_active_messages_compare_exchange(
+    corymb_active_messages* active, corymb_global_address at, const void* expected,
+    const void* desired, void* was, size_t bytes, int64_t limit_ns) CORYMB_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
