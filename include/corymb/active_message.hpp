@@ -221,6 +221,11 @@ public:
     void compare_exchange_bytes(GlobalAddress at, std::span<const std::byte> expected,
                                 std::span<const std::byte> desired, std::span<std::byte> was,
                                 std::chrono::nanoseconds limit = {});
+    /// The same, begun: the answer is what was there, nothing for a put. `both` is what is
+    /// expected, and behind it as many bytes that are desired.
+    [[nodiscard]] ActiveCall begin_get(GlobalAddress from, std::size_t bytes);
+    [[nodiscard]] ActiveCall begin_put(GlobalAddress to, std::span<const std::byte> value);
+    [[nodiscard]] ActiveCall begin_exchange(GlobalAddress at, std::span<const std::byte> both);
     /// As `on_value`, for requests to an object: f(T& object, Rank from, const A& argument).
     template <class T, class A, class F>
     void on_object(std::uint16_t number, F f) {
@@ -240,9 +245,6 @@ public:
 private:
     [[nodiscard]] GlobalAddress offer_bytes(std::span<std::byte> memory);
     void withdraw_region(GlobalAddress first);
-    ActiveCall begin_get(GlobalAddress from, std::size_t bytes);
-    ActiveCall begin_put(GlobalAddress to, std::span<const std::byte> value);
-    ActiveCall begin_exchange(GlobalAddress at, std::span<const std::byte> both);
     static std::byte* place_of(detail::ActiveState& state, GlobalAddress at, std::size_t bytes,
                                std::size_t alignment);
     std::shared_ptr<detail::ActiveState> state_;

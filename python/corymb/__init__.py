@@ -12,12 +12,15 @@ See docs/python.md. The command `corymb` is the same functions for people.
 """
 
 from corymb._core import (
+    ActiveCall,
+    ActiveMessages,
     BroadcastPublisher,
     BroadcastReader,
     BroadcastReaderInfo,
     BroadcastRing,
     Cluster,
     ClusterChoice,
+    GlobalAddress,
     Machine,
     Mailbox,
     MailboxChoice,
@@ -167,6 +170,8 @@ __all__ = [
     "UINT32_T",
     "UINT64_T",
     "UNDEFINED",
+    "ActiveCall",
+    "ActiveMessages",
     "BroadcastPublisher",
     "BroadcastReader",
     "BroadcastReaderInfo",
@@ -175,6 +180,7 @@ __all__ = [
     "ClusterChoice",
     "Datatype",
     "Error",
+    "GlobalAddress",
     "Machine",
     "Mailbox",
     "MailboxChoice",

@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 #include "buffer.hpp"
 #include "long_wait.hpp"
+#include "python_mailbox.hpp"
 
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
@@ -20,20 +21,6 @@ namespace corymb::python {
 namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-
-/// A mailbox, and whether a thread waits with it, without the interpreter lock.
-struct PythonMailbox {
-    Mailbox box;
-    bool is_waiting = false;
-
-    Mailbox& use() {
-        if (is_waiting) {
-            throw Error(Errc::invalid_argument, "another thread waits with this mailbox; one "
-                                                "thread at a time uses it");
-        }
-        return box;
-    }
-};
 
 MailboxGroup make_group(int size, const std::string& protocol, std::size_t message_bytes,
                         std::size_t capacity, const std::string& wait, bool between_processes,
@@ -152,6 +139,11 @@ void bind_mailbox(nb::module_& module) {
         .def("wait", &wait, nb::arg("seconds") = nb::none(),
              "Returns when a message is there; False after `seconds` without one. Releases the "
              "interpreter lock; Ctrl-C ends it.")
+        .def(
+            "has_left",
+            [](PythonMailbox& self, Rank member) { return self.use().has_left(member); },
+            nb::arg("member"),
+            "Whether `member` has closed its mailbox, or its process is known to have ended.")
         .def(
             "close", [](PythonMailbox& self) { self.use() = Mailbox(); },
             "What is unread is lost, and whoever sends to it from now on is told.")

@@ -93,8 +93,9 @@ public:
     void on(std::uint32_t number, nb::callable handler) {
         const Use use(is_used_);
         Multicast& own = open();
-        own.on(number,
-               handler_of(handlers_.hold(number, std::move(handler)), is_between_processes_));
+        auto function = shared_function(std::move(handler));
+        own.on(number, handler_of(function, is_between_processes_));
+        handlers_.hold(number, std::move(function));
     }
     /// `body(multicast)`.
     template <class Body>
@@ -248,7 +249,9 @@ Place attach(Group& self, Rank rank, std::optional<nb::callable> handler) {
     HeldFunctions handlers;
     Multicast::Handler on_message;
     if (handler) {
-        on_message = handler_of(handlers.hold(0, std::move(*handler)), self.is_between_processes);
+        auto function = shared_function(std::move(*handler));
+        on_message = handler_of(function, self.is_between_processes);
+        handlers.hold(0, std::move(function));
     }
     std::optional<Multicast> own;
     {

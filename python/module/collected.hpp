@@ -25,10 +25,9 @@ inline int visit_function(const std::shared_ptr<nb::callable>& function, visitpr
 /// Functions by number, held here and nowhere else: what the library is given is a weak reference.
 class HeldFunctions {
 public:
-    std::weak_ptr<nb::callable> hold(std::uint32_t number, nb::callable function) {
-        auto& held = functions_[number];
-        held = shared_function(std::move(function));
-        return held;
+    /// In place of the one that had this number.
+    void hold(std::uint32_t number, std::shared_ptr<nb::callable> function) {
+        functions_[number] = std::move(function);
     }
     int visit(visitproc visit, void* arg) const {
         for (const auto& [number, function] : functions_) {

@@ -43,6 +43,16 @@ public:
         });
     }
 
+    /// Gives take(result) what function(from, argument) returns.
+    template <class Take>
+    void ask(int from, std::span<const std::byte> argument, const Take& take) const {
+        const nb::gil_scoped_acquire lock;
+        run([&] {
+            const nb::bytes copy(static_cast<const void*>(argument.data()), argument.size());
+            take((*function_)(from, copy));
+        });
+    }
+
 private:
     /// A KeyboardInterrupt is of this thread, and raised again when Python goes on; who waits for
     /// the function hears of it in words.
