@@ -109,7 +109,8 @@ public:
     /// there, at most `most` of them, and returns how many. No sender keeps the others waiting: it
     /// has at most a channel full at a time. The message lies in the channel and is gone when the
     /// callback returns. The callback may send. When it throws, its message counts as received, and
-    /// the rest comes with the next probe. It must not probe or wait (Errc::invalid_argument).
+    /// the rest comes with the next probe. It must not probe or wait (Errc::invalid_argument), nor
+    /// end this object.
     template <class Callback>
     std::size_t probe(Callback&& callback,
                       std::size_t most = std::numeric_limits<std::size_t>::max());

@@ -93,7 +93,7 @@ std::span<const std::byte> span_of(const Buffer& buffer) {
 }
 
 PythonActive make(PythonMailbox& mailbox, double deadline) {
-    Mailbox& box = mailbox.use();
+    const Mailbox& box = mailbox.use();
     static_cast<void>(LongWait(deadline)); // Refuses what is no time.
     if (box.message_bytes() <= active_header_bytes) {
         throw Error(Errc::invalid_argument,
@@ -101,7 +101,7 @@ PythonActive make(PythonMailbox& mailbox, double deadline) {
                         std::to_string(active_header_bytes) + " bytes");
     }
     return PythonActive(
-        std::make_shared<ActiveRank>(ActiveMessages(std::move(box), piece_most), deadline));
+        std::make_shared<ActiveRank>(ActiveMessages(mailbox.take(), piece_most), deadline));
 }
 
 void on(PythonActive& self, std::uint16_t number, nb::callable handler) {

@@ -56,9 +56,18 @@ nb::bytes bytes_of(std::span<const std::byte> message) {
 
 std::size_t probe(PythonMailbox& self, const nb::callable& callback,
                   std::optional<std::size_t> most) {
-    return self.use().probe(
-        [&](Rank from, std::span<const std::byte> message) { callback(from, bytes_of(message)); },
-        most.value_or(all));
+    const auto run = [&, &box = self.use()] {
+        return box.probe(
+            [&](Rank from, std::span<const std::byte> message) {
+                callback(from, bytes_of(message));
+            },
+            most.value_or(all));
+    };
+    if (self.is_probing) {
+        return run(); // Is refused.
+    }
+    const LongWait::Mark mark(self.is_probing);
+    return run();
 }
 
 nb::list receive(PythonMailbox& self, std::optional<std::size_t> most) {
@@ -145,13 +154,14 @@ void bind_mailbox(nb::module_& module) {
             nb::arg("member"),
             "Whether `member` has closed its mailbox, or its process is known to have ended.")
         .def(
-            "close", [](PythonMailbox& self) { self.use() = Mailbox(); },
+            "close", [](PythonMailbox& self) { static_cast<void>(self.take()); },
             "What is unread is lost, and whoever sends to it from now on is told.")
         .def(
             "__enter__", [](nb::handle self) { return nb::borrow(self); },
             nb::sig("def __enter__(self) -> Mailbox"))
         .def(
-            "__exit__", [](PythonMailbox& self, const nb::args&) { self.use() = Mailbox(); },
+            "__exit__",
+            [](PythonMailbox& self, const nb::args&) { static_cast<void>(self.take()); },
             nb::sig("def __exit__(self, *error: object) -> None"));
     bind_group(module);
 }

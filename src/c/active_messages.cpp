@@ -34,7 +34,8 @@ namespace {
 constexpr std::chrono::minutes usual_deadline{1};
 
 ActiveMessages taken_from(corymb_mailbox** mailbox, std::int64_t deadline_ns) {
-    Mailbox& box = held(*mailbox);
+    require_unused(*mailbox);
+    Mailbox& box = held(*mailbox).object;
     const auto deadline = time_of(deadline_ns, "deadline_ns");
     if (box.message_bytes() <= active_header_bytes) {
         refuse("active messages need a mailbox whose messages are longer than " +
@@ -161,7 +162,7 @@ corymb_status corymb_active_call_wait(corymb_active_call** call, int64_t limit_n
     const corymb_status status = c::guarded([&] {
         c::require(call, "corymb_active_call_wait: call");
         auto& of = c::held(*call);
-        const c::Use mark(of.uses);
+        const c::Use mark(of);
         c::give_answer(of.object.wait(c::time_of(limit_ns, "limit_ns")), answer, room, bytes);
     });
     if (call != nullptr && c::is_live(*call) && (*call)->held->object.is_taken()) {

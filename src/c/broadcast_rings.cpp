@@ -3,6 +3,7 @@
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
+#include "c/of_rank.hpp"
 
 #include <corymb.h>
 #include <corymb/broadcast_ring.hpp>
@@ -19,7 +20,7 @@ struct corymb_broadcast_publisher
 };
 
 struct corymb_broadcast_reader
-    : corymb::c::Holder<corymb_broadcast_reader, corymb::BroadcastReader> {
+    : corymb::c::Holder<corymb_broadcast_reader, corymb::c::OfRank<corymb::BroadcastReader>> {
     static constexpr std::uint64_t live_tag = 0x636F72796D62000A;
     static constexpr const char* name = "the reader";
 };
@@ -96,7 +97,7 @@ corymb_status corymb_broadcast_ring_reader(corymb_broadcast_ring* ring,
                                            corymb_broadcast_policy policy,
                                            corymb_broadcast_reader** reader) noexcept {
     return c::give_handle(reader, "corymb_broadcast_ring_reader: reader",
-                          [&] { return c::held(ring).reader(c::policy_of(policy)); });
+                          [&] { return c::OfRank(c::held(ring).reader(c::policy_of(policy))); });
 }
 
 corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,
@@ -148,16 +149,16 @@ corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publi
 }
 
 int corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->held->number() : -1;
+    return c::is_live(reader) ? reader->held->object.number() : -1;
 }
 
 corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
                                      corymb_broadcast_handler handler, void* context, size_t most,
                                      size_t* count) noexcept {
     size_t done = 0;
-    const corymb_status status = c::guarded([&] {
+    const corymb_status status = c::use(reader, [&](BroadcastReader& own) {
         c::require(handler, "corymb_broadcast_probe: handler");
-        static_cast<void>(c::held(reader).probe(
+        static_cast<void>(own.probe(
             [&](const BroadcastMessage& message) {
                 ++done;
                 const corymb_broadcast_message given = {message.bytes.data(), message.bytes.size(),
@@ -174,19 +175,20 @@ corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
 
 corymb_status corymb_broadcast_wait(corymb_broadcast_reader* reader, int64_t limit_ns,
                                     int* ready) noexcept {
-    return c::give_value(ready, "corymb_broadcast_wait: ready", 0,
-                         [&] { return c::held(reader).wait(c::time_of(limit_ns, "limit_ns")); });
+    return c::give_value(ready, "corymb_broadcast_wait: ready", 0, [&] {
+        return c::held(reader).object.wait(c::time_of(limit_ns, "limit_ns"));
+    });
 }
 
 corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* reader, int* at_end) noexcept {
     return c::give_value(at_end, "corymb_broadcast_at_end: at_end", 0,
-                         [&] { return c::held(reader).at_end(); });
+                         [&] { return c::held(reader).object.at_end(); });
 }
 
 uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->held->last() : 0;
+    return c::is_live(reader) ? reader->held->object.last() : 0;
 }
 
 corymb_status corymb_broadcast_reader_free(corymb_broadcast_reader** reader) noexcept {
-    return c::free_held(reader, "corymb_broadcast_reader_free: reader");
+    return c::free_unused(reader, "corymb_broadcast_reader_free: reader");
 }

@@ -90,7 +90,7 @@ corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* g
 corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                         corymb_mailbox** mailbox) noexcept {
     return c::give_handle(mailbox, "corymb_mailbox_group_join: mailbox",
-                          [&] { return c::held(group).join(rank); });
+                          [&] { return c::OfRank(c::held(group).join(rank)); });
 }
 
 corymb_status corymb_mailbox_group_protocol(const corymb_mailbox_group* group,
@@ -116,17 +116,17 @@ corymb_status corymb_mailbox_group_free(corymb_mailbox_group** group) noexcept {
 }
 
 int corymb_mailbox_rank(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->held->rank() : -1;
+    return c::is_live(mailbox) ? mailbox->held->object.rank() : -1;
 }
 
 int corymb_mailbox_size(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->held->size() : 0;
+    return c::is_live(mailbox) ? mailbox->held->object.size() : 0;
 }
 
 corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* data, size_t bytes,
                                   int* sent) noexcept {
     return c::give_value(sent, "corymb_mailbox_send: sent", 0,
-                         [&] { return c::held(mailbox).send(to, data, bytes); });
+                         [&] { return c::held(mailbox).object.send(to, data, bytes); });
 }
 
 corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
@@ -135,7 +135,7 @@ corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
     return c::guarded([&] {
         c::require(sent, "corymb_mailbox_send_batch: sent");
         *sent = 0;
-        Mailbox& box = c::held(mailbox);
+        Mailbox& box = c::held(mailbox).object;
         if (count != 0) {
             c::require(messages, "corymb_mailbox_send_batch: messages");
             c::require(bytes, "corymb_mailbox_send_batch: bytes");
@@ -155,14 +155,13 @@ corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
 corymb_status corymb_mailbox_send_in_place(corymb_mailbox* mailbox, int to, size_t bytes,
                                            corymb_message_writer writer, void* context,
                                            int* sent) noexcept {
-    return c::guarded([&] {
+    return c::use(mailbox, [&](Mailbox& box) {
         c::require(sent, "corymb_mailbox_send_in_place: sent");
         *sent = 0;
         c::require(writer, "corymb_mailbox_send_in_place: writer");
-        const bool was_room =
-            c::held(mailbox).send_in_place(to, bytes, [=](std::span<std::byte> place) {
-                return writer(place.data(), place.size(), context);
-            });
+        const bool was_room = box.send_in_place(to, bytes, [=](std::span<std::byte> place) {
+            return writer(place.data(), place.size(), context);
+        });
         *sent = was_room ? 1 : 0;
     });
 }
@@ -170,9 +169,9 @@ corymb_status corymb_mailbox_send_in_place(corymb_mailbox* mailbox, int to, size
 corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox, corymb_message_handler handler,
                                    void* context, size_t most, size_t* count) noexcept {
     size_t done = 0;
-    const corymb_status status = c::guarded([&] {
+    const corymb_status status = c::use(mailbox, [&](Mailbox& box) {
         c::require(handler, "corymb_mailbox_probe: handler");
-        static_cast<void>(c::held(mailbox).probe(
+        static_cast<void>(box.probe(
             [&](Rank from, std::span<const std::byte> message) {
                 ++done;
                 c::check_handler(handler(from, message.data(), message.size(), context));
@@ -186,16 +185,17 @@ corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox, corymb_message_handl
 }
 
 corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t limit_ns, int* ready) noexcept {
-    return c::give_value(ready, "corymb_mailbox_wait: ready", 0,
-                         [&] { return c::held(mailbox).wait(c::time_of(limit_ns, "limit_ns")); });
+    return c::give_value(ready, "corymb_mailbox_wait: ready", 0, [&] {
+        return c::held(mailbox).object.wait(c::time_of(limit_ns, "limit_ns"));
+    });
 }
 
 corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
                                       int* left) noexcept {
     return c::give_value(left, "corymb_mailbox_has_left: left", 0,
-                         [&] { return c::held(mailbox).has_left(member); });
+                         [&] { return c::held(mailbox).object.has_left(member); });
 }
 
 corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) noexcept {
-    return c::free_held(mailbox, "corymb_mailbox_free: mailbox");
+    return c::free_unused(mailbox, "corymb_mailbox_free: mailbox");
 }

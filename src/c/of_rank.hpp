@@ -23,13 +23,17 @@ struct OfRank {
 
 class Use {
 public:
-    explicit Use(std::shared_ptr<int> uses) noexcept : uses_(std::move(uses)) { ++*uses_; }
+    /// `of` is not freed meanwhile, since it is in use.
+    template <class Object>
+    explicit Use(const OfRank<Object>& of) noexcept : uses_(*of.uses) {
+        ++uses_;
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
-    ~Use() { --*uses_; }
+    ~Use() { --uses_; }
 
 private:
-    std::shared_ptr<int> uses_;
+    int& uses_;
 };
 
 /// Throws for what a function that runs in the middle of it must not end.
@@ -45,7 +49,7 @@ template <class Handle, class Body>
 corymb_status use(Handle* handle, const Body& body) noexcept {
     return guarded([&] {
         auto& of = held(handle);
-        const Use mark(of.uses);
+        const Use mark(of);
         body(of.object);
     });
 }
@@ -67,7 +71,7 @@ template <class Made, class Handle, class Begin>
 corymb_status begin_of(Handle* handle, Made** made, const char* what, const Begin& begin) noexcept {
     const auto begun = [&] {
         auto& of = held(handle);
-        const Use mark(of.uses);
+        const Use mark(of);
         return OfRank(begin(of.object), of.uses);
     };
     return made != nullptr ? give_handle(made, what, begun)

@@ -9,6 +9,7 @@
 //
 // Layout:
 //   line    bytes  field     written by    read by
+//   0       8      words     at the start  owner     how many words there are
 //   2 + .   8      word[k]   owner, peers  owner     bit i: peer 64 k + i has something
 //
 // Protocol:

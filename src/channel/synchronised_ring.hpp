@@ -9,7 +9,7 @@
 //
 // Layout:
 //   line          bytes     field          written by  read by
-//   0             8         tickets        senders     senders
+//   0             8         tickets        senders     senders; the receiver, as advice
 //   2 + s         8         consumed[s]    receiver    sender s
 //   after those   8         slot[k].word   senders     receiver   number | source << 20 |
 //                                                                 length << 40

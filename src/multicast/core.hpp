@@ -18,7 +18,7 @@
 //   slot           8      phase      initiator             leavers   2 g - 1: collecting for call
 //                                                                    number g; 2 g: its snapshot
 //                                                                    stands
-//   slot           8 W    snapshot   initiator             everybody named in it, leavers
+//   slot           8 W    snapshot   initiator, who adopts everybody named in it, leavers, heirs
 //   slot           4      left       initiator, members    initiator    acknowledgements to come;
 //                                                                        by messages: positions
 //                                                                        not known to be through
@@ -27,7 +27,7 @@
 //                                                                        tree; by messages: its own
 //                                                                        answer (answers.hpp)
 //   slot, position 24     task       poster                owner, who takes over: range, parent
-//   slot, position 8      posted     poster                who takes over, reporters
+//   slot, position 8      posted     poster                owner, who takes over, reporters
 //   slot, position 8      forwarder  owner, who takes over the same      0, or who does it
 //   slot, position 8      done       owner, heir           owner, initiator
 //   slot, position 8      lost       heir                  initiator     the call that its owner
@@ -73,22 +73,23 @@
 //       the join sees all that came before the call. Join before snapshot: the member is told.
 //       Snapshot before leave: acquire of the leave sees `collecting`, so the leaver finds that it
 //       is named. Leave before snapshot: acquire of the snapshot sees all uses before the leave.
-//   P1: release addition to `mail` -> acquire exchange in poll: publishes task, snapshot, payload.
-//       Additions of others in between continue the release sequence.
-//   P2: release store of `phase` in begin -> acquire load in settle: publishes the snapshot. A
-//       later call that names the leaver cannot overtake: it would have come before the leave, and
-//       then A1 shows its phase. So the snapshot that is read is that of the phase, or has not the
-//       bit.
-//   P3: release store of `posted` -> acquire load in take_over: publishes the task.
+//   P1: release read-modify-write of `mail` in post -> acquire exchange in poll: publishes task,
+//       snapshot, payload. Bits that others set in between continue the release sequence.
+//   P2: release store of `phase` in begin and restore -> acquire load in settle and inherit:
+//       publishes the snapshot. A later call that names the leaver cannot overtake: it would have
+//       come before the leave, and then A1 shows its phase. So the snapshot that is read is that of
+//       the phase, or has not the bit.
+//   P3: release store of `posted` in post -> acquire load in take_over and serve: publishes the
+//       task.
 //   A2: read-modify-writes of a position's `answers`: the last one acquires all others and hands
 //       them on with its own subtraction at the parent.
 //   P4: release subtractions from the slot's `left` -> acquire load in is_complete: what all
 //       members did, and their last use of the slot.
 //   P5: release store of `busy` in finish and give_up -> acquire replacement in claim and adopt:
 //       the slot's last user.
-//   P6: release store of `done` -> acquire load in is_through: what the member did, and its last
-//       use of the slot, for the call whose counters will not reach 0.
-//   P7: release store of `life` -> acquire loads of those who ask whether an owner was buried: all
+//   P6: release store of `done` in serve and inherit -> acquire load in is_through: what the
+//       member did, and its last use of the slot, for the call whose counters will not reach 0.
+//   P7: release store of `life` in end_life -> acquire loads in is_buried and is_buried_in: all
 //       that it did. The kernel tells of the end of a process after the last of its stores; that
 //       comes before `bury`.
 //   `forwarder` only decides who forwards; all know the task. `posted` says to a member whether a

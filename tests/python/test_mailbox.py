@@ -50,6 +50,26 @@ def test_messages_of_every_kind_of_buffer(protocol: str) -> None:
         assert group.memory > 0
 
 
+def test_a_callback_must_not_close_what_calls_it() -> None:
+    group = corymb.MailboxGroup(2)
+    one, other = group.join(0), group.join(1)
+    assert one.send_batch(1, [b"a", b"b"]) == 2
+    codes: list[str] = []
+
+    def meddle(source: int, message: bytes) -> None:
+        uses = (other.close, lambda: corymb.ActiveMessages(other), lambda: other.probe(print))
+        for use in uses:
+            with pytest.raises(corymb.Error) as caught:
+                use()
+            codes.append(caught.value.code)
+
+    assert other.probe(meddle) == 2
+    assert codes == ["invalid_argument"] * 6
+    assert not one.has_left(1)
+    other.close()
+    assert one.has_left(1)
+
+
 def test_what_is_wrong_is_said() -> None:
     group = corymb.MailboxGroup(2)
     one = group.join(0)

@@ -41,8 +41,9 @@ static inline void corymb_mailbox_options_init(corymb_mailbox_options* options) 
     options->capacity = 64;
 }
 
-/// Gets a message where it lies; it is gone afterwards. It may send, but not probe or wait. What is
-/// not CORYMB_OK ends the probe with that status; the message counts as received.
+/// Gets a message where it lies; it is gone afterwards. It may send, but not probe, wait
+/// or free the mailbox. What is not CORYMB_OK ends the probe with that status; the message counts
+/// as received.
 typedef corymb_status (*corymb_message_handler)(int from, const void* message, size_t bytes,
                                                 void* context);
 /// Writes a message of at most `room` bytes to `place`; how many bytes it has. It may not use the

@@ -38,6 +38,27 @@ static size_t write_seven(void* place, size_t room, void* context) {
     return *(size_t*)context;
 }
 
+/// What a callback must not do to what calls it.
+static corymb_status free_mailbox(int from, const void* message, size_t bytes, void* mailbox) {
+    corymb_active_messages* active = NULL;
+    (void)from, (void)message, (void)bytes;
+    REFUSED(corymb_mailbox_free(mailbox));
+    REFUSED(corymb_active_messages_create(mailbox, 0, &active));
+    return CORYMB_OK;
+}
+
+static size_t write_and_free(void* place, size_t room, void* mailbox) {
+    (void)place;
+    REFUSED(corymb_mailbox_free(mailbox));
+    return room;
+}
+
+static corymb_status free_reader(const corymb_broadcast_message* message, void* reader) {
+    (void)message;
+    REFUSED(corymb_broadcast_reader_free(reader));
+    return CORYMB_OK;
+}
+
 static void send_and_probe(corymb_mailbox* one, corymb_mailbox* other) {
     Got got = {0};
     int sent = 0, ready = 0;
@@ -63,6 +84,10 @@ static void send_and_probe(corymb_mailbox* one, corymb_mailbox* other) {
     OK(corymb_mailbox_send_in_place(one, 1, 8, write_seven, &length, &sent));
     OK(corymb_mailbox_probe(other, keep, &got, SIZE_MAX, &count));
     CHECK(sent && count == 1 && got.bytes == 2 && got.first == 7);
+
+    OK(corymb_mailbox_send_in_place(one, 1, 8, write_and_free, &one, &sent));
+    OK(corymb_mailbox_probe(other, free_mailbox, &other, SIZE_MAX, &count));
+    CHECK(sent && count == 1);
 
     OK(corymb_mailbox_send(one, 1, "abc", unwanted, &sent));
     CHECK(corymb_mailbox_probe(other, keep, &got, SIZE_MAX, &count) == CORYMB_MISMATCH);
@@ -176,6 +201,9 @@ static void broadcast_ring(void) {
     CHECK(got.number == 4 && corymb_broadcast_last(reader) == 4);
     OK(corymb_broadcast_publish(publisher, "abc", unwanted, 0));
     CHECK(corymb_broadcast_probe(reader, keep_published, &got, 1, NULL) == CORYMB_MISMATCH);
+    OK(corymb_broadcast_publish(publisher, "d", 2, 0));
+    OK(corymb_broadcast_probe(reader, free_reader, &reader, SIZE_MAX, &count));
+    CHECK(count == 1 && corymb_broadcast_reader_number(reader) >= 0);
     REFUSED(corymb_broadcast_publish(publisher, "a", 1 << 20, 0));
     OK(corymb_broadcast_publisher_free(&publisher));
     OK(corymb_broadcast_at_end(reader, &at_end));
