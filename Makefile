@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance format clean help
+.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance \
+	mpi-applications mpi-imb format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -29,6 +30,12 @@ simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-d
 
 mpi-conformance: ## mpi4py's own tests with corymb and without, after make test STAGES=mpi
 	@build/venv/bin/python tools/mpi_conformance.py
+
+mpi-applications: ## A solver, a transposition, k-means with corymb and without
+	@tools/mpi_pairs.sh applications
+
+mpi-imb: ## Intel's MPI benchmarks with corymb and without, on Intel MPI and MPICH
+	@tools/mpi_pairs.sh imb
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""End-to-end times of bench/applications with corymb's collectives and without, in turns.
+
+    make mpi-applications    or    bench/mpi/applications.py [--libraries mpich,...] [--ranks 2,4]
+
+A conjugate-gradient solver, a transposition by alltoall and k-means, in C and in Python (mpi4py),
+with nothing about corymb in them. Exit status 1 if an answer differs or a program fails.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pairs
+
+SOURCES = pairs.ROOT / "bench" / "applications"
+# Arguments that give some tenths of a second without corymb where each rank has a CPU. Where ranks
+# take turns the last one, a number of repetitions, is divided: there some libraries take a hundred
+# times as long.
+SIZES = {
+    "conjugate_gradient": ("128", "100", 50),
+    "transpose": ("512", 150),
+    "kmeans": ("4000", 1500),
+}
+CROWDED = 10
+# Sums come in another order from each library.
+TOLERANCE = 1e-9
+
+
+def compiled(mpi: pairs.Mpi, name: str, folder: Path) -> Path:
+    """The C program for this library."""
+    path = folder / f"{name}-{mpi.name}"
+    subprocess.run(
+        [mpi.compiler, "-O2", "-Wall", "-Wextra", SOURCES / f"{name}.c", "-o", path],
+        check=True, env=mpi.environment(str(folder)),
+    )  # fmt: skip
+    return path
+
+
+def size_for(name: str, ranks: int) -> list[str]:
+    """The arguments for so many ranks."""
+    *fixed, times = SIZES[name]
+    crowded = ranks > len(os.sched_getaffinity(0))
+    return [*map(str, fixed), str(max(int(times) // CROWDED, 1) if crowded else times)]
+
+
+def read(output: str) -> tuple[list[float], float]:
+    """The answer and the seconds that a program printed."""
+    lines = dict(line.split(" ", 1) for line in output.splitlines() if " " in line)
+    if not {"answer", "seconds"} <= set(lines):
+        raise pairs.FailedError(f"no answer in: {output!r}")
+    return [float(word) for word in lines["answer"].split()], float(lines["seconds"])
+
+
+def agree(answers: list[list[float]]) -> bool:
+    """Whether all are the first one, up to rounding."""
+    return all(
+        len(answer) == len(answers[0])
+        and all(
+            math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(answer, answers[0], strict=True)
+        )
+        for answer in answers
+    )
+
+
+def compare(
+    mpi: pairs.Mpi, name: str, ranks: int, words: list[Any], options: Any
+) -> dict[str, Any]:
+    """One row: medians of the seconds, and whether the answers agree."""
+    outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+    plain, corymb = ([read(text) for text in side] for side in outputs)
+    times = [[seconds for _, seconds in side] for side in (plain, corymb)]
+    row = {
+        "application": name, "language": mpi.peer.get("language", "c"), "library": mpi.title,
+        "ranks": ranks, "plain_s": times[0], "corymb_s": times[1],
+        "ratio": statistics.median(times[0]) / statistics.median(times[1]),
+        "same_answer": agree([answer for answer, _ in plain + corymb]),
+    }  # fmt: skip
+    print(f"{name:19} {row['language']:7} {mpi.title:18} {ranks:5} {pairs.spread(times[0]):>24} "
+          f"{pairs.spread(times[1]):>24} {row['ratio']:7.2f}"
+          f"{'' if row['same_answer'] else '  ANOTHER ANSWER'}", flush=True)  # fmt: skip
+    return row
+
+
+def main() -> int:
+    options = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi,mpi4py").parse_args()
+    print(f"{'application':19} {'in':7} {'library':18} ranks {'seconds without corymb':>24} "
+          f"{'with it':>24}   ratio")  # fmt: skip
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="corymb-applications-") as folder:
+        for mpi in pairs.libraries(options.libraries.split(",")):
+            for name in SIZES:
+                program: list[Any] = (
+                    [compiled(mpi, name, Path(folder))]
+                    if mpi.compiler
+                    else [mpi.place / "bin" / "python", SOURCES / f"{name}.py"]
+                )
+                for ranks in map(int, options.ranks.split(",")):
+                    words = [*program, *size_for(name, ranks)]
+                    rows.append(compare(mpi, name, ranks, words, options))
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    mean = math.exp(statistics.mean(math.log(row["ratio"]) for row in rows))
+    print(f"{len(rows)} rows, geometric mean {mean:.2f}, "
+          f"least {min(row['ratio'] for row in rows):.2f}")  # fmt: skip
+    return 0 if all(row["same_answer"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (pairs.FailedError, subprocess.CalledProcessError) as error:
+        sys.exit(f"applications: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Intel's MPI benchmarks with corymb's collectives and without, in turns.
+
+    make mpi-imb    or    bench/mpi/imb.py [--libraries impi,mpich] [--ranks 2,4] [--only Bcast,...]
+
+The programs are those of the package impi-rt, which speak the ABI of MPICH: they run on Intel MPI
+and on MPICH. A row's time is the average over the ranks, its median over the runs. Exit status 1
+if a program fails.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+from typing import Any
+
+import pairs
+
+BLOCKING = (
+    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall",
+    "Reduce_scatter", "Allgatherv",
+)  # fmt: skip
+NONBLOCKING = (
+    "Ibarrier", "Ibcast", "Ireduce", "Iallreduce", "Igather", "Iscatter", "Iallgather", "Ialltoall",
+)  # fmt: skip
+# A row at or above this counts as never slower.
+NOT_SLOWER = 0.97
+# IMB prints hundredths of a microsecond; what it prints as 0 is taken for half of that.
+ROUNDED = 0.005
+
+
+def times(output: str) -> dict[tuple[str, int], float]:
+    """Microseconds by benchmark and bytes: the column t_avg, or t_pure of nonblocking ones."""
+    found: dict[tuple[str, int], float] = {}
+    name, column, has_bytes = "", -1, False
+    for line in output.splitlines():
+        words = line.split()
+        if line.startswith("# Benchmarking") and len(words) > 2:
+            name, column = words[2], -1
+        elif words and "#repetitions" in words:
+            has_bytes = words[0] == "#bytes"
+            wanted = [title for title in words if title.startswith(("t_avg", "t_pure"))]
+            column = words.index(wanted[-1]) if wanted else -1
+        elif words and column >= 0 and words[0].isdigit() and "time-out.;" not in words:
+            found[(name, int(words[0]) if has_bytes else 0)] = float(words[column])
+    return found
+
+
+def rows_of(mpi: pairs.Mpi, program: str, names: list[str], ranks: int, options: Any) -> list[Any]:
+    """Medians of all benchmarks of one program."""
+    words = [
+        pairs.PEERS / "impi" / "bin" / program, "-npmin", ranks, "-msglog", options.sizes,
+        "-time", options.seconds, "-iter", 1000, *names,
+    ]  # fmt: skip
+    outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+    plain, corymb = ([times(text) for text in side] for side in outputs)
+    rows = []
+    for key in plain[0]:
+        if not all(key in run for run in plain + corymb):
+            print(f"{mpi.title}, {ranks} ranks, {key[0]}: no time for {key[1]} B in every run")
+            continue
+        without, with_it = ([run[key] for run in side] for side in (plain, corymb))
+        if key[1] > 0 or key[0].endswith("arrier"):  # Nothing to do for 0 bytes.
+            with_it = [max(value, ROUNDED) for value in with_it]
+            rows.append({
+                "library": mpi.title, "ranks": ranks, "operation": key[0], "bytes": key[1],
+                "plain_us": without, "corymb_us": with_it,
+                "ratio": statistics.median(without) / statistics.median(with_it),
+            })  # fmt: skip
+    return rows
+
+
+def mean(rows: list[Any]) -> float:
+    """Geometric mean of the ratios."""
+    return math.exp(statistics.mean(math.log(row["ratio"]) for row in rows))
+
+
+def tell(rows: list[Any]) -> None:
+    """A line for each operation of one library and number of ranks."""
+    for operation in dict.fromkeys(row["operation"] for row in rows):
+        own = [row for row in rows if row["operation"] == operation]
+        slower = [row for row in own if row["ratio"] < NOT_SLOWER]
+        where = ", ".join(f"{row['bytes']} B {row['ratio']:.2f}" for row in slower)
+        print(f"{own[0]['library']:18} {own[0]['ranks']:3} ranks {operation:15} {len(own):3} rows "
+              f"mean {mean(own):6.2f}  least {min(r['ratio'] for r in own):5.2f}  {where}",
+              flush=True)  # fmt: skip
+
+
+def main() -> int:
+    parser = pairs.arguments(__doc__.splitlines()[0], "impi,mpich")
+    parser.add_argument("--only", default="", help="names of IMB's, such as Bcast,Iallreduce")
+    parser.add_argument("--sizes", default="3:20", help="powers of two of the sizes, LEAST:MOST")
+    parser.add_argument("--seconds", type=float, default=0.2, help="IMB's -time for each size")
+    options = parser.parse_args()
+    wanted = set(options.only.split(",")) if options.only else {*BLOCKING, *NONBLOCKING}
+    rows: list[Any] = []
+    for mpi in pairs.libraries(options.libraries.split(",")):
+        for ranks in map(int, options.ranks.split(",")):
+            for program, known in (("IMB-MPI1", BLOCKING), ("IMB-NBC", NONBLOCKING)):
+                names = [name for name in known if name in wanted]
+                if names:
+                    found = rows_of(mpi, program, names, ranks, options)
+                    tell(found)
+                    rows += found
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    if not rows:
+        raise pairs.FailedError(f"nothing of IMB's is called {options.only}")
+    slower = [row for row in rows if row["ratio"] < NOT_SLOWER]
+    print(f"{len(rows)} rows, geometric mean {mean(rows):.2f}, below {NOT_SLOWER}: {len(slower)}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except pairs.FailedError as error:
+        sys.exit(f"imb: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

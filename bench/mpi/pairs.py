@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of one unmodified MPI program with corymb's collectives and without, in turns.
+
+How each library is started is written in tools/peers.toml; `make bench-peers` makes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ROOT / "build" / "peers"
+ADAPTERS = ROOT / "build" / "dev" / "adapters" / "mpi"
+
+
+class FailedError(Exception):
+    """A program did not end well; the text says which and how."""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One library of tools/peers.toml."""
+
+    name: str
+    title: str
+    place: Path
+    peer: dict[str, Any]
+
+    @property
+    def compiler(self) -> str:
+        return self.peer.get("compiler", "").format(place=self.place)
+
+    def command(self, ranks: int, bound: bool, with_corymb: bool) -> list[str]:
+        """The launcher with its words; corymb's becomes the library's own."""
+        bind = self.peer["pinned" if bound else "floating"]
+        words: list[str] = []
+        for word in self.peer["launch"]:
+            words += bind if word == "{bind}" else [word.format(place=self.place, ranks=ranks)]
+        return [sys.executable, "-m", "corymb", "mpirun", *words[1:]] if with_corymb else words
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """One thread a rank, for libraries below the program too. The program's libmpi is this
+        library's, whichever it was made with."""
+        values = {
+            key: value.format(place=self.place, folder=folder, sources=ROOT)
+            for key, value in self.peer.get("variables", {}).items()
+        }
+        return {
+            **os.environ, **values, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+            "PATH": f"{self.place / 'bin'}:{os.environ['PATH']}",
+            "LD_LIBRARY_PATH": str(self.place / "lib"),
+            "CORYMB_MPI_ADAPTERS": os.environ.get("CORYMB_MPI_ADAPTERS", str(ADAPTERS)),
+        }  # fmt: skip
+
+
+def libraries(names: Sequence[str]) -> list[Mpi]:
+    """Those named that are below build/peers; a line for each that is not. FailedError for a name
+    that tools/peers.toml does not know, and when none is left."""
+    peers = tomllib.loads((ROOT / "tools" / "peers.toml").read_text())["peer"]
+    by_name = {peer["name"]: peer for peer in peers if peer["launch"][0].startswith("{place}")}
+    found = []
+    for name in names:
+        if name not in by_name:
+            raise FailedError(f"no library {name}; there are: {', '.join(by_name)}")
+        peer, place = by_name[name], PEERS / name
+        if (place / "bin" / "mpirun").exists():
+            found.append(Mpi(name, peer["contestant"][0]["name"], place, peer))
+        else:
+            print(f"{name}: not in {place}; run make bench-peers", file=sys.stderr)
+    if not found:
+        raise FailedError("no MPI library; run make bench-peers")
+    return found
+
+
+def run(mpi: Mpi, ranks: int, words: Sequence[Any], with_corymb: bool, limit_s: float) -> str:
+    """Standard output of the program; ranks are bound where each has a CPU."""
+    bound = ranks <= len(os.sched_getaffinity(0))
+    line = [*mpi.command(ranks, bound, with_corymb), *map(str, words)]
+    with tempfile.TemporaryDirectory(prefix="corymb-pairs-") as folder:
+        try:
+            done = subprocess.run(
+                line, capture_output=True, text=True, timeout=limit_s, check=False,
+                env=mpi.environment(folder),
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise FailedError(f"did not end within {limit_s:.0f} s: {' '.join(line)}") from None
+    if done.returncode != 0:
+        end = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+        raise FailedError(f"exit status {done.returncode} of {' '.join(line)}\n{end}")
+    return done.stdout
+
+
+def in_turns(
+    mpi: Mpi, ranks: int, words: Sequence[Any], rounds: int, limit_s: float
+) -> tuple[list[str], list[str]]:
+    """Outputs without corymb and with it, of `rounds` runs each; who goes first changes."""
+    outputs: tuple[list[str], list[str]] = ([], [])
+    for turn in range(rounds):
+        for with_corymb in (False, True) if turn % 2 == 0 else (True, False):
+            outputs[with_corymb].append(run(mpi, ranks, words, with_corymb, limit_s))
+    return outputs
+
+
+def spread(values: Sequence[float]) -> str:
+    """Median [least, most]."""
+    return f"{statistics.median(values):.3g} [{min(values):.3g}, {max(values):.3g}]"
+
+
+def arguments(description: str, libraries_default: str) -> argparse.ArgumentParser:
+    """What both benchmarks take."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--libraries", default=libraries_default, help="names of tools/peers.toml")
+    parser.add_argument("--ranks", default="2,4", help="numbers of ranks")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
+    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    return parser

