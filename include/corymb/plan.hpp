@@ -49,7 +49,7 @@ inline constexpr std::size_t collective_count = 11;
            op == Collective::alltoall || op == Collective::reduce_scatter;
 }
 
-/// What one step does. `fold` and `read_fold` combine with the reduction operator on arrival.
+/// What one step does. `fold`, `read_fold` and `put_fold` combine with the reduction operator.
 enum class StepKind : std::uint8_t {
     signal,  ///< Zero-byte notification to `peer`; never blocks.
     wait,    ///< Blocks until the matching `signal` of `peer`.
@@ -60,6 +60,9 @@ enum class StepKind : std::uint8_t {
     read,    ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
     read_fold, ///< Waits for publication `ordinal` of `peer`; to = from (+) published.
     copy,      ///< Local: to = from.
+    offer,     ///< Tells `peer` that it may write the blocks `to`, and where it may read `from`.
+    put,       ///< Waits for the matching `offer` of `peer`: its to = from of this rank.
+    put_fold,  ///< Waits for the matching `offer`: its to = from of this rank (+) its from.
 };
 
 /// How the bytes of a message travel.
@@ -73,6 +76,7 @@ enum class Mechanism : std::uint8_t {
               ///< what it sent before the receiver surely has it.
     exchange, ///< Both directions between two ranks on one cache line, which moves once where a
               ///< line each way moves twice. At most `exchange_payload_bytes`, or none.
+    push,     ///< A rank writes into its peer's buffer; the plan must acknowledge it.
 };
 
 enum class Buffer : std::uint8_t { input, output, scratch };
@@ -95,7 +99,8 @@ struct Blocks {
 ///
 /// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
 /// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and
-/// number of blocks; those via exchange, with or without bytes, count for themselves. `read` and
+/// number of blocks; those via exchange, with or without bytes, count for themselves. An `offer` is
+/// a message, too, matched by a `put`, or by a `put_fold` if it names `from`. `read` and
 /// `read_fold` name the publication by `ordinal`: 0 is the publisher's first `publish` in this
 /// plan; a rank that reads one publication of a peer reads all, in order.
 ///
@@ -108,7 +113,7 @@ struct Step {
     Blocks to{};
     Blocks from{};
     std::uint32_t ordinal = 0;
-    /// For fold and read_fold: the incoming operand is the left one (keeps rank order).
+    /// For fold, read_fold and put_fold: the peer's operand is the left one (keeps rank order).
     bool incoming_first = false;
 
     bool operator==(const Step&) const = default;

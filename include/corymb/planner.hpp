@@ -30,6 +30,7 @@ struct PlanRequest {
     bool reproducible = false;
     bool keeps_parts = false; ///< Only plans for parts of different lengths (see `keeps_parts`).
     bool pull = true;         ///< Ranks can copy out of each other's buffers.
+    bool push = true;         ///< Ranks can write into each other's buffers.
     /// More ranks than usable CPUs: of all plans the one with the least work and turns.
     bool oversubscribed = false;
     int cpus = 1; ///< How many CPUs the ranks take turns on; only when oversubscribed.

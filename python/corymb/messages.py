@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from corymb import Plan, Timeline
 
-SENDING = {"send": "data", "signal": "signal", "publish": "publication"}
+SENDING = {"send": "data", "offer": "data", "signal": "signal", "publish": "publication"}
 RECEIVING = {
     "recv": "data",
     "fold": "data",
+    "put": "data",
+    "put_fold": "data",
     "wait": "signal",
     "read": "publication",
     "read_fold": "publication",
@@ -47,7 +49,12 @@ def messages_of(plan: Plan, timeline: Timeline) -> list[Message]:
             key = (step.peer, -1 if kind == "publication" else rank, kind)
             which = step.ordinal if kind == "publication" else taken[key]
             taken[key] += 1
-            found.append(Message(step.peer, rank, kind, sent[key][which], float(ends[rank][index])))
+            done = float(ends[rank][index])
+            if step.via == "push":  # The data goes to the rank that has offered its buffer.
+                begun = float(timeline.activities[rank][index, 2])
+                found.append(Message(rank, step.peer, kind, begun, done))
+            else:
+                found.append(Message(step.peer, rank, kind, sent[key][which], done))
     return found
 
 

@@ -16,9 +16,9 @@ namespace corymb::cluster {
 
 namespace {
 
-bool has_pull(const Plan& plan) {
-    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
-        return std::ranges::find(steps, Mechanism::pull, &Step::via) != steps.end();
+bool uses(const Plan& plan, Mechanism via) {
+    return std::ranges::any_of(plan.steps, [via](const std::vector<Step>& steps) {
+        return std::ranges::find(steps, via, &Step::via) != steps.end();
     });
 }
 
@@ -50,10 +50,15 @@ std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
         }
         check_plan(plan, key.ordered);
         check_far_steps(plan, home.node_of_rank);
-        if (!all_can_pull && has_pull(plan)) {
+        if (!all_can_pull && uses(plan, Mechanism::pull)) {
             throw Error(Errc::unsupported, plan.algorithm +
                                                " copies between processes, which process_vm_readv "
                                                "refuses on a node; plan without `pull`");
+        }
+        if (uses(plan, Mechanism::push)) {
+            throw Error(Errc::unsupported, plan.algorithm +
+                                               " writes into other ranks' buffers, which only "
+                                               "teams of threads can; plan without `push`");
         }
         return to_json(plan);
     } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.

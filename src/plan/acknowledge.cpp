@@ -78,21 +78,26 @@ void apply(Plan& plan, Insertions& insertions) {
     }
 }
 
+/// What the plan's own messages do not prove.
+std::vector<OrderQuery> missing_queries(const Matching& matching) {
+    OrderOnly recorder;
+    Execution(matching, recorder).run();
+    const std::vector<OrderQuery> queries = reuse_queries(matching);
+    std::vector<OrderQuery> missing;
+    for (const std::size_t query : unordered_queries(matching, recorder.order, queries)) {
+        missing.push_back(queries[query]);
+    }
+    return missing;
+}
+
 } // namespace
 
 void acknowledge(Plan& plan) {
     check_shape(plan);
     const Matching matching(plan);
-    OrderOnly recorder;
-    Execution(matching, recorder).run();
-    const std::vector<OrderQuery> queries = reuse_queries(matching);
-    const auto failed = unordered_queries(matching, recorder.order, queries);
-    if (failed.empty()) {
+    std::vector<OrderQuery> missing = missing_queries(matching);
+    if (missing.empty()) {
         return;
-    }
-    std::vector<OrderQuery> missing;
-    for (const std::size_t query : failed) {
-        missing.push_back(queries[query]);
     }
     const auto key = [&](const OrderQuery& query) {
         return std::tuple{query.rank, matching.rank_of(query.source), query.source};

@@ -69,13 +69,11 @@ private:
         if (step.kind == StepKind::copy) {
             return false;
         }
-        if (step.kind == StepKind::send || plan::is_receiving(step.kind)) {
+        if (plan::is_sending(step.kind) || plan::is_receiving(step.kind)) {
             const bool exchanged = step.via == Mechanism::exchange;
-            step.kind = step.kind == StepKind::send || step.kind == StepKind::signal
-                            ? StepKind::signal
-                            : StepKind::wait;
+            step.kind = plan::is_sending(step.kind) ? StepKind::signal : StepKind::wait;
             step.via = exchanged ? Mechanism::exchange : Mechanism::none;
-        } else if (step.kind != StepKind::signal) {
+        } else {
             step.kind = plan::is_reading(step.kind) ? StepKind::read : step.kind;
             step.via = Mechanism::none;
         }

@@ -48,7 +48,8 @@ void DataFlow::refuse(StepNumber number, const std::string& what) const {
 
 void DataFlow::perform(StepNumber number) {
     const Step& step = matching_.step(number);
-    if (step.kind == StepKind::send || step.kind == StepKind::publish) {
+    if (step.kind == StepKind::send || step.kind == StepKind::publish ||
+        step.kind == StepKind::offer) {
         message_[number].offset = message_ranges_.size();
         collect(number, step.from, message_ranges_);
         message_[number].count = message_ranges_.size() - message_[number].offset;
@@ -56,15 +57,18 @@ void DataFlow::perform(StepNumber number) {
             refuse(number, "the plan is cut so finely that it cannot be checked in reasonable "
                            "memory");
         }
+        if (step.kind == StepKind::offer) {
+            give_room(number);
+        }
         return;
     }
-    if (step.kind == StepKind::copy) {
+    if (step.kind == StepKind::copy || step.kind == StepKind::put) {
         local_.clear();
         collect(number, step.from, local_);
         deposit(number, local_);
         return;
     }
-    if (!uses_to(step.kind) || step.to.count == 0) {
+    if (!has_source(step.kind) || (!is_putting(step.kind) && step.to.count == 0)) {
         return;
     }
     const Extent message = message_[matching_.partner(number)];
@@ -100,10 +104,22 @@ void DataFlow::collect(StepNumber number, const Blocks& blocks, std::vector<Rang
     }
 }
 
-/// Stores ranges that count from 0 into the step's `to`.
+/// From an offer until the put, nobody can tell what the offered blocks hold.
+void DataFlow::give_room(StepNumber offer) {
+    const Rank rank = matching_.rank_of(offer);
+    const Blocks& to = matching_.step(offer).to;
+    contents(rank, to.buffer).erase(to.first, to.count);
+    if (to.buffer == Buffer::output) {
+        overwrite_input(rank, to.first, to.count);
+    }
+}
+
+/// Stores ranges that count from 0 into the step's `to`, or into what a peer has offered.
 void DataFlow::deposit(StepNumber number, std::span<const Range> ranges) {
-    const Rank rank = matching_.rank_of(number);
-    const Blocks& to = matching_.step(number).to;
+    const StepNumber target =
+        is_putting(matching_.step(number).kind) ? matching_.partner(number) : number;
+    const Rank rank = matching_.rank_of(target);
+    const Blocks& to = matching_.step(target).to;
     for (const Range& range : ranges) {
         const std::uint32_t first = to.first + range.first;
         const std::uint32_t count = range.end - range.first;

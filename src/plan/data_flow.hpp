@@ -55,6 +55,7 @@ private:
     }
 
     void collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const;
+    void give_room(StepNumber offer);
     void deposit(StepNumber number, std::span<const Range> ranges);
     void fold(StepNumber number, std::span<const Range> incoming);
     void overwrite_input(Rank rank, std::uint32_t first, std::uint32_t count);

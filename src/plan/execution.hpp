@@ -6,6 +6,7 @@
 #pragma once
 
 #include "plan/matching.hpp"
+#include "plan/step_kind.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -118,9 +119,9 @@ private:
             return {};
         }
         Condition condition;
-        if (kind == StepKind::send && room != no_step && !matching_.is_rendezvous(number)) {
+        if (is_sending(kind) && room != no_step && !matching_.is_rendezvous(number)) {
             condition = completion_of(room);
-        } else if (partner != no_step && kind != StepKind::send && kind != StepKind::signal) {
+        } else if (has_source(kind)) {
             condition = completion_of(partner);
             condition.least -=
                 matching_.is_rendezvous(partner) ? 1u : 0u; // It need only have acted.

@@ -24,7 +24,10 @@ Channel channel_of(const Step& step) {
     case StepKind::wait: return Channel::signals;
     case StepKind::send:
     case StepKind::recv:
-    case StepKind::fold: return Channel::messages;
+    case StepKind::fold:
+    case StepKind::offer:
+    case StepKind::put:
+    case StepKind::put_fold: return Channel::messages;
     default: return Channel::none;
     }
 }
@@ -151,7 +154,9 @@ void Matching::match_pair(StepNumber sending, StepNumber receiving) {
                    std::to_string(rank_of(sending)) + ", goes via " +
                    std::string(to_string(from.via)));
     }
-    if (from.from.count != to.to.count) {
+    if (is_putting(to.kind)) {
+        match_offer(sending, receiving);
+    } else if (from.from.count != to.to.count) {
         refuse(*plan_, rank_of(receiving), index_of(receiving),
                "takes " + nth_of("block", to.to.count) + ", but the matching send, step " +
                    std::to_string(index_of(sending)) + " of rank " +
@@ -161,13 +166,32 @@ void Matching::match_pair(StepNumber sending, StepNumber receiving) {
     partner_[receiving] = sending;
 }
 
-// Messages via line and descriptors of pull share the ring of one edge; cells have their own.
+void Matching::match_offer(StepNumber offering, StepNumber putting) const {
+    const Step& offer = step(offering);
+    const Step& put = step(putting);
+    const std::string name = "the matching offer, step " + std::to_string(index_of(offering)) +
+                             " of rank " + std::to_string(rank_of(offering)) + ", ";
+    if (offer.to.count != put.from.count) {
+        refuse(*plan_, rank_of(putting), index_of(putting),
+               "puts " + nth_of("block", put.from.count) + ", but " + name + "has room for " +
+                   std::to_string(offer.to.count));
+    }
+    if ((offer.from.count > 0) != is_folding(put.kind)) {
+        refuse(*plan_, rank_of(putting), index_of(putting),
+               is_folding(put.kind) ? "combines, but " + name + "names no blocks to combine with"
+                                    : "does not combine, but " + name + "names blocks for that");
+    }
+}
+
+// Messages via line and descriptors of pull and push share the ring of one edge; cells have their
+// own.
 void Matching::find_room(std::span<const StepNumber> edge) {
     std::vector<StepNumber> line;
     std::vector<StepNumber> cells;
     for (const StepNumber send : edge) {
         const Step& message = step(send);
-        if (message.via == Mechanism::line || message.via == Mechanism::pull) {
+        if (message.via == Mechanism::line || message.via == Mechanism::pull ||
+            message.via == Mechanism::push) {
             if (line.size() >= line_slots) {
                 room_[send] = partner_[line[line.size() - line_slots]];
             }

@@ -35,8 +35,8 @@ public:
         return plan_->steps[index(rank_of_[number])][index_of(number)];
     }
 
-    /// For signal and send the step that receives it; for wait, recv, fold, read and read_fold the
-    /// step that it waits for. `no_step` for publish and copy.
+    /// For signal, send and offer the step that receives it; for wait, recv, fold, read, read_fold,
+    /// put and put_fold the step that it waits for. `no_step` for publish and copy.
     [[nodiscard]] StepNumber partner(StepNumber number) const noexcept { return partner_[number]; }
 
     /// The steps that read a publication, in the order of their numbers.
@@ -66,6 +66,7 @@ private:
     void number_steps();
     void match_messages();
     void match_pair(StepNumber sending, StepNumber receiving);
+    void match_offer(StepNumber offering, StepNumber putting) const;
     void find_room(std::span<const StepNumber> edge);
     void match_publications();
     void collect_readers();

@@ -31,7 +31,7 @@ constexpr std::array<Named<Collective>, collective_count> collectives{{
     {Collective::exscan, "exscan"},
 }};
 
-constexpr std::array<Named<StepKind>, 9> step_kinds{{
+constexpr std::array<Named<StepKind>, 12> step_kinds{{
     {StepKind::signal, "signal"},
     {StepKind::wait, "wait"},
     {StepKind::send, "send"},
@@ -41,15 +41,19 @@ constexpr std::array<Named<StepKind>, 9> step_kinds{{
     {StepKind::read, "read"},
     {StepKind::read_fold, "read_fold"},
     {StepKind::copy, "copy"},
+    {StepKind::offer, "offer"},
+    {StepKind::put, "put"},
+    {StepKind::put_fold, "put_fold"},
 }};
 
-constexpr std::array<Named<Mechanism>, 6> mechanisms{{
+constexpr std::array<Named<Mechanism>, 7> mechanisms{{
     {Mechanism::none, "none"},
     {Mechanism::line, "line"},
     {Mechanism::cells, "cells"},
     {Mechanism::pull, "pull"},
     {Mechanism::network, "network"},
     {Mechanism::exchange, "exchange"},
+    {Mechanism::push, "push"},
 }};
 
 constexpr std::array<Named<Buffer>, 3> buffers{{

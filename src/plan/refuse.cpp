@@ -10,7 +10,9 @@ namespace corymb::plan {
 std::string described(const Step& step) {
     std::string text(to_string(step.kind));
     if (has_peer(step.kind)) {
-        text += is_sending(step.kind) ? " to " : step.kind == StepKind::wait ? " for " : " from ";
+        text += is_sending(step.kind) || is_putting(step.kind) ? " to "
+                : step.kind == StepKind::wait                  ? " for "
+                                                               : " from ";
         text += std::to_string(step.peer);
     }
     if (step.via != Mechanism::none) {

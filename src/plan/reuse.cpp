@@ -8,6 +8,7 @@
 #include "plan/step_kind.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,59 +17,132 @@ namespace corymb::plan {
 
 namespace {
 
-/// The next step of a rank that writes a block, seen while walking backwards through its program.
-struct NextWrite {
+/// The next step of a rank that does something with a block, seen while walking backwards through
+/// its program.
+struct Next {
     StepNumber step = no_step;
 
-    bool operator==(const NextWrite&) const = default;
-    [[nodiscard]] NextWrite advanced(std::uint32_t) const noexcept { return *this; }
+    bool operator==(const Next&) const = default;
+    [[nodiscard]] Next advanced(std::uint32_t) const noexcept { return *this; }
 };
 
-/// input and output count as one: the caller may give the same memory for both.
-std::size_t memory_of(Buffer buffer) {
-    return buffer == Buffer::scratch ? 1 : 0;
-}
+/// Who must be done before whom, for the buffers of one rank.
+class Loans {
+public:
+    Loans(const Matching& matching, Rank rank, std::vector<OrderQuery>& queries)
+        : matching_(matching), rank_(rank), queries_(queries) {}
 
-void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery>& queries) {
-    BlockMap<NextWrite> next_write[2];
-    const auto first_of = [&](const Blocks& blocks) {
-        return blocks.first + memory_offset(matching.plan(), rank, blocks.buffer);
-    };
-    for (StepNumber number = matching.end_step(rank); number-- > matching.first_step(rank);) {
-        const Step& step = matching.step(number);
-        const bool sends_far = step.via == Mechanism::network;
-        if ((step.via == Mechanism::pull || sends_far) && !has_source(step.kind)) {
-            StepNumber before = no_step;
-            next_write[memory_of(step.from.buffer)].for_each(
-                first_of(step.from), step.from.count,
-                [&](const auto& range) { before = std::min(before, range.value.step); });
-            if (step.kind == StepKind::publish) {
-                for (const StepNumber reader : matching.readers(number)) {
-                    queries.push_back({reader, rank, before});
-                }
-            } else if (!sends_far ||
-                       before != no_step) { // At its end, a rank waits for the network.
-                queries.push_back({matching.partner(number), rank, before});
-            }
+    void collect() {
+        const StepNumber first = matching_.first_step(rank_);
+        const StepNumber end = matching_.end_step(rank_);
+        for (StepNumber number = first; number < end && !has_offers_; ++number) {
+            has_offers_ = matching_.step(number).kind == StepKind::offer;
         }
-        if (uses_to(step.kind)) {
-            next_write[memory_of(step.to.buffer)].assign(first_of(step.to), step.to.count,
-                                                         {number});
+        for (StepNumber number = end; number-- > first;) {
+            const Step& step = matching_.step(number);
+            const bool is_read_in_place = step.via == Mechanism::pull ||
+                                          step.via == Mechanism::network ||
+                                          step.via == Mechanism::push;
+            if (is_read_in_place && !has_source(step.kind) && step.from.count > 0) {
+                lend(number, step);
+            }
+            if (step.kind == StepKind::offer) {
+                await_put(number, step);
+            }
+            note(number, step);
         }
     }
-}
+
+private:
+    /// By memory: input and output count as one, as the caller may give the same for both.
+    using NextSteps = std::array<BlockMap<Next>, 2>;
+
+    template <class Visit>
+    void for_each(const NextSteps& next, const Blocks& blocks, Visit visit) const {
+        next[memory_of(blocks)].for_each(place_of(blocks), blocks.count,
+                                         [&](const auto& range) { visit(range.value.step); });
+    }
+    void assign(NextSteps& next, const Blocks& blocks, StepNumber number) const {
+        next[memory_of(blocks)].assign(place_of(blocks), blocks.count, {number});
+    }
+    static std::size_t memory_of(const Blocks& blocks) {
+        return blocks.buffer == Buffer::scratch ? 1 : 0;
+    }
+    [[nodiscard]] std::uint32_t place_of(const Blocks& blocks) const {
+        return blocks.first + memory_offset(matching_.plan(), rank_, blocks.buffer);
+    }
+
+    /// Who reads `from` in place must be done before anybody writes there.
+    void lend(StepNumber number, const Step& step) {
+        StepNumber before = no_step;
+        std::vector<StepNumber> writes;
+        for_each(next_write_, step.from, [&](StepNumber write) {
+            if (matching_.step(write).kind != StepKind::offer) {
+                before = std::min(before, write);
+            } else if (writes.empty() || writes.back() != matching_.partner(write)) {
+                writes.push_back(matching_.partner(write));
+            }
+        });
+        const auto ask = [&](StepNumber reader) {
+            // At its end, a rank waits for the network.
+            if (before != no_step || step.via != Mechanism::network) {
+                queries_.push_back({reader, rank_, before});
+            }
+            for (const StepNumber put : writes) {
+                queries_.push_back({reader, matching_.rank_of(put), put});
+            }
+        };
+        if (step.kind == StepKind::publish) {
+            std::ranges::for_each(matching_.readers(number), ask);
+        } else {
+            ask(matching_.partner(number));
+        }
+    }
+
+    /// What a peer writes into `to` must be there before the rank touches that again, or ends.
+    void await_put(StepNumber offer, const Step& step) {
+        StepNumber before = no_step;
+        for_each(next_touch_, step.to, [&](StepNumber touch) { before = std::min(before, touch); });
+        queries_.push_back({matching_.partner(offer), rank_, before});
+    }
+
+    void note(StepNumber number, const Step& step) {
+        if (uses_to(step.kind)) {
+            assign(next_write_, step.to, number);
+        }
+        if (has_offers_) {
+            assign(next_touch_, step.from, number);
+            assign(next_touch_, step.to, number);
+        }
+    }
+
+    const Matching& matching_;
+    Rank rank_;
+    std::vector<OrderQuery>& queries_;
+    bool has_offers_ = false;
+    NextSteps next_write_; ///< By the rank, or by a peer that it has offered the block.
+    NextSteps next_touch_; ///< Any use; kept for ranks with offers only.
+};
 
 [[noreturn]] void refuse_query(const Matching& matching, const OrderQuery& query) {
-    const std::string reader = "rank " + std::to_string(matching.rank_of(query.source)) +
-                               " may still be reading them in its step " +
-                               std::to_string(matching.index_of(query.source));
+    const StepNumber lent = matching.partner(query.source);
+    const Rank owner = matching.rank_of(lent);
+    const bool is_put = is_putting(matching.step(query.source).kind);
+    const std::string user = "rank " + std::to_string(matching.rank_of(query.source)) +
+                             " may still be " + (is_put ? "at" : "reading") + " them in its step " +
+                             std::to_string(matching.index_of(query.source));
+    if (query.rank != owner) {
+        refuse(matching.plan(), query.rank, matching.index_of(query.before),
+               "overwrites blocks that rank " + std::to_string(owner) + " has also lent: " + user);
+    }
     if (query.before != no_step) {
         refuse(matching.plan(), query.rank, matching.index_of(query.before),
-               "overwrites blocks that were given out by pull or to the network: " + reader);
+               is_put ? "uses blocks that were offered to be written: " + user
+                      : "overwrites blocks that were given out by pull or to the network: " + user);
     }
-    const StepNumber lent = matching.partner(query.source);
     refuse(matching.plan(), query.rank, matching.index_of(lent),
-           "gives out blocks by pull, but this rank can come to its end while " + reader +
+           (is_put ? "offers blocks" : "gives out blocks by pull") +
+               std::string(", but this rank can come to its end while ") + user +
                "; it must wait for an acknowledgement");
 }
 
@@ -77,7 +151,7 @@ void collect_queries(const Matching& matching, Rank rank, std::vector<OrderQuery
 std::vector<OrderQuery> reuse_queries(const Matching& matching) {
     std::vector<OrderQuery> queries;
     for (Rank rank = 0; rank < matching.plan().size(); ++rank) {
-        collect_queries(matching, rank, queries);
+        Loans(matching, rank, queries).collect();
     }
     return queries;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers that peers read in place: with `pull` the owner must not touch or leave them too early;
-// with `network` it must not touch them.
+// Buffers that peers read or write in place: with `pull` the owner must not overwrite or leave them
+// too early; with `network` it must not overwrite them; with `push` it must not use or leave them.
 #pragma once
 
 #include "plan/happens_before.hpp"
@@ -11,13 +11,14 @@
 
 namespace corymb::plan {
 
-/// What must be ordered so that nobody overwrites or leaves blocks that a peer still pulls: one
-/// query for each read of each loan. O(steps).
+/// What must be ordered so that nobody overwrites or leaves blocks that a peer still pulls, nor
+/// uses or leaves blocks that a peer still writes: one query for each read of each loan and each
+/// put, and one for each read of what a peer writes afterwards. O(steps).
 [[nodiscard]] std::vector<OrderQuery> reuse_queries(const Matching& matching);
 
 /// Refuses a plan whose rank overwrites blocks, or comes to its end, while a peer that pulls them
-/// may still be reading; or overwrites what the network may
-/// still be sending. input and output belong to the caller after the end, scratch to the next
+/// may still be reading; or overwrites what the network may still be sending; or uses what a peer
+/// may still be writing. input and output belong to the caller after the end, scratch to the next
 /// operation. `order` lists every step after all steps that it depends on.
 void check_reuse(const Matching& matching, std::span<const StepNumber> order);
 

@@ -60,7 +60,7 @@ public:
           step_(plan.steps[static_cast<std::size_t>(rank)][index]) {}
 
     void check() const {
-        if (step_.kind > StepKind::copy || step_.via > Mechanism::exchange) {
+        if (step_.kind > StepKind::put_fold || step_.via > Mechanism::push) {
             refuse("unknown kind or mechanism");
         }
         check_peer();
@@ -109,7 +109,7 @@ private:
             refuse("only read and read_fold name an ordinal");
         }
         if (!is_folding(step_.kind) && step_.incoming_first) {
-            refuse("only fold and read_fold have an order of operands");
+            refuse("only fold, read_fold and put_fold have an order of operands");
         }
     }
 
@@ -123,6 +123,14 @@ private:
             if (via != Mechanism::none) {
                 refuse("moves no bytes between ranks and so has no mechanism");
             }
+            return;
+        }
+        const bool writes_there = step_.kind == StepKind::offer || is_putting(step_.kind);
+        if (writes_there != (via == Mechanism::push)) {
+            refuse(writes_there ? "an offer, and what is put there, goes via push"
+                                : "only offer, put and put_fold go via push");
+        }
+        if (writes_there) {
             return;
         }
         const bool is_publication = step_.kind == StepKind::publish || is_reading(step_.kind);
@@ -154,7 +162,8 @@ private:
             return;
         }
         if (blocks.count == 0) {
-            if (!empty_publication()) {
+            const bool only_lends_room = step_.kind == StepKind::offer && field == "from";
+            if (!empty_publication() && !only_lends_room) {
                 refuse(field + " has no blocks");
             }
             if (blocks != Blocks{}) {
@@ -181,7 +190,7 @@ private:
     }
 
     void check_pair_of_ranges() const {
-        if (!is_folding(step_.kind) && step_.kind != StepKind::copy) {
+        if (!uses_both(step_.kind) || (step_.kind == StepKind::offer && step_.from.count == 0)) {
             return;
         }
         const Blocks& from = step_.from;

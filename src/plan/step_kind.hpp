@@ -8,12 +8,18 @@ namespace corymb::plan {
 
 /// Starts a message or notification to one peer.
 [[nodiscard]] constexpr bool is_sending(StepKind kind) noexcept {
-    return kind == StepKind::signal || kind == StepKind::send;
+    return kind == StepKind::signal || kind == StepKind::send || kind == StepKind::offer;
+}
+
+/// Writes into the blocks that a peer has offered.
+[[nodiscard]] constexpr bool is_putting(StepKind kind) noexcept {
+    return kind == StepKind::put || kind == StepKind::put_fold;
 }
 
 /// Ends a message or notification from one peer.
 [[nodiscard]] constexpr bool is_receiving(StepKind kind) noexcept {
-    return kind == StepKind::wait || kind == StepKind::recv || kind == StepKind::fold;
+    return kind == StepKind::wait || kind == StepKind::recv || kind == StepKind::fold ||
+           is_putting(kind);
 }
 
 [[nodiscard]] constexpr bool is_reading(StepKind kind) noexcept {
@@ -27,23 +33,28 @@ namespace corymb::plan {
 
 /// The step combines with the reduction operator.
 [[nodiscard]] constexpr bool is_folding(StepKind kind) noexcept {
-    return kind == StepKind::fold || kind == StepKind::read_fold;
+    return kind == StepKind::fold || kind == StepKind::read_fold || kind == StepKind::put_fold;
 }
 
 [[nodiscard]] constexpr bool has_peer(StepKind kind) noexcept {
     return kind != StepKind::publish && kind != StepKind::copy;
 }
 
-/// Takes data out of the blocks `from` of its own rank.
+/// Takes data out of the blocks `from` of its own rank, or lets a peer take it.
 [[nodiscard]] constexpr bool uses_from(StepKind kind) noexcept {
     return kind == StepKind::send || kind == StepKind::publish || kind == StepKind::copy ||
-           is_folding(kind);
+           kind == StepKind::offer || kind == StepKind::put || is_folding(kind);
 }
 
-/// Puts data into the blocks `to` of its own rank.
+/// Puts data into the blocks `to` of its own rank, or lets a peer do so.
 [[nodiscard]] constexpr bool uses_to(StepKind kind) noexcept {
     return kind == StepKind::recv || kind == StepKind::fold || is_reading(kind) ||
-           kind == StepKind::copy;
+           kind == StepKind::copy || kind == StepKind::offer;
+}
+
+/// Names blocks to take from and blocks to put into.
+[[nodiscard]] constexpr bool uses_both(StepKind kind) noexcept {
+    return uses_from(kind) && uses_to(kind);
 }
 
 } // namespace corymb::plan

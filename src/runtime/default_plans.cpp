@@ -121,7 +121,7 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         machine = std::move(among_processes);
     }
     return [machine, placement, crowded, moves = moves_at_run_time(where.size, crowded),
-            cpus = where.usable, pull = where.pull](const PlanNeed& need) {
+            cpus = where.usable, pull = where.pull, push = where.push](const PlanNeed& need) {
         const bool is_any = need.bytes == any_part_bytes;
         PlanRequest request;
         request.op = need.op;
@@ -134,6 +134,7 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         request.oversubscribed = crowded;
         request.cpus = cpus;
         request.pull = pull;
+        request.push = push;
         Plan plan = make_plan(*machine, request).plan;
         if (is_any) {
             plan.bytes_max = need.bytes; // The team proves it for that, too.

@@ -101,6 +101,15 @@ double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const no
     return kernel / unit_ns(machine_) + (folds ? copying_own(bytes) : 0) + fetching;
 }
 
+double Charges::pushing(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept {
+    const KernelCopy& copy = machine_.kernel_copy;
+    if (!copy.present()) { // The same lines as of a pull, written at the other end.
+        return pulling(bytes, folds, folds && is_fresh);
+    }
+    const double there = pulling(bytes, false, false); // By the kernel, like the way back.
+    return folds ? pulling(bytes, true, is_fresh) + there : there;
+}
+
 double Charges::send_factor(Rank from, Rank to, int count, bool same) const noexcept {
     const auto& curves = same ? machine_.send_batch : machine_.fan_out;
     return curves.empty() || count <= 1

@@ -49,6 +49,10 @@ public:
     /// long again where bandwidths were measured (two CPUs of one package: 2.2 times).
     [[nodiscard]] double pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept;
 
+    /// Time to copy that many bytes into a peer's buffer or, if it `folds`, to combine them there
+    /// with as many of the peer's.
+    [[nodiscard]] double pushing(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept;
+
     /// Factor on the cost of the `count`-th send in a row; `same` says all went to one receiver.
     [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
     /// Factor on the cost of the `count`-th receive in a row whose message was already there.

@@ -177,12 +177,12 @@ private:
             }
             return -1;
         }
-        if (step.kind == StepKind::send) {
+        if (plan::is_sending(step.kind)) {
             const bool blocked =
                 room != no_step && !matching_.is_rendezvous(number) && !is_done(room);
             return blocked ? matching_.rank_of(room) : -1;
         }
-        if (partner == no_step || step.kind == StepKind::signal) {
+        if (partner == no_step) {
             return -1;
         }
         const Rank peer = matching_.rank_of(partner);

@@ -115,7 +115,8 @@ private:
     void note_what_is_fresh(StepNumber number, const Step& step, Member& member) {
         if (plan::is_sending(step.kind) || step.kind == StepKind::publish) {
             is_fresh_[number] = member.has_written[static_cast<std::size_t>(step.from.buffer)];
-        } else if (step.to.count > 0) {
+        }
+        if (step.to.count > 0) {
             member.has_written[static_cast<std::size_t>(step.to.buffer)] = true;
         }
     }
@@ -124,8 +125,12 @@ private:
         return plan::bytes_of(plan_, blocks, bytes_);
     }
 
-    /// Time to copy or combine what a step takes from a peer.
+    /// Time to copy or combine what a step takes from a peer, or puts there.
     [[nodiscard]] double taking(StepNumber number, const Step& step, Rank rank) const {
+        if (plan::is_putting(step.kind)) {
+            return charges_.of(rank).pushing(bytes_of(step.from), plan::is_folding(step.kind),
+                                             is_fresh_[matching_.partner(number)]);
+        }
         const std::uint64_t bytes = bytes_of(step.to);
         return step.via == Mechanism::pull
                    ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind),

@@ -23,15 +23,19 @@ std::uint64_t lines_taken(const Step& step, std::uint64_t bytes) {
         // Every cell brings a line with its sequence number.
         return lines_of(bytes) + std::max<std::uint64_t>(1, (bytes + cell_bytes - 1) / cell_bytes);
     case Mechanism::pull: return 1 + lines_of(bytes); // The descriptor comes first.
+    case Mechanism::push: // A line is fetched to be written, and so is what it is combined with.
+        return 1 + (plan::is_folding(step.kind) ? 2 : 1) * lines_of(bytes);
     default: return 1;
     }
 }
 
 bool copies(const Step& step) {
     const bool moves = step.kind == StepKind::copy || step.via == Mechanism::pull ||
-                       step.via == Mechanism::cells || step.via == Mechanism::network;
-    // Sending by pull only tells where the data is.
-    const bool lends = step.via == Mechanism::pull && !plan::has_source(step.kind);
+                       step.via == Mechanism::cells || step.via == Mechanism::network ||
+                       step.via == Mechanism::push;
+    // Sending by pull, or offering, only tells where the data is.
+    const bool lends = (step.via == Mechanism::pull || step.via == Mechanism::push) &&
+                       !plan::has_source(step.kind);
     return moves && !lends;
 }
 

@@ -2,6 +2,7 @@
 // Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
 #pragma once
 
+#include "plan/step_kind.hpp"
 #include "team/program.hpp"
 
 #include <corymb/error.hpp>
@@ -32,7 +33,7 @@ public:
         for (const Step& step : plan.steps[static_cast<std::size_t>(rank_)]) {
             CompiledStep<Env> compiled;
             compiled.code = opcode(step);
-            compiled.fold = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
+            compiled.fold = plan::is_folding(step.kind);
             compiled.incoming_first = step.incoming_first;
             compiled.awaited = step.peer;
             compiled.to = places_of(step.to, plan.block_count);
@@ -83,6 +84,9 @@ private:
                 return Opcode::observe;
             }
             return pull ? Opcode::read_address : Opcode::read_line;
+        case StepKind::offer: return Opcode::offer;
+        case StepKind::put:
+        case StepKind::put_fold: return Opcode::put;
         }
         throw Error(Errc::invalid_plan,
                     "step kind " + std::to_string(static_cast<int>(step.kind)) + " cannot be run");
@@ -118,6 +122,7 @@ private:
             break;
         case Opcode::send_line:
         case Opcode::post:
+        case Opcode::offer:
             if (!peer.has_line_out) {
                 peer.has_line_out = true;
                 peer.line_out =
@@ -126,6 +131,7 @@ private:
             break;
         case Opcode::receive_line:
         case Opcode::pull:
+        case Opcode::put:
             if (!peer.has_line_in) {
                 peer.has_line_in = true;
                 peer.line_in =

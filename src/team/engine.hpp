@@ -12,7 +12,9 @@
 //   Every step that changes a word that a peer may sleep on is followed by wake_if_parked on that
 //   peer. `post` sends the address of the blocks through the line ring; `pull` receives it and
 //   copies. The poster's buffer stays valid because the plan makes it wait for a signal that
-//   follows the copy; check_plan has proved that.
+//   follows the copy; check_plan has proved that. `offer` and `put` are the same with the roles of
+//   the buffers swapped: who receives the address writes there, and the one who offered touches
+//   the blocks again only after a signal that follows.
 //
 //   A step whose await fails changes nothing but the bytes that went through cells, which the
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
@@ -23,7 +25,9 @@
 //
 // Order: all of it in the channels: what a rank wrote before it sends, signals or publishes is
 // visible to the peer after the matching receive, wait or read; that covers the blocks that `pull`
-// copies (the address message) and their reuse (the acknowledging signal).
+// copies (the address message) and their reuse (the acknowledging signal), and those that `put`
+// writes: what the owner did with them before (the address message) and does afterwards (the
+// signal).
 //
 // Progress: a step waits only for the peer that it names; every wait has the waiter's deadline.
 //
@@ -80,6 +84,12 @@ private:
         std::size_t bytes;
     };
     static_assert(sizeof(Address) <= line_payload_bytes);
+    /// Where a peer may write; if it combines, with what.
+    struct Room {
+        Address to;
+        Address from;
+    };
+    static_assert(sizeof(Room) <= line_payload_bytes);
 
     bool perform(Compiled& step) {
         if constexpr (requires { waiter_->expect(step.awaited); }) {
@@ -107,6 +117,8 @@ private:
         case Opcode::receive_cells: return receive_cells(step);
         case Opcode::post: return post(*step.peer, bytes_of(step.from));
         case Opcode::pull: return pull(step);
+        case Opcode::offer: return offer(step);
+        case Opcode::put: return put(step);
         case Opcode::publish_line: return publish(*step.end, bytes_of(step.from));
         case Opcode::read_line: return read_line(step);
         case Opcode::publish_address: return publish_address(*step.end, bytes_of(step.from));
@@ -395,6 +407,37 @@ private:
         std::memcpy(&there, payload, sizeof there);
         release_message(*step.peer);
         return copy_from(step, there, step.peer->process);
+    }
+
+    // Push
+    // -----------------------------------------------------------------------------------------
+
+    bool offer(const Compiled& step) {
+        const Room room{bytes_of(step.to), bytes_of(step.from)};
+        return send_message(*step.peer, &room, sizeof room);
+    }
+
+    bool put(const Compiled& step) {
+        const std::byte* payload = receive_message(*step.peer, sizeof(Room));
+        if (payload == nullptr) {
+            return false;
+        }
+        Room room;
+        std::memcpy(&room, payload, sizeof room);
+        release_message(*step.peer);
+        const Address own = bytes_of(step.from);
+        if (own.bytes != room.to.bytes || (step.fold && own.bytes != room.from.bytes))
+            [[unlikely]] { // As is_expected.
+            met_other_call_ = true;
+            return false;
+        }
+        const Copying copying(*waiter_);
+        if (copying.is_allowed()) {
+            const Address incoming = step.fold ? room.from : own;
+            Env::note_read(incoming.data, incoming.bytes);
+            arrive(step, incoming.data, room.to, 0);
+        }
+        return copying.is_allowed();
     }
 
     // Publications

@@ -55,6 +55,8 @@ enum class Opcode : std::uint8_t {
     receive_cells,
     post,    ///< Tell the peer where the blocks are.
     pull,    ///< Receive the address, copy or fold from there.
+    offer,   ///< Tell the peer where it may write, and where it may read.
+    put,     ///< Receive the addresses, copy or fold to there.
     raise,   ///< Zero-byte publication.
     observe, ///< Wait for it.
     publish_line,

@@ -123,7 +123,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
     }
     if (!options.plans) {
         options.plans =
-            team::default_plans(options, {size, !company || company->pull, usable,
+            team::default_plans(options, {size, !company || company->pull, !company, usable,
                                           company ? company->copies : KernelCopy{},
                                           company ? company->cpus : std::vector<int>{}});
     }
@@ -191,6 +191,12 @@ Plan TeamShared::make_plan(const team::PlanKey& key) {
                                             " copies out of other ranks' buffers, which "
                                             "some processes of this team cannot "
                                             "(ProcessTeam::notes); plan with cells");
+    }
+    if (company && uses(plan, Mechanism::push)) {
+        throw Error(Errc::unsupported, plan.algorithm +
+                                           " writes into other ranks' buffers, which teams of "
+                                           "threads can, teams of processes cannot; plan without "
+                                           "`push` (PlanRequest::push)");
     }
     return plan;
 }

@@ -197,7 +197,7 @@ private:
                                   .blocks = variant.blocks};
         const bool is_fit =
             !request_.reproducible || !is_reduction(request_.op) || family.reproducible;
-        if (!is_fit || !family.applies(request_.op, input)) {
+        if (!is_fit || (family.pushes && !request_.push) || !family.applies(request_.op, input)) {
             return;
         }
         Candidate candidate;

@@ -217,6 +217,7 @@ std::vector<World> all_worlds() {
     using enum Mechanism;
     // The sender fills all slots and sleeps before the receiver runs.
     const Options unpreempted{.preemptions_max = 0};
+    const Options two{.preemptions_max = 2};
     const Options random{.executions_max = 5'000, .random = true};
     std::vector<World> worlds{
         runs("by dissemination", dissemination(2), 3),
@@ -235,6 +236,9 @@ std::vector<World> all_worlds() {
         runs("by chain over lines", chain_reduce(3, 8, line), 2),
         runs("by chain over cells", chain_reduce(3, 8, cells), 2),
         runs("by chain by pull", chain_reduce(3, 8, pull), 2),
+        runs("by put", halves_reduce(16, false), 2),
+        runs("by put and fold", halves_reduce(16, true), 2),
+        runs<ParkingWaiter<0>>("by put and fold, parking", halves_reduce(16, true), 1, two),
         runs<ParkingWaiter<0>>("by dissemination, parking", dissemination(2), 1),
         runs<ParkingWaiter<0>>("by exchange, parking", meeting(), 1),
         runs<ParkingWaiter<0>>("by publication, parking", central(2), 1),
@@ -253,6 +257,8 @@ std::vector<World> all_worlds() {
                        without(dissemination(3), 1, StepKind::wait), 1)),
         must_fail(runs("by pull without an acknowledgement",
                        without(star_broadcast(2, 0, 8, pull), 0, StepKind::wait), 2)),
+        must_fail(runs("by put and fold without an acknowledgement",
+                       without(halves_reduce(16, true), 0, StepKind::wait), 2)),
         must_fail(runs("by published address without an acknowledgement",
                        without(shared_broadcast(3, 0, 8, pull), 0, StepKind::wait), 2)),
         must_fail(runs("over lines, release is relaxed", star_broadcast(2, 0, 8, line), 1),

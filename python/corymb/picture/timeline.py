@@ -18,11 +18,14 @@ WORK = {
     "send": "sending",
     "signal": "sending",
     "publish": "sending",
+    "offer": "sending",
+    "put": "sending",
     "recv": "receiving",
     "wait": "receiving",
     "read": "receiving",
     "fold": "combining",
     "read_fold": "combining",
+    "put_fold": "combining",
     "copy": "combining",
 }
 

@@ -36,6 +36,7 @@ std::span<const Family> families() {
                                  halving_doubling,
                                  ring,
                                  direct,
+                                 direct_push,
                                  pairwise,
                                  linear,
                                  bruck,

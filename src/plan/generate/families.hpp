@@ -40,6 +40,8 @@ struct Family {
     Plan (*make)(Collective op, const GenerateInput& input);
     /// The order of combining depends on nothing but the ranks' numbers and how many there are.
     bool reproducible = false;
+    /// Its plans write into the buffers of other ranks (Mechanism::push).
+    bool pushes = false;
 };
 
 /// All families in portfolio order: baselines first, searched plans last.

@@ -35,6 +35,7 @@ extern const Family pair_exchange;
 extern const Family halving_doubling;
 extern const Family ring;
 extern const Family direct;
+extern const Family direct_push;
 extern const Family pairwise;
 extern const Family linear;
 extern const Family bruck;

@@ -111,6 +111,29 @@ void PlanWriter::read(Rank rank, Rank publisher, Blocks target, std::uint32_t or
                .ordinal = ordinal});
 }
 
+void PlanWriter::offer(Rank owner, Rank writer, Blocks target, Blocks operand) {
+    add(owner, {.kind = StepKind::offer,
+                .via = Mechanism::push,
+                .peer = writer,
+                .to = target,
+                .from = operand});
+}
+
+void PlanWriter::put(Rank rank, Rank owner, Blocks source) {
+    add(rank,
+        {.kind = StepKind::put, .via = Mechanism::push, .peer = owner, .to = {}, .from = source});
+}
+
+void PlanWriter::put_fold(Rank rank, Rank owner, Blocks source) {
+    add(rank, {.kind = StepKind::put_fold,
+               .via = Mechanism::push,
+               .peer = owner,
+               .to = {},
+               .from = source,
+               .ordinal = 0,
+               .incoming_first = owner < rank});
+}
+
 void PlanWriter::receive(const Transfer& message) {
     if (message.own.count > 0) {
         fold(message.to, message.from, message.own, message.target);

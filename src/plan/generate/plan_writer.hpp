@@ -47,6 +47,11 @@ public:
     void copy(Rank rank, Blocks from, Blocks to);
     void publish(Rank rank, Blocks source);
     void read(Rank rank, Rank publisher, Blocks target, std::uint32_t ordinal = 0);
+    /// `writer` may write into `target` of `owner`; with `operand`, what it combines with that.
+    void offer(Rank owner, Rank writer, Blocks target, Blocks operand = {});
+    void put(Rank rank, Rank owner, Blocks source);
+    /// What `owner` has offered = source (+) its operand, in the order of the two ranks.
+    void put_fold(Rank rank, Rank owner, Blocks source);
 
     /// One message from rank to rank.
     void transfer(const Transfer& message);

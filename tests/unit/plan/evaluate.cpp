@@ -47,7 +47,8 @@ private:
         double& clock = clock_[at(rank)];
         switch (step.kind) {
         case StepKind::signal:
-        case StepKind::send: {
+        case StepKind::send:
+        case StepKind::offer: {
             clock += costs_.send(rank, step.peer);
             auto& queue = step.kind == StepKind::signal ? signals_ : messages_;
             queue[{rank, step.peer}].push_back(clock);
@@ -55,7 +56,9 @@ private:
         }
         case StepKind::wait:
         case StepKind::recv:
-        case StepKind::fold: {
+        case StepKind::fold:
+        case StepKind::put:
+        case StepKind::put_fold: {
             const bool is_wait = step.kind == StepKind::wait;
             auto& queue = (is_wait ? signals_ : messages_)[{step.peer, rank}];
             std::size_t& taken = (is_wait ? waited_ : received_)[{step.peer, rank}];

@@ -2,10 +2,10 @@
 // The checker accepts what is right, and its verdict agrees with an independent executor.
 #include "plan/generate/families.hpp"
 #include "random_execution.hpp"
+#include "refusal.hpp"
 #include "rounds.hpp"
 #include "sample_plans.hpp"
 
-#include <corymb/error.hpp>
 #include <corymb/plan.hpp>
 
 #include <gtest/gtest.h>
@@ -16,17 +16,6 @@ namespace {
 
 using namespace corymb;
 using namespace corymb::test;
-
-/// The text of the refusal, or "" when the plan is accepted.
-std::string refusal(const Plan& plan, bool ordered = false) {
-    try {
-        check_plan(plan, ordered);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), Errc::invalid_plan);
-        return error.what();
-    }
-    return "";
-}
 
 TEST(Check, AcceptsTextbookPlans) {
     for (const Rank size : {1, 2, 3, 4, 5, 8, 13, 64, 130}) {

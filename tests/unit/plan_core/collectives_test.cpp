@@ -4,8 +4,8 @@
 #include "../rounds.hpp"
 #include "plan/generate/families.hpp"
 #include "random_execution.hpp"
+#include "refusal.hpp"
 
-#include <corymb/error.hpp>
 #include <corymb/plan.hpp>
 
 #include <gtest/gtest.h>
@@ -20,17 +20,6 @@ namespace {
 
 using namespace corymb;
 using namespace corymb::test;
-
-/// The text of the refusal, or "" when the plan is accepted.
-std::string refusal(const Plan& plan, bool ordered) {
-    try {
-        check_plan(plan, ordered);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), Errc::invalid_plan);
-        return error.what();
-    }
-    return "";
-}
 
 CostView uniform_costs(Rank size) {
     return {std::vector<std::int32_t>(static_cast<std::size_t>(size), 0), {10}, {30}};

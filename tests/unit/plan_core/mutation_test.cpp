@@ -247,8 +247,8 @@ void damage(Plan& plan, Random& random) {
     case 3:
         step.peer = static_cast<Rank>(random.below(static_cast<std::uint32_t>(plan.size())));
         break;
-    case 4: step.via = static_cast<Mechanism>(random.below(5)); break;
-    case 5: step.kind = static_cast<StepKind>(random.below(9)); break;
+    case 4: step.via = static_cast<Mechanism>(random.below(7)); break;
+    case 5: step.kind = static_cast<StepKind>(random.below(12)); break;
     case 6: step.incoming_first = !step.incoming_first; break;
     default: step.from.first = random.below(plan.block_count + 1);
     }

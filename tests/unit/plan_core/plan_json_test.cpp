@@ -46,11 +46,11 @@ TEST(Names, RoundTripAndListWhatExists) {
         const auto op = static_cast<Collective>(number);
         EXPECT_EQ(collective_from_string(to_string(op)), op);
     }
-    for (int number = 0; number < 9; ++number) {
+    for (int number = 0; number < 12; ++number) {
         const auto kind = static_cast<StepKind>(number);
         EXPECT_EQ(plan::step_kind_from_string(to_string(kind)), kind);
     }
-    for (int number = 0; number < 5; ++number) {
+    for (int number = 0; number < 7; ++number) {
         const auto via = static_cast<Mechanism>(number);
         EXPECT_EQ(plan::mechanism_from_string(to_string(via)), via);
     }
@@ -179,11 +179,11 @@ TEST(PlanSchema, NamesTheStepsMechanismsAndBuffersThatExist) {
     const auto names = [&](const char* definition, const char* property) {
         return definitions.at(definition).at("properties").at(property).at("enum");
     };
-    EXPECT_EQ(names("step", "step").size(), 9u);
+    EXPECT_EQ(names("step", "step").size(), 12u);
     for (const auto& name : names("step", "step")) {
         EXPECT_NO_THROW(static_cast<void>(plan::step_kind_from_string(name.get<std::string>())));
     }
-    EXPECT_EQ(names("step", "via").size(), 6u);
+    EXPECT_EQ(names("step", "via").size(), 7u);
     for (const auto& name : names("step", "via")) {
         EXPECT_NO_THROW(static_cast<void>(plan::mechanism_from_string(name.get<std::string>())));
     }

@@ -27,7 +27,8 @@ struct Outcome {
 /// Runs the plan once. Place p of rank r's input is the text "<r.p>"; combining appends texts, so
 /// that order and multiplicity show. Input and output are the same memory as far as they may be.
 /// `tight` gives channels the least room that is guaranteed, otherwise they have no limit. Data by
-/// pull is read when the receiver runs; a rank's memory is poisoned when it ends.
+/// pull is read, and data by push written, when the receiver runs; a rank's memory is poisoned when
+/// it ends.
 class RandomExecution {
 public:
     /// With `brackets`, combining shows which operands belong together; then there is no verdict.
@@ -89,7 +90,7 @@ private:
         std::vector<std::string> data;
         std::size_t owner = 0; // for pull: whose blocks
         Blocks where;
-        std::size_t readers = 0;
+        Blocks room{}; // for push: what may be written
     };
     struct Member {
         std::array<std::vector<std::string>, 3> buffers;
@@ -152,8 +153,15 @@ private:
                 return false;
             }
             break;
+        case StepKind::offer:
+            if (!try_offer(rank, step)) {
+                return false;
+            }
+            break;
         case StepKind::recv:
-        case StepKind::fold: {
+        case StepKind::fold:
+        case StepKind::put:
+        case StepKind::put_fold: {
             Message message;
             if (!pop({peer, rank, channel(step.via)}, &message)) {
                 return false;
@@ -162,7 +170,7 @@ private:
             break;
         }
         case StepKind::publish:
-            me.publications.push_back({taken(rank, step.from), rank, step.from, 0});
+            me.publications.push_back({taken(rank, step.from), rank, step.from});
             break;
         case StepKind::read:
         case StepKind::read_fold:
@@ -171,16 +179,23 @@ private:
             }
             store(rank, step, ranks_[peer].publications[step.ordinal]);
             break;
-        case StepKind::copy: store(rank, step, {taken(rank, step.from), rank, step.from, 0}); break;
+        case StepKind::copy: store(rank, step, {taken(rank, step.from), rank, step.from}); break;
         }
         ++me.next;
         return true;
     }
 
     static int channel(Mechanism via) {
-        return via == Mechanism::line || via == Mechanism::pull ? 1
-               : via == Mechanism::network                      ? 3
-                                                                : 2;
+        return via == Mechanism::cells ? 2 : via == Mechanism::network ? 3 : 1;
+    }
+
+    bool try_offer(std::size_t rank, const Step& step) {
+        auto& queue = edges_[{rank, static_cast<std::size_t>(step.peer), channel(step.via)}];
+        if (tight_ && queue.size() >= line_slots) {
+            return false;
+        }
+        queue.push_back({{}, rank, step.from, step.to});
+        return true;
     }
 
     bool try_send(std::size_t rank, const Step& step) {
@@ -196,7 +211,7 @@ private:
         if (tight_ && !is_long && step.via != Mechanism::network && queue.size() >= line_slots) {
             return false;
         }
-        queue.push_back({taken(rank, step.from), rank, step.from, 0});
+        queue.push_back({taken(rank, step.from), rank, step.from});
         if (tight_ && is_long) {
             me.posted = true;
             --me.next; // undone by the caller: the step runs again
@@ -219,22 +234,33 @@ private:
 
     void store(std::size_t rank, const Step& step, const Message& message) {
         std::vector<std::string> incoming = message.data;
-        if (step.via == Mechanism::pull) {
+        if (step.via == Mechanism::pull || step.kind == StepKind::put_fold) {
             incoming = taken(message.owner, message.where);
+        } else if (step.kind == StepKind::put) {
+            incoming = taken(rank, step.from);
         }
-        const bool folds = step.kind == StepKind::fold || step.kind == StepKind::read_fold;
-        const auto own = folds ? taken(rank, step.from) : incoming;
-        auto& to = ranks_[rank].buffers[static_cast<std::size_t>(step.to.buffer)];
-        for (std::uint32_t k = 0; k < step.to.count; ++k) {
+        const bool folds = step.kind == StepKind::fold || step.kind == StepKind::read_fold ||
+                           step.kind == StepKind::put_fold;
+        const auto own = folds ? taken(rank, step.from) : std::vector<std::string>{};
+        const bool puts = step.via == Mechanism::push;
+        deposit(step, puts ? message.owner : rank, puts ? message.room : step.to, incoming,
+                folds ? &own : nullptr);
+    }
+
+    void deposit(const Step& step, std::size_t rank, const Blocks& where,
+                 const std::vector<std::string>& incoming, const std::vector<std::string>* with) {
+        auto& to = ranks_[rank].buffers[static_cast<std::size_t>(where.buffer)];
+        for (std::uint32_t k = 0; k < where.count; ++k) {
             std::string text = incoming[k];
-            if (folds) {
-                text = step.incoming_first ? incoming[k] + own[k] : own[k] + incoming[k];
+            if (with != nullptr) {
+                const std::string& own = (*with)[k];
+                text = step.incoming_first ? incoming[k] + own : own + incoming[k];
                 text = brackets_ ? "(" + text + ")" : text;
             }
-            to[step.to.first + k] = text;
+            to[where.first + k] = text;
             auto& input = ranks_[rank].buffers[0];
-            if (const std::size_t same = same_memory(rank, step.to.first + k);
-                step.to.buffer == Buffer::output && same < input.size()) {
+            if (const std::size_t same = same_memory(rank, where.first + k);
+                where.buffer == Buffer::output && same < input.size()) {
                 input[same] = text;
             }
         }

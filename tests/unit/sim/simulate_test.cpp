@@ -122,6 +122,19 @@ TEST(Simulate, SenderOfALongMessageWaitsForALateReceiver) {
     EXPECT_NEAR(timeline.finish[0], ready + 6 * cell, 1e-6);
 }
 
+TEST(Simulate, WhoPutsPaysForTheBytes) {
+    Plan plan = empty_plan(Collective::gather, 2, 1, 8000);
+    const Blocks mine{Buffer::input, 0, 1};
+    plan.steps[0] = {make_step(StepKind::offer, 1, Mechanism::push, {}, {Buffer::output, 1, 1}),
+                     make_step(StepKind::wait, 1)};
+    plan.steps[1] = {make_step(StepKind::put, 0, Mechanism::push, mine),
+                     make_step(StepKind::signal, 0)};
+    const Timeline timeline = on_uniform(plan, 8000);
+    const double copied = send_cost + receive_cost + 8000 * default_per_byte;
+    EXPECT_DOUBLE_EQ(timeline.finish[1], copied + send_cost);
+    EXPECT_DOUBLE_EQ(timeline.finish[0], copied + send_cost + receive_cost);
+}
+
 TEST(Simulate, PullIsCopiedOnce) {
     const Timeline timeline = on_uniform(one_message(Mechanism::pull, 8000), 8000);
     const double copied = send_cost + receive_cost + 8000 * default_per_byte;

@@ -187,6 +187,52 @@ TEST(EngineTest, FoldsEveryElementOnceByEveryMechanism) {
     }
 }
 
+TEST(EngineTest, RanksWriteIntoTheRootsOutput) {
+    for (const bool folds : {false, true}) {
+        const auto plans = [=](const PlanNeed& need) {
+            return halves_reduce(need.bytes, folds);
+        };
+        threads(
+            2,
+            [](Team& team) {
+                for (int round = 0; round < 200; ++round) {
+                    const std::size_t count = round % 2 == 0 ? 4099 : 1;
+                    std::vector<std::int64_t> in(count), out(count, -1);
+                    std::iota(in.begin(), in.end(), round + team.rank());
+                    const bool in_place = round % 3 == 0;
+                    team.reduce(std::span<const std::int64_t>(in), std::span(in_place ? in : out));
+                    for (std::size_t i = 0; team.rank() == 0 && i < count; ++i) {
+                        ASSERT_EQ((in_place ? in : out)[i],
+                                  2 * (static_cast<std::int64_t>(i) + round) + 1);
+                    }
+                }
+            },
+            with_plans(plans));
+    }
+}
+
+TEST(EngineTest, KeepsRankOrderInWhatIsWrittenThere) {
+    for (const bool folds : {false, true}) {
+        const auto plans = [=](const PlanNeed& need) {
+            return halves_reduce(need.bytes, folds);
+        };
+        threads(
+            2,
+            [](Team& team) {
+                std::vector<Text> mine(64);
+                for (Text& text : mine) {
+                    text.letters[0] = static_cast<char>('a' + team.rank());
+                }
+                std::vector<Text> all(mine.size());
+                team.reduce(std::span<const Text>(mine), std::span(all), concatenate{});
+                for (const Text& text : all) {
+                    EXPECT_TRUE(team.rank() != 0 || std::string(text.letters) == "ab");
+                }
+            },
+            with_plans(plans));
+    }
+}
+
 TEST(EngineTest, ElementsThatDoNotDivideACellArrive) {
     struct Triple {
         std::uint64_t value[3];

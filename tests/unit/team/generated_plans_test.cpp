@@ -217,5 +217,30 @@ TEST(GeneratedPlans, RunForEveryOperationAndKeepPartsOfAnyLength) {
     EXPECT_GT(with_layout, 50u);
 }
 
+TEST(GeneratedPlans, ReduceSlicesOfPayloadsOfAnyLength) {
+    unsigned seed = 1;
+    for (const Rank size : {2, 3, 5, 8}) {
+        const CostView costs(std::vector<std::int32_t>(static_cast<std::size_t>(size), 0), {10},
+                             {30});
+        for (Rank root = 0; root < size; ++root) {
+            for (const bool ordered : {false, true}) {
+                const GenerateInput input{.costs = costs,
+                                          .root = root,
+                                          .bytes = 30'000,
+                                          .ordered = ordered,
+                                          .via = Mechanism::pull,
+                                          .blocks = 2};
+                for (const std::string_view name : {"direct", "direct-push"}) {
+                    const auto family = std::ranges::find(families(), name, &Family::name);
+                    ASSERT_TRUE(family->applies(Collective::reduce, input));
+                    const Plan plan = family->make(Collective::reduce, input);
+                    EXPECT_EQ(run(plan, equal_lengths, ++seed), "")
+                        << name << ", " << size << " ranks, root " << root;
+                }
+            }
+        }
+    }
+}
+
 } // namespace
 } // namespace corymb

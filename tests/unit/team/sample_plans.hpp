@@ -147,4 +147,36 @@ inline Plan chain_reduce(int size, std::uint64_t bytes, Mechanism via, std::uint
     return plan;
 }
 
+/// Two ranks combine one half each; rank 1 writes its half into the root's output, if not `folds`
+/// by way of its scratch.
+inline Plan halves_reduce(std::uint64_t bytes, bool folds) {
+    Plan plan = empty_plan(Collective::reduce, 2, 0, bytes, 2, "halves");
+    const Blocks low{Buffer::input, 0, 1};
+    const Blocks high{Buffer::input, 1, 1};
+    const Blocks result{Buffer::output, 1, 1};
+    const Blocks scratch{Buffer::scratch, 1, 1};
+    if (folds) {
+        plan.steps[0] = {step(StepKind::offer, Mechanism::push, 1, high, result)};
+        plan.steps[1] = {step(StepKind::put_fold, Mechanism::push, 0, high)};
+    } else {
+        plan.scratch_blocks = 2;
+        plan.steps[0] = {step(StepKind::send, Mechanism::pull, 1, high),
+                         step(StepKind::offer, Mechanism::push, 1, {}, result)};
+        plan.steps[1] = {step(StepKind::fold, Mechanism::pull, 0, high, scratch),
+                         step(StepKind::put, Mechanism::push, 0, scratch)};
+    }
+    for (Step& made : plan.steps[1]) {
+        made.incoming_first = made.kind != StepKind::put;
+    }
+    auto& second = plan.steps[1];
+    second.insert(second.begin(), step(StepKind::send, Mechanism::pull, 0, low));
+    plan.steps[0].push_back(step(StepKind::fold, Mechanism::pull, 1, low, {Buffer::output, 0, 1}));
+    for (const Rank rank : {0, 1}) {
+        auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+        steps.push_back(step(StepKind::signal, Mechanism::none, 1 - rank));
+        steps.push_back(step(StepKind::wait, Mechanism::none, 1 - rank));
+    }
+    return plan;
+}
+
 } // namespace corymb::team_test
