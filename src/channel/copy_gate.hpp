@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Purpose: a rank that gives up may free its buffers; nobody may then still be copying out of
-// them.
+// them, or into them.
 //
-// Roles: one gate per rank. Its owner passes it around each copy out of a peer's memory; any rank
-// that is about to leave a failed operation drains the gates of all others.
+// Roles: one gate per rank. Its owner passes it around each copy out of or into a peer's memory;
+// any rank that is about to leave a failed operation drains the gates of all others.
 //
 // Layout:
 //   line  bytes  field     written by  read by
@@ -16,8 +16,8 @@
 //             copying is 0 (P1); 4. leave, free.
 //
 // Order:
-//   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads of the
-//       peer's memory come before whatever the peer does with it afterwards.
+//   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads and writes
+//       of the peer's memory come before whatever the peer does with it afterwards.
 //   F1: light_fence between the store of `copying` and the load of the flag <-> heavy_fence
 //       between the store of the flag and the load of `copying`: either the owner sees that the
 //       team is broken or the other waits for its copy.

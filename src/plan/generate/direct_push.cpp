@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction to one root in one slice a rank, as `direct`, but each rank writes its slice into the
-// root's output as it combines it, so that the root only combines its own slice: reduce-scatter and
-// gather in one, and no slice is written twice. The root's own operand comes last where the order
-// permits; then the root lends it together with the place for the result.
+// Everybody writes what the root is to have straight into the root's output, at the same time. A
+// gather is just that. A reduction goes in one slice a rank, as in `direct`, and each rank writes
+// its slice as it combines it, so that the root only combines its own: reduce-scatter and gather in
+// one, and no slice is written twice. The root's own operand comes last where the order permits;
+// then the root lends it together with the place for the result.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
 
@@ -31,9 +32,24 @@ std::vector<Rank> peers_in_order(Rank rank, Rank size, Rank root, bool ordered) 
     return peers;
 }
 
-class Writer {
+Plan gather(const GenerateInput& input) {
+    const Rank size = input.costs.size();
+    const Rank root = root_or_first(input);
+    PlanWriter writer(Collective::gather, size, root, transport(input), direct_push.name);
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (rank != root) {
+            writer.offer(root, rank, places(Buffer::output, rank));
+            writer.put(rank, root, places(Buffer::input, 0));
+        }
+    }
+    writer.copy(root, places(Buffer::input, 0), places(Buffer::output, root));
+    return std::move(writer).finished();
+}
+
+/// Writes the steps of a reduction.
+class Slices {
 public:
-    explicit Writer(const GenerateInput& input)
+    explicit Slices(const GenerateInput& input)
         : size_(input.costs.size()), root_(root_or_first(input)), blocks_(input.blocks),
           writer_(Collective::reduce, size_, root_, how(input), direct_push.name) {
         for (Rank rank = 0; rank < size_; ++rank) {
@@ -109,15 +125,22 @@ private:
 
 bool applies(Collective op, const GenerateInput& input) {
     constexpr std::uint64_t slice_bytes_min = 512; // As for `direct`.
-    constexpr Rank ranks_max = 64;
+    constexpr Rank slicing_ranks_max = 64;
     const Rank size = input.costs.size();
-    return op == Collective::reduce && input.via == Mechanism::pull && size > 1 &&
-           size <= ranks_max &&
-           input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= slice_bytes_min;
+    if (input.via != Mechanism::pull || size == 1) {
+        return false;
+    }
+    switch (op) {
+    case Collective::gather: return input.blocks == 1;
+    case Collective::reduce:
+        return size <= slicing_ranks_max &&
+               input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= slice_bytes_min;
+    default: return false;
+    }
 }
 
-Plan make(Collective, const GenerateInput& input) {
-    return Writer(input).plan();
+Plan make(Collective op, const GenerateInput& input) {
+    return op == Collective::gather ? gather(input) : Slices(input).plan();
 }
 
 } // namespace

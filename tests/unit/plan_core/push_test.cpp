@@ -31,7 +31,7 @@ void expect_refusal(const Plan& plan, const std::string& where, const std::strin
     EXPECT_NE(text.find(what), std::string::npos) << text;
 }
 
-Plan generated(Rank size, Rank root, std::uint32_t blocks, bool ordered) {
+Plan generated(Collective op, Rank size, Rank root, std::uint32_t blocks, bool ordered) {
     const CostView costs(std::vector<std::int32_t>(static_cast<std::size_t>(size), 0), {10}, {30});
     const GenerateInput input{.costs = costs,
                               .root = root,
@@ -40,8 +40,12 @@ Plan generated(Rank size, Rank root, std::uint32_t blocks, bool ordered) {
                               .via = pull,
                               .blocks = blocks};
     const auto family = std::ranges::find(families(), "direct-push", &Family::name);
-    EXPECT_TRUE(family->applies(Collective::reduce, input));
-    return family->make(Collective::reduce, input);
+    EXPECT_TRUE(family->applies(op, input));
+    return family->make(op, input);
+}
+
+Plan generated(Rank size, Rank root, std::uint32_t blocks, bool ordered) {
+    return generated(Collective::reduce, size, root, blocks, ordered);
 }
 
 /// Two ranks: each combines one half, both in the root's output.
@@ -89,6 +93,14 @@ TEST(Push, HandWrittenPlansAreProved) {
     EXPECT_EQ(refusal(halves(), true), "");
     EXPECT_EQ(refusal(gather_by_put()), "");
     EXPECT_TRUE(keeps_parts(gather_by_put()));
+}
+
+TEST(Push, GatherKeepsPartsOfAnyLength) {
+    for (Rank size = 2; size <= 9; ++size) {
+        const Plan plan = generated(Collective::gather, size, size - 1, 1, false);
+        EXPECT_EQ(refusal(plan), "");
+        EXPECT_TRUE(keeps_parts(plan));
+    }
 }
 
 TEST(Push, PlansSurviveTheirJson) {

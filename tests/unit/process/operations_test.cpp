@@ -134,6 +134,31 @@ TEST(ProcessTeamTest, SplitsIntoTeamsWhoseMemoryIsGivenBack) {
     children.expect_all_good();
 }
 
+TEST(ProcessTeamTest, PlansThatWriteIntoOtherRanksBuffersAreRefused) {
+    const TeamDescriptor memory(2);
+    TeamOptions options = plans_over(Mechanism::cells);
+    options.plans = [](const PlanNeed& need) {
+        return need.op == Collective::reduce ? team_test::halves_reduce(need.bytes, true)
+                                             : team_test::dissemination(need.size);
+    };
+    Children children;
+    for (int child = 0; child < 2; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, options));
+            const std::vector<int> mine(5000, 1);
+            std::vector<int> all(mine.size());
+            try {
+                team.reduce(std::span<const int>(mine), std::span(all));
+                require(false, "the plan was let through");
+            } catch (const Error& error) {
+                require(error.code() == Errc::unsupported, error.what());
+            }
+            team.barrier();
+        });
+    }
+    children.expect_all_good();
+}
+
 TEST(ProcessTeamTest, AForkedChildIsToldThatTheHandleIsNotItsOwn) {
     const TeamDescriptor memory(1);
     Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::line)));

@@ -137,6 +137,24 @@ TEST(MakePlan, TriesMechanismsAndBlocksForLargePayloads) {
     }
 }
 
+TEST(MakePlan, RanksWriteIntoEachOthersBuffersWhereThatIsPermitted) {
+    const Machine machine = uniform_machine(4, 20, 60);
+    for (const Collective op : {Collective::reduce, Collective::gather}) {
+        PlanRequest request = request_of(op, 1 << 20);
+        request.root = 0;
+        const PlanChoice choice = make_plan(machine, request);
+        EXPECT_TRUE(choice.plan.algorithm.starts_with("direct-push")) << choice.plan.algorithm;
+        request.push = false;
+        const PlanChoice other = make_plan(machine, request);
+        EXPECT_LT(choice.predicted, other.predicted);
+        for (const auto& [name, predicted] : other.portfolio) {
+            EXPECT_FALSE(name.starts_with("direct-push"));
+        }
+        request.algorithm = "direct-push";
+        EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+    }
+}
+
 TEST(MakePlan, HonoursRootOrderAndPlacement) {
     Random random(5);
     const Machine machine = random_machine(10, random);
