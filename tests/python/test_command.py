@@ -95,6 +95,7 @@ def test_bench_messages(corymb_call: Command) -> None:
     } <= names
     assert {row["size"] for row in report["rows"] if row["op"] == "publish"} == {1, 8, 64, 200}
     assert ("publish_python", "broadcast ring, Python") in names
+    assert ("round_trip_python", "mailbox, Python, processes") in names
     if ("publish_python", "iceoryx2, Python") not in names:
         assert "make bench-peers" in report["skipped"][0]["reason"]
     assert all(row["q25"] <= row["median_ns"] <= row["q75"] for row in report["rows"])

@@ -8,17 +8,22 @@ import os
 import select
 import statistics
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import corymb
-from corymb.peers import iceoryx2_end
+from corymb.peers import iceoryx2_end, mailbox_echo
 
 Row = dict[str, Any]
 
 OP = "publish_python"
 OWN = "broadcast ring, Python"
+TRIP_OP = "round_trip_python"
+TRIP_OWN = "mailbox, Python, processes"
+TRIPS = 1000
+TRIP_BYTES = 8
 PEER = "iceoryx2, Python"
 READERS = (1, 8, 64, 200)
 BURST = 128
@@ -47,10 +52,15 @@ class Iceoryx2:
         )
 
     def turn(self, readers: int) -> list[float]:
+        return self._ask({"readers": readers, "burst": BURST, "bursts": BURSTS})
+
+    def trips(self) -> list[float]:
+        return self._ask({"trips": TRIPS})
+
+    def _ask(self, asked: dict[str, int]) -> list[float]:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        asked = {"readers": readers, "burst": BURST, "bursts": BURSTS}
         try:
             stdin.write(json.dumps(asked) + "\n")
             stdin.flush()
@@ -94,6 +104,32 @@ def own_turn(readers: int) -> list[float]:
     return times[1:]
 
 
+class OwnTrips:
+    """Round trips through a mailbox with a process that echoes."""
+
+    def __init__(self) -> None:
+        group = corymb.MailboxGroup(2, message_bytes=TRIP_BYTES, between_processes=True)
+        descriptor = group.make_descriptor()
+        try:
+            self._box = group.join(0)
+            self._other = iceoryx2_end.Echoing(
+                [sys.executable, mailbox_echo.__file__, str(descriptor)], (descriptor,)
+            )
+        finally:
+            os.close(descriptor)
+
+    def trips(self) -> list[float]:
+        message = bytes(TRIP_BYTES)
+        return [
+            iceoryx2_end.trip_ns(
+                TRIPS, lambda: self._box.send(1, message), lambda: bool(self._box.receive())
+            )
+        ]
+
+    def close(self) -> None:
+        self._other.close()
+
+
 def rows(rounds: int, folder: Path | None = None) -> tuple[list[Row], list[Row]]:
     """Both in turns, and what was skipped, as `name` and `reason`."""
     place = folder or Path(os.environ.get("CORYMB_PEERS", "build/peers"))
@@ -110,6 +146,28 @@ def rows(rounds: int, folder: Path | None = None) -> tuple[list[Row], list[Row]]
 
 
 def measured(rounds: int, peer: Iceoryx2 | None) -> list[Row]:
+    return [*round_trips(rounds, peer), *publishing(rounds, peer)]
+
+
+def round_trips(rounds: int, peer: Iceoryx2 | None) -> list[Row]:
+    own: list[float] = []
+    other: list[float] = []
+    ends = OwnTrips()
+    try:
+        ends.trips()
+        for _ in range(rounds):
+            own += ends.trips()
+            if peer is not None:
+                other += peer.trips()
+    finally:
+        ends.close()
+    found = [_row(TRIP_OP, TRIP_BYTES, TRIP_OWN, "corymb", own)]
+    if other:
+        found.append(_row(TRIP_OP, TRIP_BYTES, PEER, "peer", other))
+    return found
+
+
+def publishing(rounds: int, peer: Iceoryx2 | None) -> list[Row]:
     found = []
     for readers in READERS:
         own: list[float] = []
@@ -118,18 +176,19 @@ def measured(rounds: int, peer: Iceoryx2 | None) -> list[Row]:
             own += own_turn(readers)
             if peer is not None:
                 other += peer.turn(readers)
-        found.append(_row(readers, OWN, "corymb", own))
+        found.append(_row(OP, readers, OWN, "corymb", own))
         if other:
-            found.append(_row(readers, PEER, "peer", other))
+            found.append(_row(OP, readers, PEER, "peer", other))
     return found
 
 
-def _row(readers: int, contestant: str, family: str, times: list[float]) -> Row:
-    q25, median, q75 = statistics.quantiles(times, n=4, method="inclusive")
+def _row(op: str, size: int, contestant: str, family: str, times: list[float]) -> Row:
+    many = times if len(times) > 1 else 2 * times
+    q25, median, q75 = statistics.quantiles(many, n=4, method="inclusive")
     return {
         "type": "row",
-        "op": OP,
-        "size": readers,
+        "op": op,
+        "size": size,
         "contestant": contestant,
         "family": family,
         "median_ns": median,

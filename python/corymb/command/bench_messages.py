@@ -18,7 +18,8 @@ TITLES = {
     "stream": "one of many messages on their way, by its bytes",
     "idle_poll": "a look at silent peers, by their number",
     "publish": "telling many readers, for the publisher, by their number",
-    bench_iceoryx2.OP: "the same from Python, with Python's iceoryx2",
+    bench_iceoryx2.TRIP_OP: "there and back between processes, from Python, by its bytes",
+    bench_iceoryx2.OP: "telling many readers, from Python, by their number",
 }
 # What is compared with other libraries; the rest is shown.
 OWN = {
@@ -26,6 +27,7 @@ OWN = {
     "stream": "mailbox ring",
     "idle_poll": "mailbox nvp",
     "publish": "broadcast ring",
+    bench_iceoryx2.TRIP_OP: bench_iceoryx2.TRIP_OWN,
     bench_iceoryx2.OP: bench_iceoryx2.OWN,
 }
 
