@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of MPI. Its beginning needs nothing: all is made when it is first used.
+// The beginning of the process and the end of MPI. All else is made when it is first used.
 #include "account.hpp"
 #include "group.hpp"
 #include "hook.hpp"
 #include "host.hpp"
 #include "requests.hpp"
 #include "visit.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+/// Teams register their process for membarrier(2). While it has one thread that takes no time; once
+/// the MPI has begun others, the kernel waits for all CPUs, ten milliseconds and more each time.
+/// Where it is refused, teams find that out themselves.
+[[gnu::constructor]] void register_while_alone() noexcept {
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+}
+
+} // namespace
 
 extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
     using namespace corymb::mpi;
