@@ -109,8 +109,13 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
 } // namespace
 
 PlanSource default_plans(const TeamOptions& options, const Surroundings& where) {
-    auto machine = this_machine(where.cpus);
-    auto placement = placement_of(*machine, options.cpus, where.size);
+    std::shared_ptr<const Machine> machine;
+    std::vector<int> placement;
+    const auto cpus = where.cpus.empty() ? affinity_mask().size() : where.cpus.size();
+    if (!options.cpus.empty() || static_cast<std::size_t>(where.size) <= cpus) {
+        machine = this_machine(where.cpus);
+        placement = placement_of(*machine, options.cpus, where.size);
+    }
     const bool crowded = where.size > where.usable || placement.empty();
     if (placement.empty()) {
         machine = std::make_shared<const Machine>(uniform_machine(where.size));
