@@ -129,7 +129,7 @@ private:
 /// One member's requests and handlers, upon its mailbox, which nobody else uses. One thread at a
 /// time. Requests of one rank to one other are served in their order; handlers run in `poll`,
 /// `test`, `wait` and the like of the rank that they were sent to. They may begin calls; they must
-/// not poll or wait (Errc::invalid_argument), and should be short.
+/// not poll or wait (Errc::invalid_argument), nor end this object, and should be short.
 class CORYMB_EXPORT ActiveMessages {
 public:
     /// Gets the argument, writes the answer, returns its length.
