@@ -73,10 +73,11 @@ void csv_fail(const CsvRow& row, std::size_t cell, std::string_view what) {
                 fmt::format("line {}, column {}: {}", row.line, cell + 1, what));
 }
 
-int csv_index(const CsvRow& row, std::size_t cell) {
+int csv_index(const CsvRow& row, std::size_t cell, std::string_view hint) {
     int number = 0;
     if (!parse(row.cells[cell], number) || number < 0) {
-        csv_fail(row, cell, "must be the number of a CPU, is " + shown(row.cells[cell]));
+        csv_fail(row, cell,
+                 fmt::format("must be the number of a CPU, is {}{}", shown(row.cells[cell]), hint));
     }
     return number;
 }

@@ -21,8 +21,8 @@ struct CsvRow {
 /// Throws Errc::invalid_model "line 3, column 5: what".
 [[noreturn]] void csv_fail(const CsvRow& row, std::size_t cell, std::string_view what);
 
-/// A whole number >= 0, such as the number of a CPU.
-[[nodiscard]] int csv_index(const CsvRow& row, std::size_t cell);
+/// A whole number >= 0, such as the number of a CPU. `hint` ends the text of the error.
+[[nodiscard]] int csv_index(const CsvRow& row, std::size_t cell, std::string_view hint = {});
 
 /// A finite number >= 0 that a float can hold; an empty cell is missing, NaN.
 [[nodiscard]] double csv_cost(const CsvRow& row, std::size_t cell);

@@ -20,7 +20,9 @@ constexpr double send_share = 0.28;
 std::vector<Pu> pus_of_header(const CsvRow& header) {
     std::vector<Pu> pus;
     for (std::size_t i = 1; i < header.cells.size(); ++i) {
-        const int cpu = model::csv_index(header, i);
+        const int cpu = model::csv_index(
+            header, i,
+            "; the first line is cpu,0,1,2,... and each other one the number of a CPU and its row");
         for (const Pu& before : pus) {
             if (before.cpu == cpu) {
                 model::csv_fail(header, i, fmt::format("CPU {} stands twice", cpu));

@@ -61,8 +61,12 @@ TEST(ImportLatencyCsv, ErrorsNameLineAndColumn) {
     EXPECT_EQ(square_error("cpu,0,1\n1,0,5\n0,5,0\n"),
               "line 2, column 1: must be CPU 0, in the order of the first row, is 1");
     EXPECT_EQ(square_error("cpu,0,0\n0,0,5\n0,5,0\n"), "line 1, column 3: CPU 0 stands twice");
+    const std::string form =
+        "; the first line is cpu,0,1,2,... and each other one the number of a CPU and its row";
+    EXPECT_EQ(square_error("0,41.5\n41.5,0\n"), // A matrix without numbers of CPUs.
+              "line 1, column 2: must be the number of a CPU, is \"41.5\"" + form);
     EXPECT_EQ(square_error("cpu,0,-1\n"),
-              "line 1, column 3: must be the number of a CPU, is \"-1\"");
+              "line 1, column 3: must be the number of a CPU, is \"-1\"" + form);
 }
 
 TEST(ImportLatencyCsv, RefusesWhatIsNoFiniteNumber) {
