@@ -28,10 +28,12 @@ bool is_search(const Family& family) {
 /// messages between two cost, so a model that has not measured it would make every such plan look
 /// good, or none. Between a take and the next put of an allreduce lies the folding, which a line
 /// each way hides and a meeting does not; until the model charges that, it is made only when asked
-/// for.
+/// for. Ranks that take turns on a CPU mostly come before the offer that they wait for, which the
+/// count of turns does not see where the root has the lowest number.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
     return (family.name.starts_with("shared-line") && machine.shared_line.empty() &&
             !request.oversubscribed) ||
+           (family.pushes && request.oversubscribed) ||
            (family.name == "pair-exchange" &&
             (machine.exchange.empty() || request.op != Collective::barrier));
 }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,9 +27,17 @@ using namespace std::chrono_literals;
 /// Operation k of a sequence that all ranks know.
 void operation(Team& team, std::uint64_t k) {
     std::vector<std::int64_t> data(k % 5 == 4 ? 3000 : 3, team.rank());
-    switch (k % 4) {
+    const Rank root = static_cast<Rank>(k) % team.size();
+    // Peers may be at them until the call has ended, in an error or not.
+    std::vector<std::int64_t> all(data.size() * static_cast<std::size_t>(team.size()));
+    switch (k % 6) {
     case 0: team.barrier(); break;
-    case 1: team.broadcast(std::span(data), static_cast<Rank>(k) % team.size()); break;
+    case 1: team.broadcast(std::span(data), root); break;
+    case 2:
+        team.reduce(std::span<const std::int64_t>(data), std::span(all).first(data.size()),
+                    std::plus<>{}, root);
+        break;
+    case 3: team.gather(std::span<const std::int64_t>(data), std::span(all), root); break;
     default: team.allreduce(std::span<const std::int64_t>(data), std::span(data)); break;
     }
 }

@@ -61,7 +61,7 @@ inline PlanSource mixed_plans(std::uint64_t seed) {
         const auto names = algorithm_names(op);
         PlanRequest request;
         request.op = op;
-        request.root = op == Collective::broadcast || op == Collective::reduce ? root : -1;
+        request.root = is_rooted(op) ? root : -1;
         request.bytes = bytes;
         request.ordered = ordered;
         request.keeps_parts = keeps_parts;

@@ -217,6 +217,26 @@ TEST(GeneratedPlans, RunForEveryOperationAndKeepPartsOfAnyLength) {
     EXPECT_GT(with_layout, 50u);
 }
 
+TEST(GeneratedPlans, NothingIsWrittenIntoBuffersOfABrokenTeam) {
+    const CostView costs(std::vector<std::int32_t>(2, 0), {10}, {30});
+    const GenerateInput input{
+        .costs = costs, .root = 0, .bytes = 37 * sizeof(Word), .via = Mechanism::pull};
+    const auto family = std::ranges::find(families(), "direct-push", &Family::name);
+    const Plan plan = family->make(Collective::gather, input);
+    for (const std::uint32_t is_broken : {0u, 1u}) {
+        HeapMemory memory;
+        team::Fabric<Env> fabric(Arena(memory), 2);
+        const auto readers = team::publication_readers(plan);
+        Waiter::Flag broken{};
+        Player root(plan, 0, equal_lengths, fabric, readers, broken);
+        Player other(plan, 1, equal_lengths, fabric, readers, broken);
+        EXPECT_FALSE(root.engine.run(root.activation)); // It has offered and waits.
+        broken.store(is_broken, std::memory_order_relaxed);
+        EXPECT_EQ(other.engine.run(other.activation), is_broken == 0);
+        EXPECT_EQ(std::ranges::count(root.output, Word{0}), is_broken == 0 ? 0 : 37);
+    }
+}
+
 TEST(GeneratedPlans, ReduceSlicesOfPayloadsOfAnyLength) {
     unsigned seed = 1;
     for (const Rank size : {2, 3, 5, 8}) {

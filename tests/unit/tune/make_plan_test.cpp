@@ -152,6 +152,8 @@ TEST(MakePlan, RanksWriteIntoEachOthersBuffersWhereThatIsPermitted) {
         }
         request.algorithm = "direct-push";
         EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
+        request.push = true;
+        EXPECT_TRUE(make_plan(machine, request).plan.algorithm.starts_with("direct-push"));
     }
 }
 
