@@ -4,9 +4,10 @@
 // scheduler, and one that spins while the awaited rank stands in line for this very CPU wastes its
 // whole time slice.
 //
-// Roles: one Crowd per team; one Seat per rank, used by that rank's thread only.
+// Roles: one Crowd per team, in memory that all its ranks share; one Seat per rank, used by that
+// rank's thread only.
 //
-// Layout:
+// Layout, behind the numbers of CPUs and ranks, which do not change:
 //   line            bytes  field                 written by            read by
 //   one per CPU     8      place[cpu].residents  ranks that move       ranks on that CPU
 //   one per CPU     8      place[cpu].begun      ranks on that CPU     ranks on that CPU
@@ -29,14 +30,24 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace corymb::channel {
 
-class Crowd {
+class alignas(line_pair_bytes) Crowd {
 public:
-    /// For `ranks` ranks on CPUs with numbers below `cpus`.
-    Crowd(std::size_t ranks, std::size_t cpus) : places_(cpus), cpu_of_(ranks) {}
+    /// What follows the object itself included.
+    [[nodiscard]] static std::size_t bytes(std::size_t ranks, std::size_t cpus) noexcept {
+        return sizeof(Crowd) + cpus * sizeof(Place) + ranks * sizeof(Whereabouts);
+    }
+
+    /// For `ranks` ranks on CPUs with numbers below `cpus`, at the beginning of so many bytes.
+    Crowd(std::size_t ranks, std::size_t cpus) noexcept : cpus_(cpus) {
+        std::uninitialized_value_construct_n(places(), cpus);
+        std::uninitialized_value_construct_n(whereabouts(), ranks);
+    }
+    Crowd(const Crowd&) = delete;
+    Crowd& operator=(const Crowd&) = delete;
 
     /// One rank's private part.
     class Seat {
@@ -59,7 +70,7 @@ public:
         [[nodiscard]] bool is_wanted(std::size_t awaited) const noexcept {
             const Place* place = crowd_->place(cpu_);
             return place == nullptr ||
-                   crowd_->cpu_of_[awaited].cpu.load(std::memory_order_relaxed) == cpu_ ||
+                   crowd_->whereabouts()[awaited].cpu.load(std::memory_order_relaxed) == cpu_ ||
                    place->begun.load(std::memory_order_relaxed) <
                        place->residents.load(std::memory_order_relaxed) * begun_;
         }
@@ -71,7 +82,7 @@ public:
                 old->begun.fetch_sub(begun_, std::memory_order_relaxed);
             }
             cpu_ = cpu;
-            crowd_->cpu_of_[rank_].cpu.store(cpu, std::memory_order_relaxed);
+            crowd_->whereabouts()[rank_].cpu.store(cpu, std::memory_order_relaxed);
             if (Place* now = crowd_->place(cpu_)) {
                 now->residents.fetch_add(1, std::memory_order_relaxed);
                 now->begun.fetch_add(begun_, std::memory_order_relaxed);
@@ -95,13 +106,16 @@ private:
 
     /// Null for a number that is not expected; then nothing is known.
     [[nodiscard]] Place* place(int cpu) noexcept {
-        return cpu >= 0 && static_cast<std::size_t>(cpu) < places_.size()
-                   ? &places_[static_cast<std::size_t>(cpu)]
-                   : nullptr;
+        return cpu >= 0 && static_cast<std::size_t>(cpu) < cpus_ ? places() + cpu : nullptr;
+    }
+    // No addresses are stored: processes have the memory at different places.
+    [[nodiscard]] Place* places() noexcept { return reinterpret_cast<Place*>(this + 1); }
+    [[nodiscard]] Whereabouts* whereabouts() noexcept {
+        return reinterpret_cast<Whereabouts*>(places() + cpus_);
     }
 
-    std::vector<Place> places_;
-    std::vector<Whereabouts> cpu_of_;
+    std::size_t cpus_;
 };
+static_assert(std::atomic<std::int64_t>::is_always_lock_free); // Between processes, too.
 
 } // namespace corymb::channel

@@ -38,6 +38,7 @@ enum class Kind : std::uint32_t {
     lane_state,
     own_lanes,
     roster,
+    crowd,
 };
 
 /// Number of a set of edges; 0 is that of blocking operations.

@@ -118,8 +118,12 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
                                                 " CPUs for a team of " + std::to_string(size) +
                                                 "; give one a rank or none");
     }
-    if (oversubscribed && memory->reach() == Reach::process) { // Else it would not see all ranks.
-        crowd.emplace(static_cast<std::size_t>(size), configured_cpus());
+    if (oversubscribed) {
+        const auto ranks = static_cast<std::size_t>(size);
+        const std::size_t cpus = configured_cpus();
+        crowd = fabric.arena().find_or_make_sized<channel::Crowd>(
+            {static_cast<std::uint32_t>(team::Kind::crowd)}, channel::Crowd::bytes(ranks, cpus),
+            [&](void* place) { new (place) channel::Crowd(ranks, cpus); });
     }
     if (!options.plans) {
         options.plans =

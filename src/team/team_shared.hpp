@@ -18,7 +18,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -173,7 +172,7 @@ struct TeamShared {
     std::int64_t deadline_ns;
     int usable; ///< Ranks that can run at the same time.
     bool oversubscribed;
-    std::optional<channel::Crowd> crowd; ///< Only when oversubscribed.
+    channel::Crowd* crowd = nullptr; ///< Only when oversubscribed.
 
 private:
     Plan make_plan(const team::PlanKey& key);

@@ -3,11 +3,34 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
+#include <new>
+
 namespace corymb::channel {
 namespace {
 
+/// A crowd in memory of its own.
+class Memory {
+public:
+    Memory(std::size_t ranks, std::size_t cpus)
+        : place_(::operator new(Crowd::bytes(ranks, cpus), std::align_val_t{alignof(Crowd)})),
+          crowd_(new(place_.get()) Crowd(ranks, cpus)) {}
+    [[nodiscard]] Crowd& crowd() noexcept { return *crowd_; }
+
+private:
+    struct Release {
+        void operator()(void* place) const noexcept {
+            ::operator delete(place, std::align_val_t{alignof(Crowd)});
+        }
+    };
+    std::unique_ptr<void, Release> place_;
+    Crowd* crowd_;
+};
+
 TEST(CrowdTest, ACpuIsWantedUntilAllItsRanksHaveBegun) {
-    Crowd crowd(4, 2);
+    Memory memory(4, 2);
+    Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
     Crowd::Seat elsewhere(crowd, 2);
@@ -24,7 +47,8 @@ TEST(CrowdTest, ACpuIsWantedUntilAllItsRanksHaveBegun) {
 }
 
 TEST(CrowdTest, ACpuIsWantedByTheAwaitedRankIfItWasHereLast) {
-    Crowd crowd(2, 2);
+    Memory memory(2, 2);
+    Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
     first.begin(0);
@@ -36,7 +60,8 @@ TEST(CrowdTest, ACpuIsWantedByTheAwaitedRankIfItWasHereLast) {
 }
 
 TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
-    Crowd crowd(4, 2);
+    Memory memory(4, 2);
+    Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
     Crowd::Seat other(crowd, 2);
@@ -54,7 +79,8 @@ TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
 }
 
 TEST(CrowdTest, AnUnknownCpuIsAlwaysWanted) {
-    Crowd crowd(2, 2);
+    Memory memory(2, 2);
+    Crowd& crowd = memory.crowd();
     Crowd::Seat seat(crowd, 0);
     EXPECT_TRUE(seat.is_wanted(1));
     seat.begin(-1);
