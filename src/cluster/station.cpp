@@ -44,9 +44,11 @@ std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
     try {
         plans_for_pull = all_can_pull;
         Plan plan = plans({key.op, size(), key.root, key.bytes, key.ordered, false});
-        if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes) {
+        const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
+        if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes ||
+            !is_at_root) {
             throw Error(Errc::invalid_plan, "the plan source returned a plan for another "
-                                            "operation, size or payload");
+                                            "operation, root, size or payload");
         }
         check_plan(plan, key.ordered);
         check_far_steps(plan, home.node_of_rank);

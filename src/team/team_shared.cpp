@@ -175,9 +175,12 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
 Plan TeamShared::make_plan(const team::PlanKey& key) {
     Plan plan =
         options.plans({key.op, fabric.size(), key.root, key.bytes, key.ordered, key.keeps_parts});
-    if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes) {
-        throw Error(Errc::invalid_plan,
-                    "the plan source returned a plan for another operation, size or payload");
+    // Other ranks than the root need not have given the buffers that the root has.
+    const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
+    if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes ||
+        !is_at_root) {
+        throw Error(Errc::invalid_plan, "the plan source returned a plan for another operation, "
+                                        "root, size or payload");
     }
     check_plan(plan, key.ordered);
     if (uses(plan, Mechanism::network)) {

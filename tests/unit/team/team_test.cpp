@@ -91,6 +91,27 @@ TEST(TeamTest, RefusesAPlanThatIsWrong) {
     }
 }
 
+TEST(TeamTest, RefusesAPlanForAnotherRoot) {
+    TeamOptions options = small_plans();
+    options.plans = [](const PlanNeed& need) {
+        return star_broadcast(need.size, 0, need.bytes, Mechanism::cells);
+    };
+    threads(
+        2,
+        [](Team& team) {
+            std::vector<int> data(100, team.rank());
+            team.broadcast(std::span(data), 0);
+            try {
+                team.broadcast(std::span(data), 1);
+                ADD_FAILURE() << "the plan ran";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), Errc::invalid_plan);
+                EXPECT_NE(std::string(error.what()).find("root"), std::string::npos);
+            }
+        },
+        options);
+}
+
 TEST(TeamTest, ARankThatNeverArrivesIsNamedToEverybody) {
     std::atomic<int> named{0};
     ThreadTeam thread_team(4, small_plans(200ms));
