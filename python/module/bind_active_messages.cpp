@@ -62,28 +62,6 @@ using std::chrono::nanoseconds;
 /// Longest wait in one piece: signals are looked for in between.
 constexpr nanoseconds piece_most = std::chrono::milliseconds(50);
 
-/// wait(piece), which throws Errc::timeout at the end of each piece, until it returns or `seconds`
-/// have passed; then the last timeout. `is_over()`: a timeout is the result, not of the wait.
-template <class Wait, class IsOver>
-void wait_long(const std::optional<double>& seconds, const Wait& wait, const IsOver& is_over) {
-    std::optional<Error> late;
-    const bool is_done = LongWait(seconds).until([&](nanoseconds piece) {
-        try {
-            wait(std::max(piece, nanoseconds(1)));
-        } catch (const Error& error) {
-            if (error.code() != Errc::timeout || is_over()) {
-                throw;
-            }
-            late = error;
-            return false;
-        }
-        return true;
-    });
-    if (!is_done) {
-        throw Error(*late);
-    }
-}
-
 nb::bytes bytes_of(std::span<const std::byte> message) {
     return nb::bytes(static_cast<const void*>(message.data()), message.size());
 }
@@ -131,7 +109,7 @@ PythonCallOfRank begun(PythonActive& self, const Begin& begin) {
     ActiveRank& rank = *self.rank();
     const ActiveRank::Use use(rank);
     ActiveCall made;
-    wait_long(
+    wait_in_pieces(
         rank.deadline_s, [&](nanoseconds /*piece_most*/) { made = begin(*rank.own); },
         [] { return false; });
     return {std::move(made), self.rank()};
@@ -288,7 +266,7 @@ bool PythonCallOfRank::test() {
 nb::bytes PythonCallOfRank::wait(const std::optional<double>& seconds) {
     const ActiveRank::Use use(*rank_);
     std::vector<std::byte> answer;
-    wait_long(
+    wait_in_pieces(
         seconds, [&](nanoseconds piece) { answer = call_.wait(piece); },
         [this] { return call_.is_taken(); });
     return bytes_of(answer);

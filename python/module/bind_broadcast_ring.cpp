@@ -71,23 +71,10 @@ void publish(Publisher& self, nb::handle message, double seconds) {
     const Buffer buffer(message, false, "message");
     BroadcastPublisher& end = self.use();
     const LongWait::Mark mark(self.is_waiting);
-    std::optional<Error> late;
-    const bool is_done = LongWait(seconds).until([&](std::chrono::nanoseconds piece) {
-        try {
-            end.publish(buffer.data(), buffer.bytes(),
-                        std::max(piece, std::chrono::nanoseconds(1)));
-        } catch (const Error& error) {
-            if (error.code() != Errc::timeout) {
-                throw;
-            }
-            late = error;
-            return false;
-        }
-        return true;
-    });
-    if (!is_done) {
-        throw Error(*late);
-    }
+    wait_in_pieces(
+        seconds,
+        [&](std::chrono::nanoseconds piece) { end.publish(buffer.data(), buffer.bytes(), piece); },
+        [] { return false; });
 }
 
 bool try_publish(Publisher& self, nb::handle message) {

@@ -148,23 +148,10 @@ public:
     /// What a piece of the wait says of late members is kept until the last one.
     void wait(std::optional<double> seconds) {
         const Use use(is_used_);
-        std::optional<Error> late;
         try {
-            const bool is_done = LongWait(seconds).until([&](std::chrono::nanoseconds piece) {
-                try {
-                    token_.wait(std::max(piece, std::chrono::nanoseconds(1)));
-                } catch (const Error& error) {
-                    if (error.code() != Errc::timeout || token_.is_complete()) {
-                        throw;
-                    }
-                    late = error;
-                    return false;
-                }
-                return true;
-            });
-            if (is_done) {
-                return;
-            }
+            wait_in_pieces(
+                seconds, [this](std::chrono::nanoseconds piece) { token_.wait(piece); },
+                [this] { return token_.is_complete(); });
         } catch (...) {
             if (token_.is_complete()) {
                 const MulticastToken told = std::move(token_); // Of an exception, once.
@@ -172,7 +159,6 @@ public:
             }
             throw;
         }
-        throw Error(*late);
     }
     [[nodiscard]] std::vector<MulticastLate> late() const { return token_.late(); }
     [[nodiscard]] int members() const noexcept { return members_; }

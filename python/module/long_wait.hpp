@@ -88,4 +88,26 @@ private:
     Clock::time_point end_;
 };
 
+/// wait(piece), which throws Errc::timeout at the end of each piece, until it returns or `seconds`
+/// have passed; then the last timeout. `is_over()`: a timeout is the result, not that of the wait.
+template <class Wait, class IsOver>
+void wait_in_pieces(const std::optional<double>& seconds, const Wait& wait, const IsOver& is_over) {
+    std::optional<Error> late;
+    const bool is_done = LongWait(seconds).until([&](std::chrono::nanoseconds piece) {
+        try {
+            wait(std::max(piece, std::chrono::nanoseconds(1)));
+        } catch (const Error& error) {
+            if (error.code() != Errc::timeout || is_over()) {
+                throw;
+            }
+            late = error;
+            return false;
+        }
+        return true;
+    });
+    if (!is_done) {
+        throw Error(*late);
+    }
+}
+
 } // namespace corymb::python

@@ -25,10 +25,6 @@ namespace {
     throw Error(Errc::invalid_argument, text);
 }
 
-std::string milliseconds(std::int64_t nanoseconds) {
-    return std::to_string(nanoseconds / 1'000'000) + " ms";
-}
-
 } // namespace
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
@@ -93,7 +89,7 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
     while (!sender.reserve(now)) {
         const std::int64_t left = limit_ns - (now_ns() - begin);
         if (left <= 0) {
-            throw_late(now_ns() - begin);
+            throw_late();
         }
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
@@ -111,7 +107,7 @@ void BroadcastPublished::drop_ended() {
     ended_.insert(ended_.end(), ended.begin(), ended.end());
 }
 
-void BroadcastPublished::throw_late(std::int64_t waited_ns) {
+void BroadcastPublished::throw_late() {
     std::string text;
     std::vector<int> late;
     const std::lock_guard lock(shared->memory);
@@ -127,7 +123,7 @@ void BroadcastPublished::throw_late(std::int64_t waited_ns) {
         late.push_back(reader.reader);
     }
     throw Error(Errc::timeout,
-                "publish waited " + milliseconds(waited_ns) + ": " +
+                "publish has found no room within its limit: " +
                     (late.empty() ? "the reader that was late has just gone on" : text) +
                     "; wait longer, drop it, or let such readers join with another policy",
                 late);

@@ -117,7 +117,7 @@ struct BroadcastPublished {
 private:
     void put(const void* data, std::size_t bytes) noexcept;
     void drop_ended();
-    [[noreturn]] void throw_late(std::int64_t waited_ns);
+    [[noreturn]] void throw_late();
 
     channel::Patience patience_;
     std::int64_t looked_at_ = 0;             // When the processes were looked after.
