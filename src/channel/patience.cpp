@@ -29,6 +29,10 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 // A teammate on another CPU is through with all that stand in line there in about this time.
 constexpr std::int64_t keep_most = 50 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
+// The kernel takes the CPU away at the end of a slice in any case. So yields may be too long now and
+// then: they are given up when all together have cost more than sleeps instead of them would have.
+constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
+constexpr std::int64_t credit_most = 20'000 * microsecond;
 // Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
 // a ban earns a longer one, of some tens of milliseconds at most; one that came and went does not.
 constexpr int shortest_ban = 64;
@@ -119,11 +123,17 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
-        if (now - before > yield_too_long && yield_ns_max_ == yield_most) {
+        if (!yield_credit_.is_worth(now - before) && yield_ns_max_ == yield_most) {
             ban_yields();
         }
     }
     return Outcome::exhausted;
+}
+
+bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
+    const std::int64_t balance = credit_ns_ + price_of_a_sleep - yield_ns;
+    credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
+    return yield_ns <= yield_too_long || balance >= 0;
 }
 
 void Patience::ban_yields() noexcept {

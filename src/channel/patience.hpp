@@ -50,6 +50,16 @@ private:
     bool (*call_)(void*) noexcept;
 };
 
+/// What yields have saved against sleeps.
+class YieldCredit {
+public:
+    /// Counts a yield of this length. False: it was too long, and so were yields on the whole.
+    [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
+
+private:
+    std::int64_t credit_ns_ = 0;
+};
+
 class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
@@ -85,6 +95,7 @@ private:
     std::int64_t spin_ns_, spin_ns_max_;
     std::int64_t yield_ns_, yield_ns_max_;
     std::uint64_t bytes_ = 0;
+    YieldCredit yield_credit_;
     int waits_without_yield_ = 0;
     int waits_with_yield_ = 0; // Since the last ban.
     int last_ban_ = 0;

@@ -158,6 +158,36 @@ TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
     EXPECT_EQ(waits_without_a_look(patience), 64) << "it had gone";
 }
 
+TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
+    constexpr std::int64_t slice = 3'000'000;
+    YieldCredit credit;
+    EXPECT_FALSE(credit.is_worth(slice)) << "nothing has been saved yet";
+    for (int turn = 0; turn < 10; ++turn) {
+        for (int yields = 0; yields < 200; ++yields) {
+            EXPECT_TRUE(credit.is_worth(2'000));
+        }
+        EXPECT_TRUE(credit.is_worth(slice)) << turn;
+    }
+}
+
+TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
+    constexpr std::int64_t slice = 3'000'000;
+    YieldCredit credit;
+    for (int yields = 0; yields < 100'000; ++yields) {
+        EXPECT_TRUE(credit.is_worth(1'000));
+    }
+    int long_ones = 0;
+    while (credit.is_worth(slice)) {
+        ++long_ones;
+    }
+    EXPECT_LT(long_ones, 10) << "what was saved once does not last";
+    for (int yields = 0; yields < 10; ++yields) {
+        EXPECT_TRUE(credit.is_worth(1'000));
+    }
+    EXPECT_FALSE(credit.is_worth(slice));
+    EXPECT_TRUE(credit.is_worth(400'000)) << "many teammates take that long";
+}
+
 TEST(PatienceTest, OversubscribedDoesNotSpin) {
     EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
               Patience(WaitPolicy::ladder, false).quick_looks());
