@@ -29,8 +29,8 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 // A teammate on another CPU is through with all that stand in line there in about this time.
 constexpr std::int64_t keep_most = 50 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
-// The kernel takes the CPU away at the end of a slice in any case. So yields may be too long now and
-// then: they are given up when all together have cost more than sleeps instead of them would have.
+// The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
+// and then: they are given up when together they have cost more than sleeps would have.
 constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
 constexpr std::int64_t credit_most = 20'000 * microsecond;
 // Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
