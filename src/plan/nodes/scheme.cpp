@@ -29,6 +29,11 @@ constexpr std::array<std::pair<Exchange, std::string_view>, 6> exchange_names{
 constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
+constexpr std::array<std::uint32_t, 3> piece_counts{1, 8, 32};
+constexpr std::string_view pieces_word = "pieces-";
+/// Smaller pieces are not worth their messages.
+constexpr std::uint64_t piece_bytes_least = 1024;
+
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
     return std::ranges::find(table, value, [](const auto& entry) { return entry.first; })->second;
@@ -50,6 +55,14 @@ bool take(const Table& table, std::string_view word, Value& value) {
     }
     value = found->first;
     return true;
+}
+
+/// A positive number, and nothing else.
+template <class Number>
+bool take_number(std::string_view word, Number& number) {
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, number);
+    return error == std::errc{} && stop == end && number >= 1;
 }
 
 /// Copies out of scratch and messages of a rank; beyond this a plan is too large to be worth it.
@@ -91,6 +104,16 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
             (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
 }
 
+/// The whole payload goes up or down, at once or in pieces.
+bool applies_to_trees(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+    constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
+    const bool is_whole = scheme.pieces == 1;
+    return (is_whole || (bytes >= scheme.pieces * piece_bytes_least &&
+                         scheme.pieces * std::uint64_t(layout.size()) <= messages_most)) &&
+           (scheme.exchange == Exchange::binomial ||
+            (!is_whole && scheme.exchange == Exchange::ring));
+}
+
 /// Operations in which every rank has a part for each, or of each; scans.
 bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme) {
     if ((scheme.roles != Roles::flat && scheme.roles != Roles::lanes) || scheme.early) {
@@ -122,7 +145,10 @@ std::string name_of(const Scheme& scheme) {
     }
     name += "/" + std::string(name_in(exchange_names, scheme.exchange));
     name += "/" + std::string(name_in(inside_names, scheme.inside));
-    return name + (scheme.early ? "/early" : "");
+    name += scheme.early ? "/early" : "";
+    return scheme.pieces == 1
+               ? name
+               : name + "/" + std::string(pieces_word) + std::to_string(scheme.pieces);
 }
 
 std::optional<Scheme> scheme_named(std::string_view name) {
@@ -130,21 +156,24 @@ std::optional<Scheme> scheme_named(std::string_view name) {
     if (!take(role_names, next_word(name), scheme.roles)) {
         return std::nullopt;
     }
-    if (scheme.roles != Roles::flat) {
-        const std::string_view word = next_word(name);
-        const char* end = word.data() + word.size();
-        const auto [stop, error] = std::from_chars(word.data(), end, scheme.leaders);
-        if (error != std::errc{} || stop != end || scheme.leaders < 1 ||
-            static_cast<std::size_t>(scheme.leaders) > plan::rank_count_max) {
-            return std::nullopt;
-        }
+    if (scheme.roles != Roles::flat &&
+        (!take_number(next_word(name), scheme.leaders) ||
+         static_cast<std::size_t>(scheme.leaders) > plan::rank_count_max)) {
+        return std::nullopt;
     }
     if (!take(exchange_names, next_word(name), scheme.exchange) ||
         !take(inside_names, next_word(name), scheme.inside)) {
         return std::nullopt;
     }
-    scheme.early = name == "early";
-    return name.empty() || scheme.early ? std::optional(scheme) : std::nullopt;
+    scheme.early = name == "early" || name.starts_with("early/");
+    if (scheme.early) {
+        next_word(name);
+    }
+    if (name.starts_with(pieces_word) &&
+        take_number(name.substr(pieces_word.size()), scheme.pieces)) {
+        name = {};
+    }
+    return name.empty() ? std::optional(scheme) : std::nullopt;
 }
 
 std::vector<Scheme> all_schemes(std::span<const int> leaders) {
@@ -156,7 +185,9 @@ std::vector<Scheme> all_schemes(std::span<const int> leaders) {
                 for (const bool early : {false, true}) {
                     for (const int count :
                          roles == Roles::flat ? std::span<const int>(&one, 1) : leaders) {
-                        schemes.push_back({roles, count, exchange, inside, early});
+                        for (const std::uint32_t pieces : piece_counts) {
+                            schemes.push_back({roles, count, exchange, inside, early, pieces});
+                        }
                     }
                 }
             }
@@ -192,6 +223,10 @@ std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const bool is_simple = (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) &&
                            !scheme.early && (scheme.roles == Roles::flat || scheme.leaders == 1);
+    const bool is_tree = op == Collective::broadcast || op == Collective::reduce;
+    if (scheme.pieces != 1 && !is_tree) {
+        return false;
+    }
     switch (op) {
     case Collective::allgather: return applies_to_allgather(layout, scheme);
     case Collective::allreduce: {
@@ -207,7 +242,7 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
                (!cuts || positions * positions * leaders <= steps_most);
     }
     case Collective::broadcast:
-    case Collective::reduce: return is_simple && scheme.exchange == Exchange::binomial;
+    case Collective::reduce: return is_simple && applies_to_trees(layout, scheme, bytes);
     case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
     default: return applies_to_parts(op, layout, scheme);
     }

@@ -40,11 +40,14 @@ struct Scheme {
     Exchange exchange = Exchange::doubling;
     Inside inside = Inside::shared;
     bool early = false; ///< Data goes around in the node after every round, not after the last.
+    /// The payload goes in so many pieces, one after the other: while one goes around in a node the
+    /// next one is on its way between nodes.
+    std::uint32_t pieces = 1;
 
     bool operator==(const Scheme&) const = default;
 };
 
-/// "lanes/4/ring/shared/early"; "flat/ring".
+/// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/pieces-8".
 [[nodiscard]] std::string name_of(const Scheme& scheme);
 [[nodiscard]] std::optional<Scheme> scheme_named(std::string_view name);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations whose data goes up or down: one leader a node, or every rank for itself; binomial
-// trees or dissemination between them.
+// trees, chains or dissemination between them. In pieces, a rank is done with one before it turns
+// to the next, which travels meanwhile.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace corymb::nodes {
 
@@ -42,63 +44,117 @@ std::size_t tree_top(std::size_t count) {
 
 } // namespace
 
-Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::broadcast, layout, scheme, bytes, 1, root);
-    const auto groups = groups_of(layout, scheme, root);
-    const Blocks data{Buffer::output, 0, 1};
-    for (std::size_t distance = tree_top(groups.size()); distance > 0; distance /= 2) {
-        std::vector<Arrival> messages;
-        for (std::size_t g = 0; g + distance < groups.size(); g += 2 * distance) {
-            messages.push_back({groups[g].front(), groups[g + distance].front(), data, data, {}});
+namespace {
+
+/// Who gets the data from whom, in rounds of messages at once: down a binomial tree over the
+/// groups, or from each to the next.
+using Hop = std::pair<std::size_t, std::size_t>;
+std::vector<std::vector<Hop>> hops_down(Exchange exchange, std::size_t groups) {
+    std::vector<std::vector<Hop>> rounds;
+    if (exchange == Exchange::ring) {
+        for (std::size_t g = 0; g + 1 < groups; ++g) {
+            rounds.push_back({{g, g + 1}});
         }
-        writer.round(messages);
+        return rounds;
     }
-    std::vector<Gift> gifts;
-    for (const auto& group : groups) {
-        gifts.push_back({group.front(), group, data});
+    for (std::size_t distance = tree_top(groups); distance > 0; distance /= 2) {
+        std::vector<Hop>& round = rounds.emplace_back();
+        for (std::size_t g = 0; g + distance < groups; g += 2 * distance) {
+            round.emplace_back(g, g + distance);
+        }
     }
-    writer.give(gifts);
+    return rounds;
+}
+
+/// One piece of a reduction, or all of it.
+class Sum {
+public:
+    Sum(NodeWriter& writer, Rank root, std::uint32_t piece)
+        : writer_(writer), root_(root), piece_(piece),
+          has_sum_(static_cast<std::size_t>(writer.size()), false) {}
+
+    /// Each pair is (from, to); the receiver combines.
+    void round(const std::vector<std::pair<Rank, Rank>>& pairs) {
+        std::vector<Arrival> messages;
+        for (const auto& [from, to] : pairs) {
+            messages.push_back({from, to, operand(from), sum(to), operand(to)});
+        }
+        writer_.round(messages);
+        for (const auto& [from, to] : pairs) {
+            has_sum_[static_cast<std::size_t>(to)] = true;
+        }
+    }
+
+private:
+    [[nodiscard]] Blocks sum(Rank rank) const {
+        return {rank == root_ ? Buffer::output : Buffer::scratch, piece_, 1};
+    }
+    [[nodiscard]] Blocks operand(Rank rank) const {
+        return has_sum_[static_cast<std::size_t>(rank)] ? sum(rank)
+                                                        : Blocks{Buffer::input, piece_, 1};
+    }
+
+    NodeWriter& writer_;
+    Rank root_;
+    std::uint32_t piece_;
+    std::vector<bool> has_sum_;
+};
+
+} // namespace
+
+Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
+    NodeWriter writer(Collective::broadcast, layout, scheme, bytes, scheme.pieces, root);
+    const auto groups = groups_of(layout, scheme, root);
+    const auto hops = hops_down(scheme.exchange, groups.size());
+    for (std::uint32_t piece = 0; piece < scheme.pieces; ++piece) {
+        const Blocks data{Buffer::output, piece, 1};
+        for (const auto& round : hops) {
+            std::vector<Arrival> messages;
+            for (const auto& [from, to] : round) {
+                messages.push_back({groups[from].front(), groups[to].front(), data, data, {}});
+            }
+            writer.round(messages);
+        }
+        std::vector<Gift> gifts;
+        for (const auto& group : groups) {
+            gifts.push_back({group.front(), group, data});
+        }
+        writer.give(gifts);
+    }
     return std::move(writer).finished();
 }
 
 Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::reduce, layout, scheme, bytes, 1, root);
+    NodeWriter writer(Collective::reduce, layout, scheme, bytes, scheme.pieces, root);
     const auto groups = groups_of(layout, scheme, root);
-    std::vector<bool> has_sum(static_cast<std::size_t>(layout.size()), false);
-    const auto add = [&](std::vector<Arrival>& messages, Rank from, Rank to) {
-        const Blocks input{Buffer::input, 0, 1};
-        const Blocks sum{to == root ? Buffer::output : Buffer::scratch, 0, 1};
-        const auto operand = [&](Rank rank, Blocks its_sum) {
-            return has_sum[static_cast<std::size_t>(rank)] ? its_sum : input;
-        };
-        messages.push_back(
-            {from, to, operand(from, {Buffer::scratch, 0, 1}), sum, operand(to, sum)});
-    };
-    writer.need_scratch(layout.size() > 1 ? 1 : 0);
-    const auto round = [&](const std::vector<Arrival>& messages) {
-        writer.round(messages);
-        for (const Arrival& message : messages) {
-            has_sum[static_cast<std::size_t>(message.to)] = true;
-        }
-    };
-    for (std::size_t member = 1; member < static_cast<std::size_t>(layout.size()); ++member) {
-        std::vector<Arrival> messages;
-        for (const auto& group : groups) {
-            if (member < group.size()) {
-                add(messages, group[member], group.front());
+    auto hops = hops_down(scheme.exchange, groups.size());
+    std::ranges::reverse(hops);
+    writer.need_scratch(layout.size() > 1 ? scheme.pieces : 0);
+    const std::size_t largest =
+        std::ranges::max(groups, std::ranges::less{}, [](const std::vector<Rank>& group) {
+            return group.size();
+        }).size();
+    for (std::uint32_t piece = 0; piece < scheme.pieces; ++piece) {
+        Sum sum(writer, root, piece);
+        for (std::size_t member = 1; member < largest; ++member) {
+            std::vector<std::pair<Rank, Rank>> pairs;
+            for (const auto& group : groups) {
+                if (member < group.size()) {
+                    pairs.emplace_back(group[member], group.front());
+                }
             }
+            sum.round(pairs);
         }
-        round(messages);
-    }
-    for (std::size_t distance = 1; distance < groups.size(); distance *= 2) {
-        std::vector<Arrival> messages;
-        for (std::size_t g = 0; g + distance < groups.size(); g += 2 * distance) {
-            add(messages, groups[g + distance].front(), groups[g].front());
+        for (const auto& round : hops) {
+            std::vector<std::pair<Rank, Rank>> pairs;
+            for (const auto& [to, from] : round) {
+                pairs.emplace_back(groups[from].front(), groups[to].front());
+            }
+            sum.round(pairs);
         }
-        round(messages);
-    }
-    if (layout.size() == 1) {
-        writer.copy(root, {Buffer::input, 0, 1}, {Buffer::output, 0, 1});
+        if (layout.size() == 1) {
+            writer.copy(root, {Buffer::input, piece, 1}, {Buffer::output, piece, 1});
+        }
     }
     return std::move(writer).finished();
 }

@@ -243,13 +243,34 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ClosedForms,
                                          std::tuple{8, 16, 16}, std::tuple{4, 4, 2},
                                          std::tuple{2, 8, 4}, std::tuple{16, 2, 2}));
 
+TEST(Schemes, PiecesFollowEachOtherThroughNodes) {
+    const Cluster cluster = cluster_of(std::vector<int>(8, 4), RankOrder::block);
+    const std::uint64_t bytes = std::uint64_t{1} << 20;
+    for (const Collective op : {Collective::broadcast, Collective::reduce}) {
+        const Scheme whole{Roles::lanes, 1, Exchange::binomial, Inside::shared, false, 1};
+        const Scheme chain{Roles::lanes, 1, Exchange::ring, Inside::shared, false, 32};
+        const NodeTraffic traffic = traffic_of(cluster, op, chain, bytes);
+        const auto total = std::accumulate(traffic.in.begin(), traffic.in.end(), std::uint64_t{0});
+        EXPECT_EQ(total, 7 * bytes) << to_string(op) << ": each byte goes to each node once";
+        EXPECT_EQ(*std::ranges::max_element(traffic.in), bytes);
+        EXPECT_EQ(traffic.messages, 7U * 32);
+        const auto time = [&](const Scheme& scheme) {
+            return simulate(plan_for(op, layout_of(cluster), scheme, bytes, 0), cluster, bytes)
+                .makespan;
+        };
+        EXPECT_LT(2 * time(chain), time(whole)) << to_string(op);
+    }
+}
+
 TEST(Schemes, HaveNamesThatReadBack) {
     for (const Scheme& scheme : schemes_up_to(2)) {
         EXPECT_EQ(scheme_named(name_of(scheme)), scheme) << name_of(scheme);
     }
     for (const char* wrong :
          {"", "lanes", "lanes/0/ring/shared", "lanes/x/ring/shared", "lanes/2/ring/shared/late",
-          "flat/ring", "planes/2/ring/shared", "flat/ring/shared/early/early"}) {
+          "flat/ring", "planes/2/ring/shared", "flat/ring/shared/early/early",
+          "lanes/1/ring/shared/pieces-", "lanes/1/ring/shared/pieces-0",
+          "lanes/1/ring/shared/pieces-8/early", "lanes/1/ring/shared/pieces-8x"}) {
         EXPECT_FALSE(scheme_named(wrong).has_value()) << wrong;
     }
 }
