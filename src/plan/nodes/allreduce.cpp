@@ -28,18 +28,21 @@ public:
             }
         }
         shares_ = scheme.roles == Roles::flat ? 1 : static_cast<std::uint32_t>(scheme.leaders);
-        pieces_ = scheme.exchange == Exchange::ring && groups_.size() > 1
+        blocks_ = scheme.exchange == Exchange::ring && groups_.size() > 1
                       ? static_cast<std::uint32_t>(groups_.size())
                       : 1;
-        writer_.emplace(Collective::allreduce, layout, scheme, bytes, shares_ * pieces_);
+        writer_.emplace(Collective::allreduce, layout, scheme, bytes,
+                        scheme.pieces * shares_ * blocks_);
     }
 
     Plan plan() && {
-        combine_in_groups();
-        if (groups_.size() > 1) {
-            scheme_.exchange == Exchange::ring ? ring() : doubling();
+        for (piece_ = 0; piece_ < scheme_.pieces; ++piece_) {
+            combine_in_groups();
+            if (groups_.size() > 1) {
+                scheme_.exchange == Exchange::ring ? ring() : doubling();
+            }
+            give();
         }
-        give();
         return std::move(*writer_).finished();
     }
 
@@ -50,13 +53,13 @@ private:
         return ranks[shares_ <= size ? size * share / shares_ : share % size];
     }
     [[nodiscard]] Blocks share(Buffer buffer, std::uint32_t share) const {
-        return {buffer, share * pieces_, pieces_};
+        return {buffer, (piece_ * shares_ + share) * blocks_, blocks_};
     }
     /// Scratch has as many places as the payload for every round: what was sent is kept.
     [[nodiscard]] Blocks kept(std::uint32_t round, std::uint32_t number) {
-        const std::uint32_t all = shares_ * pieces_;
+        const std::uint32_t all = writer_->block_count();
         writer_->need_scratch((round + 1) * all);
-        return {Buffer::scratch, round * all + number * pieces_, pieces_};
+        return {Buffer::scratch, round * all + (piece_ * shares_ + number) * blocks_, blocks_};
     }
 
     /// Each leader has its share of the group's sum in scratch, or, where that is all, in output.
@@ -136,27 +139,27 @@ private:
         }
     }
 
-    /// Reduce-scatter, then allgather, of a piece for each group.
+    /// Reduce-scatter, then allgather, of a block for each group.
     void ring() {
         const std::size_t n = groups_.size();
         for (std::size_t step = 0; step + 1 < n; ++step) {
             pass([&](std::size_t to, std::uint32_t s, Arrival& message) {
                 const auto p = static_cast<std::uint32_t>((to + 2 * n - 1 - step) % n);
-                const Blocks own = piece(kept(0, s), p);
-                message.source = step == 0 ? own : piece(share(Buffer::output, s), p);
-                message.target = piece(share(Buffer::output, s), p);
+                const Blocks own = block(kept(0, s), p);
+                message.source = step == 0 ? own : block(share(Buffer::output, s), p);
+                message.target = block(share(Buffer::output, s), p);
                 message.own = own;
             });
         }
         for (std::size_t step = 0; step + 1 < n; ++step) {
             pass([&](std::size_t to, std::uint32_t s, Arrival& message) {
                 const auto p = static_cast<std::uint32_t>((to + 2 * n - step) % n);
-                message.source = message.target = piece(share(Buffer::output, s), p);
+                message.source = message.target = block(share(Buffer::output, s), p);
             });
         }
     }
 
-    [[nodiscard]] static Blocks piece(Blocks blocks, std::uint32_t number) {
+    [[nodiscard]] static Blocks block(Blocks blocks, std::uint32_t number) {
         return {blocks.buffer, blocks.first + number, 1};
     }
 
@@ -187,7 +190,8 @@ private:
     Scheme scheme_;
     std::vector<std::vector<Rank>> groups_;
     std::uint32_t shares_ = 1;
-    std::uint32_t pieces_ = 1;
+    std::uint32_t blocks_ = 1; // Of a share.
+    std::uint32_t piece_ = 0;  // The one that is written.
     std::optional<NodeWriter> writer_;
 };
 

@@ -29,7 +29,6 @@ constexpr std::array<std::pair<Exchange, std::string_view>, 6> exchange_names{
 constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
-constexpr std::array<std::uint32_t, 3> piece_counts{1, 8, 32};
 constexpr std::string_view pieces_word = "pieces-";
 /// Smaller pieces are not worth their messages.
 constexpr std::uint64_t piece_bytes_least = 1024;
@@ -104,14 +103,26 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
             (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
 }
 
-/// The whole payload goes up or down, at once or in pieces.
-bool applies_to_trees(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+/// In one piece, or the pieces are long enough and not too many.
+bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
-    const bool is_whole = scheme.pieces == 1;
-    return (is_whole || (bytes >= scheme.pieces * piece_bytes_least &&
-                         scheme.pieces * std::uint64_t(layout.size()) <= messages_most)) &&
-           (scheme.exchange == Exchange::binomial ||
-            (!is_whole && scheme.exchange == Exchange::ring));
+    const auto shares = static_cast<std::uint64_t>(scheme.leaders);
+    return scheme.pieces == 1 ||
+           (bytes >= scheme.pieces * shares * piece_bytes_least &&
+            scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= messages_most);
+}
+
+bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
+    const auto positions = scheme.roles == Roles::flat ? static_cast<std::uint64_t>(layout.size())
+                                                       : layout.nodes.size();
+    const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
+    const bool cuts = scheme.exchange == Exchange::ring;
+    // Blocks of a few bytes are not worth a message; a ring has a message for each of them.
+    return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) && !scheme.early &&
+           (scheme.exchange == Exchange::doubling || (cuts && scheme.pieces == 1)) &&
+           bytes >= 8 * leaders * (cuts ? positions : 1) &&
+           (!cuts || positions * positions * leaders <= steps_most) &&
+           applies_in_pieces(layout, scheme, bytes);
 }
 
 /// Operations in which every rank has a part for each, or of each; scans.
@@ -185,7 +196,7 @@ std::vector<Scheme> all_schemes(std::span<const int> leaders) {
                 for (const bool early : {false, true}) {
                     for (const int count :
                          roles == Roles::flat ? std::span<const int>(&one, 1) : leaders) {
-                        for (const std::uint32_t pieces : piece_counts) {
+                        for (const std::uint32_t pieces : numbers_of_pieces) {
                             schemes.push_back({roles, count, exchange, inside, early, pieces});
                         }
                     }
@@ -223,26 +234,19 @@ std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const bool is_simple = (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) &&
                            !scheme.early && (scheme.roles == Roles::flat || scheme.leaders == 1);
-    const bool is_tree = op == Collective::broadcast || op == Collective::reduce;
-    if (scheme.pieces != 1 && !is_tree) {
+    const bool can_be_cut =
+        op == Collective::broadcast || op == Collective::reduce || op == Collective::allreduce;
+    if (scheme.pieces != 1 && !can_be_cut) {
         return false;
     }
     switch (op) {
     case Collective::allgather: return applies_to_allgather(layout, scheme);
-    case Collective::allreduce: {
-        const auto positions = scheme.roles == Roles::flat
-                                   ? static_cast<std::uint64_t>(layout.size())
-                                   : layout.nodes.size();
-        const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
-        const bool cuts = scheme.exchange == Exchange::ring;
-        // Blocks of a few bytes are not worth a message; a ring has a message for each of them.
-        return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) && !scheme.early &&
-               (scheme.exchange == Exchange::doubling || cuts) &&
-               bytes >= 8 * leaders * (cuts ? positions : 1) &&
-               (!cuts || positions * positions * leaders <= steps_most);
-    }
+    case Collective::allreduce: return applies_to_allreduce(layout, scheme, bytes);
     case Collective::broadcast:
-    case Collective::reduce: return is_simple && applies_to_trees(layout, scheme, bytes);
+    case Collective::reduce:
+        return is_simple && applies_in_pieces(layout, scheme, bytes) &&
+               (scheme.exchange == Exchange::binomial ||
+                (scheme.exchange == Exchange::ring && scheme.pieces > 1));
     case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
     default: return applies_to_parts(op, layout, scheme);
     }

@@ -5,6 +5,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -46,6 +47,9 @@ struct Scheme {
 
     bool operator==(const Scheme&) const = default;
 };
+
+/// Those that are tried; any other number may be named.
+inline constexpr std::array<std::uint32_t, 3> numbers_of_pieces{1, 8, 32};
 
 /// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/pieces-8".
 [[nodiscard]] std::string name_of(const Scheme& scheme);
