@@ -175,6 +175,9 @@ public:
 CORYMB_EXPORT std::string to_json(const Machine& machine);
 /// Throws Errc::invalid_model naming the field; never crashes on hostile text.
 CORYMB_EXPORT Machine machine_from_json(std::string_view text);
+/// Reads a model in JSON, a square CSV of latencies (`*.csv`; in cycles if the name ends in
+/// `-cycles.csv`, else in ns) or a folder with Smelt's send.csv and receive.csv. Throws Errc::io
+/// with the path, or Errc::invalid_model naming path and place.
 CORYMB_EXPORT Machine load_machine(const std::filesystem::path& file);
 /// Writes atomically (temporary file, then rename). Throws Errc::io with the path.
 CORYMB_EXPORT void save_machine(const Machine& machine, const std::filesystem::path& file);

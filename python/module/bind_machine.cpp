@@ -181,8 +181,10 @@ void bind_costs(nb::class_<Machine>& machine) {
 void bind_forms(nb::class_<Machine>& machine) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
     machine
-        .def_static("load", &load_machine, nb::arg("file"), unlocked,
-                    "Reads a model file. Raises corymb.Error that names the wrong field.")
+        .def_static(
+            "load", &load_machine, nb::arg("file"), unlocked,
+            "Reads a model file, a square CSV of latencies, or a folder with Smelt's send.csv and "
+            "receive.csv. Raises corymb.Error that names the wrong field or line.")
         .def(
             "save",
             [](const Machine& self, const std::filesystem::path& file) {

@@ -160,6 +160,17 @@ def test_map_of_a_synthetic_machine(corymb_call: Command) -> None:
     assert len(value["classes"]) >= 3
 
 
+def test_model_of_somebody_elses_measurements(corymb_call: Command, tmp_path: Path) -> None:
+    square = tmp_path / "own.csv"
+    square.write_text("cpu,0,1,2\n0,0,50,90\n1,50,0,90\n2,90,90,0\n")
+    plan = stdout_json(corymb_call("plan", "broadcast", "--model", square, "--json", "-"))
+    assert (plan["machine"], plan["unit"], plan["ranks"]) == ("own", "ns", 3)
+    square.write_text("cpu,0,1\n0,0,50\n1,fast,0\n")
+    refused = corymb_call("map", "--model", square)
+    assert refused.returncode == 1
+    assert "own.csv: line 3, column 2" in refused.stderr
+
+
 def test_plan_json_keys(corymb_call: Command) -> None:
     plan = stdout_json(corymb_call("plan", "allreduce", "--machine", SMELT, "--json", "-"))
     assert plan.keys() >= PLAN_KEYS

@@ -13,7 +13,7 @@ MachineName = Annotated[
 ]
 ModelFile = Annotated[
     str | None,
-    typer.Option("--model", metavar="FILE", help="A model file."),
+    typer.Option("--model", metavar="FILE", help="A model file, or a CSV file of latencies."),
 ]
 NoMeasure = Annotated[
     bool,

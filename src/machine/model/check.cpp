@@ -34,6 +34,17 @@ void check_not_negative(std::string_view field, double value) {
     }
 }
 
+/// A quarter of an hour in nanoseconds. No message takes that long, and sums of shorter times keep
+/// their digits.
+constexpr double time_max = 1e12;
+
+void check_time(std::string_view field, double value) {
+    check_not_negative(field, value);
+    if (value > time_max) {
+        fail(field, fmt::format("must be at most {:g}, is {:g}", time_max, value));
+    }
+}
+
 void check_correlation(std::string_view field, double value) {
     if (!std::isnan(value)) {
         check_range(field, value, -1, 1);
@@ -109,7 +120,7 @@ void check_statistic(const std::string& field, const Statistic& statistic) {
         {".median", statistic.median}, {".q25", statistic.q25}, {".q75", statistic.q75}};
     for (const auto& [name, value] : values) {
         if (statistic.count > 0) {
-            check_not_negative(field + name, value);
+            check_time(field + name, value);
         } else if (!std::isnan(value)) {
             fail(field + name, fmt::format("must be missing since count is 0, is {}", value));
         }
@@ -187,12 +198,14 @@ void check_matrix(const char* name, const std::vector<float>& matrix, std::size_
     for (std::size_t i = 0; i < matrix.size(); ++i) {
         const float value = matrix[i];
         const bool diagonal = i / size == i % size;
-        if (std::isnan(value) || (std::isfinite(value) && value >= 0 && !diagonal) || value == 0) {
+        if (std::isnan(value) || value == 0) {
             continue;
         }
-        fail(fmt::format("{}[{}][{}]", name, i / size, i % size),
-             fmt::format("must be {}, is {}", diagonal ? "0 or null" : "a number >= 0 or null",
-                         value));
+        const std::string field = fmt::format("{}[{}][{}]", name, i / size, i % size);
+        if (diagonal) {
+            fail(field, fmt::format("must be 0 or null, is {}", value));
+        }
+        check_time(field, static_cast<double>(value));
     }
 }
 
@@ -215,7 +228,7 @@ void check_curves(const char* name, const std::vector<Curve>& curves, std::size_
                 fail(fmt::format("{}.count[{}]", field, k),
                      fmt::format("must be >= 1 and grow, is {}", curve.count[k]));
             }
-            check_not_negative(fmt::format("{}.value[{}]", field, k), curve.value[k]);
+            check_time(fmt::format("{}.value[{}]", field, k), curve.value[k]);
         }
     }
 }
@@ -245,13 +258,13 @@ void check_access(const AccessModel& access, std::size_t classes) {
                                            access.classes.size()));
     }
     check_range("access.line_bytes", access.line_bytes, 8, 4096);
-    check_not_negative("access.look", access.look);
+    check_time("access.look", access.look);
     const auto check_one = [](const std::string& field, const AccessCosts& costs) {
         for (const auto& [name, cost] :
              {std::pair{".word", costs.word}, std::pair{".line", costs.line}}) {
-            check_not_negative(field + name + ".write", cost.write);
-            check_not_negative(field + name + ".gap", cost.gap);
-            check_not_negative(field + name + ".read", cost.read);
+            check_time(field + name + ".write", cost.write);
+            check_time(field + name + ".gap", cost.gap);
+            check_time(field + name + ".read", cost.read);
         }
     };
     check_one("access.own", access.own);
@@ -308,7 +321,7 @@ void Machine::check() const {
     check_curves("exchange", exchange, classes.size());
     check_memory(memory);
     check_access(access, classes.size());
-    check_not_negative("step_overhead", step_overhead);
+    check_time("step_overhead", step_overhead);
     check_quality(quality);
 }
 

@@ -39,26 +39,6 @@ std::map<std::string, fs::path> gallery_files(const fs::path& folder) {
     return out;
 }
 
-Machine read(const std::string& name, const fs::path& path) {
-    if (path.extension() == ".json") {
-        return load_machine(path);
-    }
-    try {
-        if (fs::is_directory(path)) {
-            return import_smelt_csv(read_file(path / "send.csv"), read_file(path / "receive.csv"),
-                                    name);
-        }
-        const bool cycles = name.ends_with(cycles_suffix);
-        return import_latency_csv(read_file(path), name,
-                                  cycles ? TimeUnit::cycles : TimeUnit::nanoseconds);
-    } catch (const Error& error) {
-        if (error.code() == Errc::io) {
-            throw; // Has the path already.
-        }
-        throw Error(error.code(), path.string() + ": " + error.what());
-    }
-}
-
 void add_remarks(const JsonView& entry, Machine& machine) {
     entry.allow_only({"cpu", "source", "unit_ns", "remarks"});
     machine.fingerprint.cpu = entry.at("cpu").text();
@@ -114,7 +94,7 @@ Machine gallery_machine(std::string_view name) {
                                     ? fmt::format("there are {}", fmt::join(names, ", "))
                                     : fmt::format("did you mean {}?", nearest)));
     }
-    Machine machine = read(found->first, found->second);
+    Machine machine = load_machine(found->second);
     if (found->second.extension() != ".json") {
         add_index(folder / "index.json", machine);
         machine.check();

@@ -63,7 +63,7 @@ inline bool is_tree_operation(Collective op) {
 }
 
 /// Whether any tree can carry the operation. Reductions in rank order need contiguous subtrees,
-/// which only star, contiguous, recursive-doubling and pair-exchange offer.
+/// which among the tree families only star and contiguous guarantee.
 inline bool unordered(Collective op, const GenerateInput& input) {
     return is_tree_operation(op) && !(is_reduction(op) && input.ordered);
 }

@@ -19,7 +19,7 @@ struct Job {
     double busy, latency;
 };
 
-/// Possible children of one rank, dearest latency first: the order of falling deadlines slack.
+/// Possible children of one rank, dearest latency first: the order of deadlines for any limit.
 using Jobs = std::vector<Job>;
 
 /// Most children that can be served within `limit` (Moore, Hodgson): take jobs by deadline, and

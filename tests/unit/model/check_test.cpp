@@ -76,6 +76,29 @@ TEST(Check, UnitAndFingerprint) {
     }
 }
 
+TEST(Check, TimesThatNoMessageTakes) {
+    for (const Break& broken : std::vector<Break>{
+             {"classes[0].send.q75",
+              [](Machine& m) {
+                  m.classes[0].send.q75 = 1e13;
+              }},
+             {"send[0][1]",
+              [](Machine& m) {
+                  m.send[1] = 2e12F;
+              }},
+             {"send_batch[0].value[2]",
+              [](Machine& m) {
+                  m.send_batch[0].value[2] = 1e300;
+              }},
+             {"step_overhead",
+              [](Machine& m) {
+                  m.step_overhead = 1e13;
+              }},
+         }) {
+        expect_refused(broken);
+    }
+}
+
 TEST(Check, Topology) {
     for (const Break& broken : std::vector<Break>{
              {"topology.pus",

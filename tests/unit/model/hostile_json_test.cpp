@@ -65,6 +65,12 @@ TEST(HostileJson, NumbersThatAreNone) {
     expect_field(with("step_overhead", "1.25", "-1"), "step_overhead");
 }
 
+TEST(HostileJson, TimesThatNoMessageTakes) {
+    expect_field(with("step_overhead", "1.25", "1e99"), "step_overhead");
+    expect_field(with("\"send\": [", "8.25", "2e12"), "send[0][1]");
+    expect_field(with("\"receive\": [", "28", "3e38"), "receive[2][1]");
+}
+
 TEST(HostileJson, WrongSizes) {
     expect_field(with("\"group\"", "[0,1,0,1]", "[0,1,0]"), "group");
     expect_field(with("\"group\"", "[0,1,0,1]", "[0,1,0,1,0]"), "group");

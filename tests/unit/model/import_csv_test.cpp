@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 #include <string>
 
 namespace corymb {
@@ -117,6 +122,59 @@ TEST(ImportSmeltCsv, ErrorsNameFileLineAndColumn) {
               "send file: line 3, column 1: the pair 0, 1 stands twice");
     EXPECT_EQ(smelt_error(good, std::string(header) + "0,1,-60\n"),
               "receive file: line 2, column 3: must be a number >= 0, is \"-60\"");
+}
+
+/// A folder of this process's own that goes with the object.
+class Folder {
+public:
+    Folder() { std::filesystem::create_directories(path); }
+    ~Folder() { std::filesystem::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("corymb-import-" + std::to_string(::getpid()));
+};
+
+TEST(LoadMachine, ReadsSquareFilesAndFoldersByTheirNames) {
+    const Folder folder;
+    const std::string square = "cpu,0,1\n0,0,5\n1,5,0\n";
+    write_file_atomically(folder.path / "own.csv", square);
+    const Machine own = load_machine(folder.path / "own.csv");
+    EXPECT_EQ(own.name, "own");
+    EXPECT_EQ(own.unit, TimeUnit::nanoseconds);
+    EXPECT_EQ(own.receive_cost(0, 1), 5);
+    write_file_atomically(folder.path / "old-cycles.csv", square);
+    EXPECT_EQ(load_machine(folder.path / "old-cycles.csv").unit, TimeUnit::cycles);
+
+    const std::string pairs = "sender_core,receiver_core,mean_cycles,stddev_cycles\n"
+                              "0,1,60,1\n1,0,70,1\n";
+    write_file_atomically(folder.path / "send.csv", pairs);
+    write_file_atomically(folder.path / "receive.csv", pairs);
+    const Machine both = load_machine(folder.path / ""); // A slash at the end is no other name.
+    EXPECT_EQ(both.name, folder.path.filename().string());
+    EXPECT_EQ(both.send_cost(1, 0), 70);
+}
+
+TEST(LoadMachine, ErrorsNameTheFile) {
+    const Folder folder;
+    const std::filesystem::path file = folder.path / "wrong.csv";
+    write_file_atomically(file, "cpu,0,1\n0,0,5\n1,x,0\n");
+    try {
+        (void)load_machine(file);
+        ADD_FAILURE() << "a letter was taken for a latency";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_model);
+        EXPECT_EQ(error.what(),
+                  file.string() + ": line 3, column 2: must be a number >= 0, is \"x\"");
+    }
+    try {
+        (void)load_machine(folder.path); // A folder without Smelt's files.
+        ADD_FAILURE() << "a folder was taken for a model";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::io);
+        EXPECT_NE(std::string(error.what()).find(folder.path.string()), std::string::npos);
+    }
 }
 
 } // namespace
