@@ -52,6 +52,26 @@ def test_bench_multicast(corymb_call: Command) -> None:
     assert "--bytes" in refused.stderr
 
 
+def test_bench_prediction(corymb_call: Command) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU: no plan has a CPU for each rank")
+    done = corymb_call("bench", "prediction", "--seconds", "3", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    report = stdout_json(done)
+    assert report["schema"] == "corymb-bench-prediction/1"
+    rows, summary = report["rows"], report["summary"]
+    assert len(rows) >= 20
+    assert {row["op"] for row in rows} == {"barrier", "broadcast"}
+    assert all(row["predicted_ns"] > 0 for row in rows)
+    parts = [summary, summary["barrier"], summary["broadcast"]]
+    assert all(part["spearman"] is None or -1 <= part["spearman"] <= 1 for part in parts)
+    assert parts[0]["plans"] == parts[1]["plans"] + parts[2]["plans"] <= len(rows)
+    for option, value in (("--bytes", "8"), ("--threads", "2"), ("--regimes", "alone")):
+        refused = corymb_call("bench", "prediction", option, value)
+        assert refused.returncode == 2
+        assert option in refused.stderr
+
+
 def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     page = tmp_path / "curves.html"
     sizes = "1,4,19"

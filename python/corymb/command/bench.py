@@ -11,7 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 import corymb
-from corymb.command import bench_messages, bench_multicast, bench_program, console, files, inputs
+from corymb.command import (
+    bench_messages,
+    bench_multicast,
+    bench_prediction,
+    bench_program,
+    console,
+    files,
+    inputs,
+)
 from corymb.command.options import JsonFile
 from corymb.study import OPERATIONS, bench_verdict
 
@@ -20,7 +28,8 @@ EXAMPLES = (
     "Examples: corymb bench barrier --threads 2 | "
     "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
     "corymb bench allreduce --threads 2 --bytes 8,65536 | "
-    "corymb bench multicast --threads 2,8 | corymb bench messages --seconds 20"
+    "corymb bench multicast --threads 2,8 | corymb bench messages --seconds 20 | "
+    "corymb bench prediction --seconds 30"
 )
 REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 
@@ -30,7 +39,7 @@ def command(
         str,
         typer.Argument(
             metavar="OP[,OP]",
-            help="barrier, broadcast, reduce, allreduce; or multicast; or messages.",
+            help="barrier, broadcast, reduce, allreduce; or multicast, messages or prediction.",
         ),
     ],
     threads: Annotated[
@@ -56,7 +65,7 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Time corymb, the raw floor and other libraries, alternating in one run."""
-    if ops in {"multicast", "messages"}:
+    if ops in {"multicast", "messages", "prediction"}:
         unused = {"--regimes": regimes, "--contestants": contestants}
         _other_bench(ops, unused, threads, sizes, seconds, json)
         return
@@ -99,13 +108,18 @@ def _other_bench(
     seconds: float,
     json: str | None,
 ) -> None:
-    """Those with a program of their own; `unused` are options that neither has."""
-    unused.update({"--bytes": sizes} if name == "multicast" else {"--threads": threads})
+    """Those with rows of their own; `unused` are options that none of them has."""
+    if name != "messages":
+        unused["--bytes"] = sizes
+    if name != "multicast":
+        unused["--threads"] = threads
     for option, value in unused.items():
         if value is not None:
             raise inputs.usage(f"{option} does not go with {name}")
     if name == "messages":
         bench_messages.command(numbers(sizes, "--bytes", 8, 256), seconds, json)
+    elif name == "prediction":
+        bench_prediction.command(seconds, json)
     else:
         bench_multicast.command(numbers(threads, "--threads", 2, 1024), seconds, json)
 

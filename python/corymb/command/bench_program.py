@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -70,8 +70,11 @@ def measure(request: Request, report: Report) -> list[dict[str, Any]]:
     return [{key: row.get(key) for key in ROW_KEYS} for row in rows]
 
 
-def run(name: str, arguments: Sequence[str], report: Report) -> list[dict[str, Any]]:
-    """Runs a bench program and returns its rows; raises corymb.Error with its own words."""
+def run(
+    name: str, arguments: Sequence[str], report: Report, types: Collection[str] = ("row",)
+) -> list[dict[str, Any]]:
+    """Runs a bench program and returns its lines of these types; raises corymb.Error with its own
+    words."""
     path = program(name)
     if path is None:
         raise corymb.Error(
@@ -94,14 +97,14 @@ def run(name: str, arguments: Sequence[str], report: Report) -> list[dict[str, A
     )
     follower.start()
     try:
-        rows = [json.loads(line) for line in process.stdout if '"type":"row"' in line]
+        lines = [json.loads(line) for line in process.stdout]
         status = process.wait()
     finally:
         _end(process)
     follower.join(GRACE_S)
     if status != 0:
         raise _failure(name, status, words)
-    return rows
+    return [line for line in lines if line.get("type") in types]
 
 
 def _follow(stream: IO[str], name: str, report: Report, words: list[str]) -> None:
