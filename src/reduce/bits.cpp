@@ -111,9 +111,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace corymb::reduce {
-HWY_EXPORT(fill);
-void fill_bits(KernelTable& table) {
-    HWY_DYNAMIC_DISPATCH(fill)(table);
+void fill_bits(KernelTable& table, std::int64_t usable) {
+    CORYMB_REDUCE_BEST(fill, usable)(table);
 }
 } // namespace corymb::reduce
 #endif

@@ -9,6 +9,7 @@
 #define CORYMB_REDUCE_ELEMENTWISE
 #endif
 
+#include "reduce/instructions.hpp"
 #include "reduce/kernel_table.hpp"
 
 #include <hwy/highway.h>

@@ -67,9 +67,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace corymb::reduce {
-HWY_EXPORT(fill);
-void fill_floats(KernelTable& table) {
-    HWY_DYNAMIC_DISPATCH(fill)(table);
+void fill_floats(KernelTable& table, std::int64_t usable) {
+    CORYMB_REDUCE_BEST(fill, usable)(table);
 }
 } // namespace corymb::reduce
 #endif

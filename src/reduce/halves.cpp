@@ -142,9 +142,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace corymb::reduce {
-HWY_EXPORT(fill);
-void fill_halves(KernelTable& table) {
-    HWY_DYNAMIC_DISPATCH(fill)(table);
+void fill_halves(KernelTable& table, std::int64_t usable) {
+    CORYMB_REDUCE_BEST(fill, usable)(table);
 }
 } // namespace corymb::reduce
 #endif

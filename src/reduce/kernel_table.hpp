@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace corymb::reduce {
 
@@ -29,15 +30,16 @@ private:
     std::array<Combine, element_type_count * operator_count> combine_{};
 };
 
-// Each chooses its instruction set by itself; one file a family keeps compilation parallel.
-void fill_bits(KernelTable& table);     ///< Bitwise and logical operators, boolean.
-void fill_integers(KernelTable& table); ///< sum, prod, min, max of integers.
-void fill_floats(KernelTable& table);   ///< float, double and complex.
-void fill_halves(KernelTable& table);   ///< float16, bfloat16.
-void fill_pairs(KernelTable& table);    ///< min_loc, max_loc.
+// By the best of the `usable` instruction sets; one file a family keeps compilation parallel.
+void fill_bits(KernelTable& table,
+               std::int64_t usable); ///< Bitwise and logical operators, boolean.
+void fill_integers(KernelTable& table, std::int64_t usable); ///< sum, prod, min, max of integers.
+void fill_floats(KernelTable& table, std::int64_t usable);   ///< float, double and complex.
+void fill_halves(KernelTable& table, std::int64_t usable);   ///< float16, bfloat16.
+void fill_pairs(KernelTable& table);                         ///< min_loc, max_loc.
 
-/// A new table for the instruction sets that are allowed now (tests restrict them).
-KernelTable make_kernel_table();
+/// A new table for those of usable_instructions() that are in `usable` (tests restrict them).
+KernelTable make_kernel_table(std::int64_t usable);
 /// The table of this process, made at the first call. Thread-safe.
 const KernelTable& kernel_table();
 
