@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team: made by the planner on this machine's model.
 #include "base/usable_cpus.hpp"
+#include "machine/discover/planning_model.hpp"
 #include "team/team_shared.hpp"
 
-#include <corymb/discover.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/planner.hpp>
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -34,15 +35,9 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
 /// so that no plan relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
-/// The model of this machine as far as the calling thread may use it: the measured one where there
-/// is one that fits, else its topology.
-Machine model_here() {
-    auto cached = load_cached_machine();
-    return cached ? std::move(*cached) : discover_topology();
-}
-
-/// The same for what all processes of a team may use together; found once for each such set. A
-/// process bound to one CPU looks around for a moment as if it were not.
+/// The model of this machine for what all processes of a team may use together, or else the calling
+/// thread; found once for each such set. A process bound to one CPU looks around for a moment as if
+/// it were not.
 std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
     static std::mutex mutex;
     static std::map<std::vector<int>, std::shared_ptr<const Machine>> known;
@@ -53,7 +48,7 @@ std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
         if (!cpus.empty()) {
             set_affinity_mask(cpus); // Refused: this process's part is all that it knows.
         }
-        machine = std::make_shared<const Machine>(model_here());
+        machine = std::make_shared<const Machine>(discover::planning_model());
     }
     return machine;
 }
@@ -106,41 +101,79 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
     return placement;
 }
 
+/// What plans of one team are made on.
+struct Ground {
+    std::shared_ptr<const Machine> machine;
+    std::vector<int> placement;
+    bool crowded = false;
+};
+
+Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where) {
+    Ground ground;
+    const auto cpus = where.cpus.empty() ? affinity_mask().size() : where.cpus.size();
+    if (!cpu_of_rank.empty() || static_cast<std::size_t>(where.size) <= cpus) {
+        ground.machine = this_machine(where.cpus);
+        ground.placement = placement_of(*ground.machine, cpu_of_rank, where.size);
+    }
+    ground.crowded = where.size > where.usable || ground.placement.empty();
+    if (ground.placement.empty()) {
+        ground.machine = std::make_shared<const Machine>(uniform_machine(where.size));
+    }
+    if (where.copies.present()) {
+        auto among_processes = std::make_shared<Machine>(*ground.machine);
+        among_processes->kernel_copy =
+            ground.crowded ? without_warm_caches(where.copies) : where.copies;
+        ground.machine = std::move(among_processes);
+    }
+    return ground;
+}
+
+/// The ground of a team, found when it is first asked for. Thread-safe.
+class GroundWhenNeeded {
+public:
+    GroundWhenNeeded(std::vector<int> cpu_of_rank, Surroundings where)
+        : cpu_of_rank_(std::move(cpu_of_rank)), where_(std::move(where)) {}
+    const Ground& get() {
+        const std::lock_guard lock(mutex_);
+        if (!ground_) {
+            ground_ = ground_of(cpu_of_rank_, where_);
+        }
+        return *ground_;
+    }
+    [[nodiscard]] const Surroundings& team() const noexcept { return where_; }
+
+private:
+    std::mutex mutex_;
+    std::vector<int> cpu_of_rank_;
+    Surroundings where_;
+    std::optional<Ground> ground_;
+};
+
 } // namespace
 
 PlanSource default_plans(const TeamOptions& options, const Surroundings& where) {
-    std::shared_ptr<const Machine> machine;
-    std::vector<int> placement;
-    const auto cpus = where.cpus.empty() ? affinity_mask().size() : where.cpus.size();
-    if (!options.cpus.empty() || static_cast<std::size_t>(where.size) <= cpus) {
-        machine = this_machine(where.cpus);
-        placement = placement_of(*machine, options.cpus, where.size);
+    auto known = std::make_shared<GroundWhenNeeded>(options.cpus, where);
+    if (where.cpus.empty()) {
+        known->get(); // As this thread may, and while no rank waits.
     }
-    const bool crowded = where.size > where.usable || placement.empty();
-    if (placement.empty()) {
-        machine = std::make_shared<const Machine>(uniform_machine(where.size));
-    }
-    if (where.copies.present()) {
-        auto among_processes = std::make_shared<Machine>(*machine);
-        among_processes->kernel_copy = crowded ? without_warm_caches(where.copies) : where.copies;
-        machine = std::move(among_processes);
-    }
-    return [machine, placement, crowded, moves = moves_at_run_time(where.size, crowded),
-            cpus = where.usable, pull = where.pull, push = where.push](const PlanNeed& need) {
+    // Of several processes one makes a plan: the others need no model.
+    return [known = std::move(known)](const PlanNeed& need) {
+        const Ground& ground = known->get();
+        const Surroundings& team = known->team();
         const bool is_any = need.bytes == any_part_bytes;
         PlanRequest request;
         request.op = need.op;
-        request.placement = placement;
+        request.placement = ground.placement;
         request.root = is_rooted(need.op) ? need.root : -1;
         request.bytes = is_any ? typical_part_bytes : need.bytes;
-        request.moves = moves;
+        request.moves = moves_at_run_time(team.size, ground.crowded);
         request.ordered = need.ordered;
         request.keeps_parts = need.keeps_parts;
-        request.oversubscribed = crowded;
-        request.cpus = cpus;
-        request.pull = pull;
-        request.push = push;
-        Plan plan = make_plan(*machine, request).plan;
+        request.oversubscribed = ground.crowded;
+        request.cpus = team.usable;
+        request.pull = team.pull;
+        request.push = team.push;
+        Plan plan = make_plan(*ground.machine, request).plan;
         if (is_any) {
             plan.bytes_max = need.bytes; // The team proves it for that, too.
         }
