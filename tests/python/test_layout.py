@@ -96,3 +96,16 @@ def test_terminal_picture_fits(count: int, width: int, colour: bool) -> None:
     lines = terminal.heat_map(console, matrix, [str(i) for i in range(count)], "ns", True)
     assert all(line.cell_len <= max(width, 16) for line in lines[:-1])
     assert len(lines) <= terminal.HIGHEST_LINES + 2
+
+
+def test_noise_does_not_look_like_structure() -> None:
+    similar = np.array([[np.nan, 55.6], [55.8, np.nan]])
+    low, high = palette.limits_of(similar)
+    assert low < 50 < 60 < high
+    assert abs(
+        terminal.position_in(55.6, (low, high, False))
+        - terminal.position_in(55.8, (low, high, False))
+    ) < 0.05  # fmt: skip
+    assert palette.limits_of(np.array([[np.nan, 10.0], [90.0, np.nan]])) == (10, 90)
+    assert palette.limits_of(np.full((1, 1), np.nan)) == (0, 1)
+    assert palette.limits_of(np.zeros((2, 2))) == (0, 1)

@@ -165,8 +165,8 @@ def learned(facts: study.Study) -> list[str]:
     ]
     if errors:
         lines.append(
-            "The simulation was off by "
-            f"{100 * statistics.median(errors):.0f} % (median of {len(errors)} operations)."
+            f"The simulation was off by {100 * statistics.median(errors):.0f} % (median of "
+            f"{len(errors)} operations, each timed alone); corymb bench prediction says more."
         )
     verdict = study.bench_verdict(facts.bench)
     if any(verdict.values()):

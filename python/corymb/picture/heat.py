@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
+from corymb.picture.palette import limits_of
 from corymb.picture.style import COLOR_SCALE, styled
 
 LARGEST_WITH_NUMBERS = 12
@@ -66,10 +67,7 @@ def _heat_map(
     matrix: NDArray[np.float64], cpus: Sequence[int], unit: str, column: int
 ) -> go.Heatmap:
     with_numbers = len(cpus) <= LARGEST_WITH_NUMBERS
-    present = matrix[np.isfinite(matrix)]
-    limits = (float(present.min()), float(present.max())) if len(present) else (0.0, 1.0)
-    if limits[0] == limits[1]:
-        limits = (limits[0] * 0.9, limits[1] * 1.1 or 1.0)
+    limits = limits_of(matrix)
     names = [str(cpu) for cpu in cpus]
     return go.Heatmap(
         z=matrix.astype(np.float32),

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+SPAN_LEAST = 0.25  # of the mean: what differs less has similar colours
+
 # Viridis at nine even steps: perceptually uniform, dark is cheap, bright is dear.
 VIRIDIS = (
     (68, 1, 84),
@@ -28,6 +33,19 @@ INK = "#1f2933"
 GREY = "#7b8794"
 PALE = "#e4e7eb"
 PEERS = (VERMILION, GREEN, ORANGE, PURPLE, SKY, INK, GREY, "#8B6914", "#5D3A9B", "#A0A000")
+
+
+def limits_of(matrix: NDArray[np.float64]) -> tuple[float, float]:
+    """The values that get the first and the last colour: the lowest and the highest, but far enough
+    apart that noise does not look like structure."""
+    present = matrix[np.isfinite(matrix)]
+    if not len(present) or present.max() <= 0:
+        return 0.0, 1.0
+    low, high = float(present.min()), float(present.max())
+    least = SPAN_LEAST * (low + high) / 2
+    if high - low < least:
+        low, high = (low + high - least) / 2, (low + high + least) / 2
+    return low, high
 
 
 def viridis(position: float) -> tuple[int, int, int]:

@@ -97,7 +97,8 @@ def _plans(study: Study, name: str) -> Section:
         above = f"{100 * (choice.predicted / bound - 1):.1f} %" if bound > 0 else "-"
         row = [
             Cell(op), Cell(choice.plan.algorithm), Cell(str(choice.plan.root), True),
-            Cell(f"{choice.predicted:.1f}", True), Cell(f"{bound:.1f} ({choice.bound_kind})", True),
+            Cell(f"{choice.predicted:.1f}", True),
+            Cell(f"{bound:.1f} ({choice.bound_kind})" if bound > 0 else "-", True),
             Cell(above, True),
         ]  # fmt: skip
         if ran:
@@ -108,6 +109,11 @@ def _plans(study: Study, name: str) -> Section:
         f"shown. Predictions are simulated on {name}; no plan of messages can beat the lower "
         "bound in this model."
     )
+    if ran:
+        caption += (
+            " Measured one at a time, from the arrival of the last rank until the last is done, "
+            "which includes reading a clock."
+        )
     return Section("The plans", caption, "simulated", header=header, rows=rows)
 
 

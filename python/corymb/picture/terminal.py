@@ -14,7 +14,7 @@ from rich.style import Style
 from rich.text import Text
 
 from corymb.layout import downsample
-from corymb.picture.palette import viridis
+from corymb.picture.palette import limits_of, viridis
 
 SHADES_UNICODE = "·░▒▓█"
 SHADES_ASCII = ".:-=+*#%@"
@@ -25,11 +25,8 @@ DIAGONAL = (128, 128, 128)
 
 
 def scale_of(matrix: NDArray[np.float64]) -> tuple[float, float, bool]:
-    """Lowest and highest present value, and whether the scale should be logarithmic."""
-    present = matrix[np.isfinite(matrix)]
-    if not len(present):
-        return 0.0, 1.0, False
-    low, high = float(present.min()), float(present.max())
+    """The ends of the scale, and whether it should be logarithmic."""
+    low, high = limits_of(matrix)
     return low, high, low > 0 and high > 6 * low
 
 
