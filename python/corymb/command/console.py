@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from rich.console import Console
@@ -18,9 +18,18 @@ Report = Callable[[float, str], None]
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+class Output(Console):
+    """Falls silent when its reader leaves, as `head` does: files that were asked for are written
+    all the same."""
+
+    def on_broken_pipe(self) -> None:
+        with suppress(SystemExit):
+            super().on_broken_pipe()
+
+
 def output(quiet: bool = False) -> Console:
     """The console for people. Quiet when stdout carries JSON."""
-    return Console(quiet=quiet, highlight=False)
+    return Output(quiet=quiet, highlight=False)
 
 
 def say_error(text: str) -> None:
