@@ -37,6 +37,7 @@ struct Words {
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
     std::uint64_t no_hook = 0;              ///< Not 0: the MPI of a rank has no hook.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
+    std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
     std::uint64_t pid = 0;
@@ -85,6 +86,11 @@ bool has_a_cpu_each(const Group& group, const Words& all) {
     return group.size <= cpus;
 }
 
+/// A number whose bitwise or over the ranks is that of the greatest one.
+std::uint64_t as_ones(std::uint64_t count) noexcept {
+    return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
+}
+
 /// The first words of a rank; rank 0 makes the memory.
 void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.machine = machine_and_namespace();
@@ -92,6 +98,7 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     add_own_cpus(words);
     words.always = is_switched("always") ? 1 : 0;
     words.no_hook = has_hook() ? 0 : 1;
+    words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
     } else if (!library().missing.empty()) {
@@ -117,11 +124,12 @@ int visit(void* /*context*/) noexcept {
 /// Blocking and nonblocking calls are to come in the same order everywhere, but MPI libraries do
 /// not mind, and programs have them cross. So how many nonblocking ones came before is agreed upon:
 /// a rank that has made fewer leaves the next ones to the MPI. True: that has worked.
-bool agree_on_early_requests(Group& group) {
+bool agree_on_early_requests(Group& group, const Words& all) {
     const Host& mpi = host();
     const std::uint64_t mine = group.early_requests;
-    std::uint64_t most = 0;
-    if (mpi.Allreduce(&mine, &most, 1, mpi.type_uint64, mpi.op_max, group.comm) != MPI_SUCCESS) {
+    auto most = static_cast<std::uint64_t>(std::popcount(all.early_requests));
+    if (most == 64 &&
+        mpi.Allreduce(&mine, &most, 1, mpi.type_uint64, mpi.op_max, group.comm) != MPI_SUCCESS) {
         return false;
     }
     group.early_requests = most - mine;
@@ -142,7 +150,7 @@ std::uint64_t negotiate(Group& group) {
     group.can_request = words.no_hook == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         const std::uint64_t objections = meet_on_nodes(group);
-        return objections != 0 || agree_on_early_requests(group)
+        return objections != 0 || agree_on_early_requests(group, words)
                    ? objections
                    : static_cast<std::uint64_t>(Objection::not_attached);
     }
@@ -165,7 +173,7 @@ std::uint64_t negotiate(Group& group) {
     } else if (!has_nonce(group, group.rank, words.nonce)) {
         object(proved, Objection::other_memory);
     }
-    if (agree(group.comm, proved) && !agree_on_early_requests(group)) {
+    if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
         object(proved, Objection::not_attached);
     }
     return proved.objections;

@@ -62,12 +62,35 @@ static int cross(int rank, int size) {
     return bad;
 }
 
+/// One rank is many calls ahead when the communicator gets its team.
+static int run_ahead(int rank, int size) {
+    enum { calls = 70 };
+    MPI_Request requests[calls];
+    int one = 1, bad = 0, sums[calls];
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int turn = 0; turn < 2; ++turn) {
+        for (int i = 0; turn == (rank != 0) && i < calls; ++i) {
+            MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
+        }
+        for (int i = 0; turn == 0 && i < 5; ++i) {
+            MPI_Barrier(comm);
+        }
+    }
+    MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < calls; ++i) {
+        bad += sums[i] != size;
+    }
+    MPI_Comm_free(&comm);
+    return bad;
+}
+
 int main(int argc, char** argv) {
     int rank, size, bad, all = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    bad = write_to_waiting(rank, size) + cross(rank, size);
+    bad = write_to_waiting(rank, size) + cross(rank, size) + run_ahead(rank, size);
     MPI_Reduce(&bad, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         printf("%d wrong\n", all);
