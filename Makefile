@@ -28,8 +28,8 @@ cluster-regret: ## Chosen over best measured scheme at 40 points of such cluster
 simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-dev)
 	@tools/simgrid_check.sh
 
-mpi-conformance: ## mpi4py's own tests with corymb and without, after make test STAGES=mpi
-	@build/venv/bin/python tools/mpi_conformance.py
+mpi-conformance: ## mpi4py's own tests with corymb and without, on three MPI libraries
+	@tools/mpi_pairs.sh conformance
 
 mpi-applications: ## A solver, a transposition, k-means with corymb and without
 	@tools/mpi_pairs.sh applications
