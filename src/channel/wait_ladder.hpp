@@ -7,10 +7,11 @@
 // Layout: private to the thread but for the parking spot and the team's `broken` flag.
 //
 // Protocol:
-//   1. look at the word a few times with a pause between; 2. wait awake within the budgets of
-//   Patience;
-//   3. park. On 2 and 3 the rank's other operations go on between looks (set_background), and the
-//   team's broken flag and the deadline are checked between looks.
+//   1. Look at the word a few times with a pause between.
+//   2. Wait awake within the budgets of Patience.
+//   3. Park.
+//   On 2 and 3 the rank's other operations go on between looks (set_background), and the team's
+//   broken flag and the deadline are checked.
 //
 // Order: none of its own; the caller names the order of its word. The broken flag is relaxed: it
 // carries no data, its reader takes the team's mutex for the details.

@@ -14,24 +14,20 @@
 // Protocol:
 //   arrive    subtract from the arrivals to come (A1); who takes the last one is last, runs the
 //             completion function, and calls complete.
-//   complete  1. arrivals = next phase | expected; 2. store the phase (P1); 3. light fence; 4. if
-//   there
-//             are sleepers, wake all.
-//   wait      look at the phase (P1), awake for a while; then 1. sleepers + 1; 2. heavy fence; 3.
-//   sleep
-//             while the phase is the old one; 4. sleepers - 1.
+//   complete  1. arrivals = next phase | expected; 2. store the phase (P1); 3. light fence;
+//             4. if there are sleepers, wake all.
+//   wait      look at the phase (P1), awake for a while; then 1. sleepers + 1; 2. heavy fence;
+//             3. sleep while the phase is the old one; 4. sleepers - 1.
 //   drop      subtract one from expected, before the dropper's own arrival.
 //
 // Order:
 //   A1: release and acquire of the read-modify-writes of `arrivals`: the last arrival comes after
 //       everything before all others' arrivals, drops included.
 //   P1: release store of `phase` in complete -> acquire load in wait: releases the waiters after
-//   the
-//       completion function. `expected` and `arrivals` in complete are relaxed: next used after A1
-//       or P1.
-//   F1: light_fence between the store of `phase` and the load of `sleepers` <-> heavy_fence between
-//   the
-//       addition to `sleepers` and the kernel's look at `phase`: no wake-up is lost.
+//       the completion function. `expected` and `arrivals` in complete are relaxed: they are next
+//       used after A1 or P1.
+//   F1: light_fence between the store of `phase` and the load of `sleepers` <-> heavy_fence
+//       between the addition to `sleepers` and the kernel's look at `phase`: no wake-up is lost.
 //
 // Progress: arrive and complete are wait-free; wait waits for the other participants.
 //

@@ -52,6 +52,16 @@ def test_bench_multicast(corymb_call: Command) -> None:
     assert "--bytes" in refused.stderr
 
 
+def test_bench_shows_who_burns_cpu_time(corymb_call: Command) -> None:
+    many = str(2 * max(2, len(os.sched_getaffinity(0))))
+    arguments = ("bench", "barrier", "--threads", many, "--seconds", "1", "--contestants", "corymb")
+    done = corymb_call(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "oversubscribed" in done.stdout
+    assert "CPU, ns" in done.stdout
+    assert "slower in" in done.stdout
+
+
 def test_bench_prediction(corymb_call: Command) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one CPU: no plan has a CPU for each rank")

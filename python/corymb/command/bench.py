@@ -157,22 +157,24 @@ def show(out: Console, rows: Sequence[dict[str, Any]]) -> None:
         payload = "" if op == "barrier" else f", {size} B"
         bound = "pinned" if pinned else "not pinned"
         out.print(f"[bold]{op}[/], {ranks} ranks{payload}, {regime}, {bound}")
-        out.print(_case_table(members))
+        out.print(_case_table(members, with_cpu=regime != "alone"))
     show_verdict(out, rows)
 
 
-def _case_table(members: Sequence[dict[str, Any]]) -> Table:
+def _case_table(members: Sequence[dict[str, Any]], with_cpu: bool) -> Table:
+    """The CPU time that all ranks burn says something where they could sleep meanwhile."""
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("contestant", overflow="fold")
-    for title in ("median, ns", "quartiles, ns", "of corymb"):
+    for title in ("median, ns", "quartiles, ns", "of corymb", *(["CPU, ns"] * with_cpu)):
         table.add_column(title, justify="right")
     measured = [row for row in members if row["median_ns"] is not None]
     for row in sorted(measured, key=lambda row: row["median_ns"]):
         ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f} x"
-        table.add_row(
-            row["contestant"], f"{row['median_ns']:,.1f}", f"{row['q25']:,.0f}-{row['q75']:,.0f}",
-            ratio, style="bold" if row["contestant"] == "corymb" else None,
-        )  # fmt: skip
+        cells = [f"{row['median_ns']:,.1f}", f"{row['q25']:,.0f}-{row['q75']:,.0f}", ratio]
+        if with_cpu:
+            cells.append("" if row["cpu_ns"] is None else f"{row['cpu_ns']:,.0f}")
+        style = "bold" if row["contestant"] == "corymb" else None
+        table.add_row(row["contestant"], *cells, style=style)
     for row in members:
         if row["median_ns"] is None:
             table.add_row(row["contestant"], "-", f"skipped: {row['skipped']}", "", style="dim")

@@ -17,10 +17,9 @@ struct EdgeTicks {
 };
 
 /// Fixed-point copy of the costs of one flow. A tick is a power of two of the model's unit, so
-/// small
-/// that rounding does not matter (at least 2^13 ticks in the dearest message) and so large that no
-/// tree over the group can overflow. Integers make the search the same on every platform: no fused
-/// multiply-add, no library function can change a comparison.
+/// small that rounding does not matter (at least 2^13 ticks in the dearest message) and so large
+/// that no tree over the group can overflow. Integers make the search the same on every platform:
+/// no fused multiply-add, no library function can change a comparison.
 class EdgeTable {
 public:
     explicit EdgeTable(const TreeCosts& costs);

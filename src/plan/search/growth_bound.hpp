@@ -9,9 +9,9 @@ namespace corymb {
 
 /// How early the best rank of the group can have served its k-th child is, for one rank, the
 /// one-machine problem of on-time jobs (exact by Moore and Hodgson 1968). If every rank were as
-/// good
-/// as the best for every k, the greedy growth of the informed ranks is the fastest possible; the
-/// time at which it reaches all of them bounds every tree. A fixed root grows by its own profile.
+/// good as the best for every k, the greedy growth of the informed ranks would be the fastest
+/// possible; the time at which it reaches all of them bounds every tree. A fixed root grows by its
+/// own profile.
 double growth_bound(const TreeCosts& costs, Rank root);
 
 /// The same with separate profiles inside and between the groups of a partition. A rank may serve
