@@ -20,11 +20,12 @@ from typing import Any
 import pairs
 
 BLOCKING = (
-    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall",
-    "Reduce_scatter", "Allgatherv",
+    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv",
+    "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Reduce_scatter", "Reduce_scatter_block",
 )  # fmt: skip
 NONBLOCKING = (
-    "Ibarrier", "Ibcast", "Ireduce", "Iallreduce", "Igather", "Iscatter", "Iallgather", "Ialltoall",
+    "Ibarrier", "Ibcast", "Ireduce", "Iallreduce", "Igather", "Igatherv", "Iscatter", "Iscatterv",
+    "Iallgather", "Iallgatherv", "Ialltoall", "Ialltoallv", "Ireduce_scatter",
 )  # fmt: skip
 # A row at or above this counts as never slower.
 NOT_SLOWER = 0.97
