@@ -5,7 +5,8 @@ the steps of `corymb plan --json`, and computes when each rank is done.
 The rules are those of docs/model.md for small payloads on imported machines: a sender is busy for
 send(p, q) and the message is there when it ends; the receiver is busy for receive(p, q) from the
 later of its own time and that one. A publication is one store, as dear as the dearest send to one
-of its readers; a reader is busy as with a message.
+of its readers. They get it one after the other, nearest first: each waits for the sends that those
+before it would have cost, and is then busy as with a message.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ class Replay:
             for step in steps:
                 if step["step"] in READING:
                     self.readers[step["peer"], step.get("ordinal", 0)].append(rank)
+        for (owner, _), ranks in self.readers.items():
+            here = self.cpus[owner]
+            ranks.sort(key=lambda r, here=here: (self.receive[here, self.cpus[r]], self.cpus[r]))
 
     def do(self, rank: int, step: dict[str, Any]) -> bool:
         """Does the step if it can be done now."""
@@ -98,7 +102,11 @@ class Replay:
         if kind in READING:
             which = step.get("ordinal", 0)
             stored = self.published[peer]
-            return stored[which] if which < len(stored) else None
+            if which >= len(stored):
+                return None
+            readers = self.readers[peer, which]
+            ahead = readers[: readers.index(rank)]
+            return stored[which] + sum(self.send[self.cpus[peer], self.cpus[r]] for r in ahead)
         if kind not in RECEIVING:
             raise ValueError(f"unknown step {kind}")
         waiting = self.messages[peer, rank, kind == "wait"]
