@@ -280,8 +280,27 @@ def test_measure_caches_the_model(corymb_command: Command, tmp_path: Path) -> No
     done = corymb_command("map", "--measure", "--budget", "2", env=environment)
     assert done.returncode == 0, done.stderr
     assert "measuring" in done.stderr
+    if len(os.sched_getaffinity(0)) < 2:
+        return  # Nothing was measured.
     [model] = (tmp_path / "cache").iterdir()
     assert corymb.Machine.load(model).source == "measured"
+
+
+def test_one_cpu_leaves_the_cached_model_alone(environment: dict[str, str], tmp_path: Path) -> None:
+    import subprocess
+
+    cpu = min(os.sched_getaffinity(0))
+    line = f"taskset -c {cpu} {sys.executable} -m corymb map --measure --budget 2"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        capture_output=True,
+        text=True,
+        env=environment | {"CORYMB_CACHE_DIR": str(tmp_path / "cache")},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "One CPU" in done.stdout
+    assert not list(tmp_path.glob("cache/*"))
 
 
 def test_reader_of_stdout_that_leaves(environment: dict[str, str], tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def command(
     heading(out, 4, "What was learned")
     for line in learned(facts):
         out.print("  " + line, markup=False)
-    show_files(out, output)
+    show_files(out, output, None if alone else corymb.cached_model_path())
     if json is not None:
         files.write_json(json, report.as_json(facts, chosen))
 
@@ -182,10 +182,9 @@ def _message(pair_class: Any) -> float:
     return float(pair_class.send.median + pair_class.receive.median)
 
 
-def show_files(out: Console, output: str) -> None:
-    model = corymb.cached_model_path()
+def show_files(out: Console, output: str, model: Path | None) -> None:
     if output != "-":
         out.print(f"  report  {Path(output).resolve()}", markup=False, soft_wrap=True)
-    if model.exists():
+    if model is not None and model.exists():
         out.print(f"  model   {model}", markup=False, soft_wrap=True)
     out.print("  Next: corymb --help, corymb doctor, corymb plan barrier")

@@ -75,6 +75,8 @@ def measure_here(budget_s: float, full_matrix: bool = False) -> corymb.Machine:
     """Measures with a progress bar and caches the model; a cache that cannot be written is said."""
     with console.progress_bar("measuring this machine") as report:
         machine = corymb.measure(budget_s=budget_s, full_matrix=full_matrix, progress=report)
+    if len(machine) < 2:
+        return machine  # It holds no cost; the cached model of all CPUs is worth more.
     path = corymb.cached_model_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
