@@ -175,20 +175,18 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
-    return turn.take(
-        bytes_of(parts),
-        [&] {
-            Work work = vector_work(CORYMB_ALLGATHER, bytes);
-            work.write_parts(out, parts);
-            if (in_place) {
-                work.input = CORYMB_IN_PLACE;
-                work.read_part_from_output(out, parts, turn.rank());
-            } else {
-                work.read(in, in_count, layout);
-            }
-            return work;
-        },
-        false);
+    // All ranks know all lengths.
+    return turn.take(bytes_of(parts), [&] {
+        Work work = vector_work(CORYMB_ALLGATHER, bytes);
+        work.write_parts(out, parts);
+        if (in_place) {
+            work.input = CORYMB_IN_PLACE;
+            work.read_part_from_output(out, parts, turn.rank());
+        } else {
+            work.read(in, in_count, layout);
+        }
+        return work;
+    });
 }
 
 int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
