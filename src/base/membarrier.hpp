@@ -30,11 +30,16 @@ inline bool available() noexcept {
 /// From now on light fences of this process are full ones. Not undone.
 void use_full_light_fences() noexcept;
 
+/// For both ends of a pair that does without the system call.
+inline void full() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 inline void light() noexcept {
     if (detail::asymmetric.load(std::memory_order_relaxed)) [[likely]] {
         std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        full();
     }
 }
 

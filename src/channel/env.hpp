@@ -12,6 +12,7 @@
 //   read_process  a copy out of another process's memory (only the engine needs it);
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
+//   full_fence    orders everything before it against everything after it;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
 // The heavy fence and the two of the futex take the Reach: whether other processes take part.
 #pragma once
@@ -88,6 +89,8 @@ struct StandardEnv {
 
     static void light_fence() noexcept { membarrier::light(); }
     static void heavy_fence(Reach reach = Reach::process) noexcept { membarrier::heavy(reach); }
+
+    static void full_fence() noexcept { membarrier::full(); }
 
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::int64_t timeout_ns, Reach reach = Reach::process) noexcept {

@@ -9,11 +9,12 @@
 //   line  bytes  field    written by      read by
 //   0     4      parked   owner, wakers   wakers, kernel
 //   0     4      reach    at the start    owner, wakers    whether wakers are in other processes
+//   0     4      fencing  at the start    owner, wakers    which fences both sides execute
 //
 // Protocol:
-//   owner  1. parked = 1; 2. heavy fence; 3. look at the condition once more; 4. if it does not
+//   owner  1. parked = 1; 2. own fence; 3. look at the condition once more; 4. if it does not
 //          hold: sleep while parked == 1, then go to 1 unless it holds; 5. parked = 0.
-//   waker  1. make the condition true; 2. light fence; 3. if parked: exchange it for 0 and, if that
+//   waker  1. make the condition true; 2. own fence; 3. if parked: exchange it for 0 and, if that
 //          returned 1, wake the owner.
 //   A waker that comes late can find a newer announcement and take it back: the owner's sleep then
 //   returns at once, it looks at the condition and announces again. Wake-ups are never lost,
@@ -25,7 +26,8 @@
 //       two loads sees the other side's store. All accesses to `parked` are relaxed: nothing is
 //       published through it, the condition word carries its own release/acquire pair. Between
 //       processes the heavy fence is the one that reaches all of them (base/membarrier.hpp);
-//       a team in which one process cannot be reached has full light fences.
+//       a team in which one process cannot be reached has full light fences. With Fencing::both the
+//       two are full_fence <-> full_fence instead.
 //
 // Progress: wake_if_parked is wait-free but for the system call when the owner sleeps.
 //
@@ -40,16 +42,28 @@
 
 namespace corymb::channel {
 
+/// Who pays for a sleep. The heavy fence interrupts other CPUs, which takes microseconds: too much
+/// for an owner that sleeps again and again because it has no CPU of its own.
+enum class Fencing : std::uint32_t {
+    owner, ///< A heavy fence before each sleep, a light one for each wake-up.
+    both,  ///< A full fence each.
+};
+
 template <class Env>
 class alignas(line_pair_bytes) ParkingSpot {
 public:
     ParkingSpot() noexcept = default;
-    explicit ParkingSpot(Reach reach) noexcept : reach_(reach) {}
+    explicit ParkingSpot(Reach reach, Fencing fencing = Fencing::owner) noexcept
+        : reach_(reach), fencing_(fencing) {}
 
     /// Owner: says that it is about to sleep. It must look at its condition after this call.
     void announce() noexcept {
         parked_.store(1, std::memory_order_relaxed);
-        Env::heavy_fence(reach_); // F1
+        if (fencing_ == Fencing::both) {
+            Env::full_fence(); // F1
+        } else {
+            Env::heavy_fence(reach_); // F1
+        }
     }
     /// Owner: sleeps until woken or `timeout_ns` has passed; may return early.
     void sleep(std::int64_t timeout_ns) noexcept {
@@ -80,7 +94,11 @@ public:
 
     /// Waker: to be called after the store that makes the owner's condition true.
     void wake_if_parked() noexcept {
-        Env::light_fence(); // F1
+        if (fencing_ == Fencing::both) {
+            Env::full_fence(); // F1
+        } else {
+            Env::light_fence(); // F1
+        }
         if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
             wake();
         }
@@ -94,7 +112,8 @@ private:
     }
 
     typename Env::template Atomic<std::uint32_t> parked_;
-    Reach reach_ = Reach::process; ///< Of the wakers; never changes.
+    Reach reach_ = Reach::process;     ///< Of the wakers; never changes.
+    Fencing fencing_ = Fencing::owner; ///< Never changes.
 };
 
 } // namespace corymb::channel

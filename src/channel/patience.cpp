@@ -26,8 +26,9 @@ constexpr std::int64_t moving_most = 20'000 * microsecond;
 // Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
 // teammates together would need has given a whole time slice to somebody else.
 constexpr std::int64_t yield_most = 400 * microsecond;
-// A teammate on another CPU is through with all that stand in line there in about this time.
-constexpr std::int64_t keep_most = 50 * microsecond;
+// A teammate that runs on another CPU answers within this time; one that does not run there needs
+// a turn first, and may need one of those that stand in line here before that.
+constexpr std::int64_t keep_most = 4 * microsecond;
 constexpr std::int64_t yield_too_long = 500 * microsecond;
 // The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
 // and then: they are given up when together they have cost more than sleeps would have.

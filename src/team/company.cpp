@@ -15,7 +15,8 @@ void TeamShared::set_pids(const std::vector<std::uint32_t>& pids) {
 }
 
 void TeamShared::tell_pids(Offset arena, const std::vector<Rank>& ranks) {
-    team::Fabric<team::Env> part(Arena(*memory, arena), static_cast<int>(ranks.size()));
+    const auto size = static_cast<int>(ranks.size());
+    team::Fabric<team::Env> part(Arena(*memory, arena), size, 0, team::fencing_of(size, usable));
     const std::lock_guard lock(*memory);
     for (std::size_t place = 0; place < ranks.size(); ++place) {
         part.state(static_cast<Rank>(place)).pid = fabric.state(ranks[place]).pid;

@@ -41,6 +41,11 @@ enum class Kind : std::uint32_t {
     crowd,
 };
 
+/// Ranks that have no CPU of their own sleep often.
+constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
+    return ranks > usable_cpus ? channel::Fencing::both : channel::Fencing::owner;
+}
+
 /// Number of a set of edges; 0 is that of blocking operations.
 using LaneId = std::uint32_t;
 
@@ -58,7 +63,7 @@ using LinePublication = channel::PublicationRing<Env, line_payload_bytes, 2 * li
 /// What one rank says to everybody: how far it is, and whether it sleeps.
 template <class Env>
 struct RankState {
-    explicit RankState(Reach reach) noexcept : spot(reach) {}
+    RankState(Reach reach, channel::Fencing fencing) noexcept : spot(reach, fencing) {}
 
     /// Operations that the rank has begun; written by it on every operation, read after a timeout.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
@@ -125,8 +130,10 @@ inline Readers publication_readers(const Plan& plan) {
 template <class Env>
 class Fabric {
 public:
-    Fabric(const Arena& arena, int size, LaneId lane = 0)
-        : arena_(arena), size_(size), lane_(lane), states_(make_states()) {}
+    /// `fencing` holds for the rank states if they are not there yet.
+    Fabric(const Arena& arena, int size, LaneId lane = 0,
+           channel::Fencing fencing = channel::Fencing::owner)
+        : arena_(arena), size_(size), lane_(lane), states_(make_states(fencing)) {}
 
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Arena& arena() noexcept { return arena_; }
@@ -171,15 +178,15 @@ private:
         return {static_cast<std::uint32_t>(kind), lane_, from, to, 0};
     }
 
-    RankState<Env>* make_states() {
+    RankState<Env>* make_states(channel::Fencing fencing) {
         const auto count = static_cast<std::size_t>(size_);
         const Reach reach = arena_.memory().reach();
         return arena_.find_or_make_sized<RankState<Env>>(
             {static_cast<std::uint32_t>(Kind::states)}, count * sizeof(RankState<Env>),
-            [count, reach](void* place) {
+            [count, reach, fencing](void* place) {
                 auto* const states = static_cast<RankState<Env>*>(place);
                 for (std::size_t rank = 0; rank < count; ++rank) {
-                    new (states + rank) RankState<Env>(reach);
+                    new (states + rank) RankState<Env>(reach, fencing);
                 }
             });
     }

@@ -105,11 +105,11 @@ bool uses(const Plan& plan, Mechanism via) {
 
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
                        const TeamOptions& given, std::shared_ptr<team::Company> others)
-    : memory(std::move(where)), company(std::move(others)), fabric(arena, size),
+    : memory(std::move(where)), company(std::move(others)), usable(usable_by(given, company.get())),
+      oversubscribed(size > usable), fabric(arena, size, 0, team::fencing_of(size, usable)),
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
-      usable(usable_by(given, company.get())), oversubscribed(size > usable),
       own_pid_(static_cast<std::uint32_t>(::getpid())),
       taken_(static_cast<std::size_t>(size), false) {
     if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {

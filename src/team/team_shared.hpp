@@ -165,13 +165,13 @@ struct TeamShared {
 
     std::shared_ptr<Memory> memory;
     std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
+    int usable;                             ///< Ranks that can run at the same time.
+    bool oversubscribed;
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;
     bool plans_given; ///< The plan source is the user's, not the default.
     std::int64_t deadline_ns;
-    int usable; ///< Ranks that can run at the same time.
-    bool oversubscribed;
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed.
 
 private:

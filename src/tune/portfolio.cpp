@@ -31,8 +31,7 @@ bool is_search(const Family& family) {
 /// for. Ranks that take turns on a CPU mostly come before the offer that they wait for, which the
 /// count of turns does not see where the root has the lowest number.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
-    return (family.name.starts_with("shared-line") && machine.shared_line.empty() &&
-            !request.oversubscribed) ||
+    return (family.publishes && machine.shared_line.empty() && !request.oversubscribed) ||
            (family.pushes && request.oversubscribed) ||
            (family.name == "pair-exchange" &&
             (machine.exchange.empty() || request.op != Collective::barrier));

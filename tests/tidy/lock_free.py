@@ -20,7 +20,7 @@ from tree import Finding, Source, Tree
 PAGE = "docs/memory-order.md"
 PARTS = ("purpose", "roles", "layout", "protocol", "order", "progress", "checked by")
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel|seq_cst)\b")
-FENCE = re.compile(r"\b(light|heavy)_fence\s*\(")
+FENCE = re.compile(r"\b(light|heavy|full)_fence\s*\(")
 TAG = re.compile(r"\b([PA]\d+) (release|acquire)\b")
 FENCE_TAG = re.compile(r"\b(F\d+)\b")
 NAMED = re.compile(r"\b([PAF]\d+)\s*:")

@@ -126,6 +126,9 @@ struct ExplorerEnv {
                             Where where = Where::current()) noexcept {
         Explorer::current().heavy_fence(where);
     }
+    static void full_fence(Where where = Where::current()) noexcept {
+        Explorer::current().full_fence(where);
+    }
     static void fence(std::memory_order order, Where where = Where::current()) noexcept {
         Explorer::current().fence(order, where);
     }

@@ -36,6 +36,7 @@ enum class Fault : std::uint8_t {
     acquire_is_relaxed,
     no_light_fence,
     no_heavy_fence,
+    no_full_fence,
     no_futex_compare, ///< futex_wait sleeps whatever the word holds.
 };
 
@@ -112,6 +113,7 @@ public:
         return old;
     }
     void fence(std::memory_order order, std::source_location where);
+    void full_fence(std::source_location where);
     void light_fence(std::source_location where);
     void heavy_fence(std::source_location where);
     void futex_wait(LocationId location, std::uint32_t expected, std::source_location where);

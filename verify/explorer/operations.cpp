@@ -104,6 +104,12 @@ void Explorer::fence(std::memory_order order, std::source_location where) {
     step_done();
 }
 
+void Explorer::full_fence(std::source_location where) {
+    if (options_.fault != Fault::no_full_fence) {
+        fence(std::memory_order_seq_cst, where);
+    }
+}
+
 void Explorer::light_fence(std::source_location where) {
     if (current_ < 0 || options_.fault == Fault::no_light_fence) {
         return;

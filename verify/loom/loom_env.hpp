@@ -101,6 +101,7 @@ struct LoomEnv {
         std::array<std::byte, N> bytes_{};
     };
 
+    static void full_fence() { loom_fence(); }
     static void light_fence() {
         if (loom_fault != LoomFault::no_light_fence) {
             loom_fence();

@@ -31,11 +31,14 @@ struct AnnouncesTooLate {
     }
 };
 
+using corymb::channel::Fencing;
+
 /// The owner waits for `Signals` signals of each of `Wakers` wakers; each brings a letter.
-template <std::size_t Wakers, std::size_t Signals, class Waiter = ParkingWaiter<0>>
+template <std::size_t Wakers, std::size_t Signals, class Waiter = ParkingWaiter<0>,
+          Fencing fencing = Fencing::owner>
 struct Parking {
     static constexpr int threads = 1 + static_cast<int>(Wakers);
-    Spot spot;
+    Spot spot{corymb::Reach::process, fencing};
     Line line[Wakers];
     Letter letter[Wakers][Signals];
 
@@ -67,6 +70,10 @@ struct Parking {
         }
     }
 };
+
+/// Both sides pay for the sleep.
+template <std::size_t Wakers, std::size_t Signals>
+using Fenced = Parking<Wakers, Signals, ParkingWaiter<0>, Fencing::both>;
 
 /// Two threads that take turns and both park.
 template <int Rounds>
@@ -143,10 +150,15 @@ int main(int argc, char** argv) {
             holds<Parking<2, 1>>("parking: 2 wakers, 1 signal each"),
             holds_large<Parking<2, 2>>("parking: 2 wakers, 2 signals each, random walks",
                                        {.executions_max = 20'000, .random = true}),
+            holds<Fenced<1, 2>>("parking with full fences: 1 waker, 2 signals"),
+            holds<Fenced<1, 2>>("parking with full fences: 1 waker, 2 signals, 2 idle wake-ups",
+                                {.spurious_wakeups = 2}),
+            holds<Fenced<2, 1>>("parking with full fences: 2 wakers, 1 signal each"),
             holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
             holds<Broken>("parking: the team breaks"),
             caught<Parking<1, 1>>("parking: no light fence", Fault::no_light_fence),
             caught<Parking<1, 1>>("parking: no heavy fence", Fault::no_heavy_fence),
+            caught<Fenced<1, 1>>("parking with full fences: none", Fault::no_full_fence),
             caught<Parking<1, 1>>("parking: sleeps without comparing", Fault::no_futex_compare),
             caught<Parking<1, 1>>("parking: release is relaxed", Fault::release_is_relaxed),
             caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),

@@ -28,6 +28,7 @@ std::span<const Family> families() {
                                  contiguous,
                                  shared_line,
                                  shared_line_tree,
+                                 all_to_all,
                                  dissemination_2,
                                  dissemination_3,
                                  dissemination_4,

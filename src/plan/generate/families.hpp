@@ -42,6 +42,8 @@ struct Family {
     bool reproducible = false;
     /// Its plans write into the buffers of other ranks (Mechanism::push).
     bool pushes = false;
+    /// What one store costs many readers decides how long its plans take.
+    bool publishes = false;
 };
 
 /// All families in portfolio order: baselines first, searched plans last.

@@ -27,6 +27,7 @@ extern const Family smelt_adaptive_shuffle_sort;
 extern const Family contiguous;
 extern const Family shared_line;
 extern const Family shared_line_tree;
+extern const Family all_to_all;
 extern const Family dissemination_2;
 extern const Family dissemination_3;
 extern const Family dissemination_4;

@@ -101,7 +101,9 @@ Plan make_tree_up(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family shared_line{"shared-line", applies, make_flat};
-constinit const Family shared_line_tree{"shared-line-tree", tree_applies, make_tree_up};
+constinit const Family shared_line{
+    .name = "shared-line", .applies = applies, .make = make_flat, .publishes = true};
+constinit const Family shared_line_tree{
+    .name = "shared-line-tree", .applies = tree_applies, .make = make_tree_up, .publishes = true};
 
 } // namespace corymb::generate

@@ -231,9 +231,50 @@ TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
     PlanRequest request = request_of(Collective::allreduce);
     request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
     request.oversubscribed = true;
-    const std::uint64_t flat = tune::context_switches(make_plan(machine, request).plan);
+    request.cpus = 2;
+    const double flat = tune::turns_in_a_row(make_plan(machine, request).plan, 2);
     request.algorithm = "recursive-doubling";
-    EXPECT_LT(flat, tune::context_switches(make_plan(machine, request).plan));
+    EXPECT_LT(flat, tune::turns_in_a_row(make_plan(machine, request).plan, 2));
+}
+
+TEST(MakePlan, RanksThatTakeTurnsMeetInOneTurnEach) {
+    const Machine machine = uniform_machine(2, 7, 20);
+    PlanRequest request = request_of(Collective::barrier);
+    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+    request.oversubscribed = true;
+    for (const int cpus : {1, 2, 4}) {
+        request.cpus = cpus;
+        request.algorithm = "best";
+        const PlanChoice best = make_plan(machine, request);
+        // Each CPU has to run each of its ranks, and one of them is where it was left.
+        const double least = 8.0 / cpus - 1;
+        EXPECT_LE(tune::turns_in_a_row(best.plan, cpus), least + 1) << best.plan.algorithm;
+        EXPECT_GE(tune::turns_in_a_row(best.plan, cpus), least) << best.plan.algorithm;
+        request.algorithm = "binomial";
+        EXPECT_GT(tune::turns_in_a_row(make_plan(machine, request).plan, cpus), least + 1);
+    }
+}
+
+TEST(MakePlan, CountsTurnsOfRepeatedOperations) {
+    Plan plan;
+    plan.steps.resize(2);
+    EXPECT_EQ(tune::turns_in_a_row(plan, 1), 0);
+    plan.op = Collective::broadcast;
+    plan.block_count = 1;
+    plan.bytes_max = 8;
+    const Blocks block{Buffer::output, 0, 1};
+    plan.steps[0] = {{.kind = StepKind::send, .via = Mechanism::line, .peer = 1, .from = block}};
+    plan.steps[1] = {{.kind = StepKind::recv, .via = Mechanism::line, .peer = 0, .to = block}};
+    // The sender is never more than a few operations ahead.
+    EXPECT_GT(tune::turns_in_a_row(plan, 1), 0);
+    EXPECT_LT(tune::turns_in_a_row(plan, 1), 1);
+    EXPECT_EQ(tune::turns_in_a_row(plan, 2), 0);
+    plan.steps[1].push_back({.kind = StepKind::signal, .peer = 0});
+    plan.steps[0].push_back({.kind = StepKind::wait, .peer = 1});
+    EXPECT_EQ(tune::turns_in_a_row(plan, 1), 2); // To the one that answers, and back.
+    EXPECT_EQ(tune::turns_in_a_row(plan, 2), 0);
+    std::swap(plan.steps[0][0], plan.steps[0][1]);
+    EXPECT_EQ(tune::turns_in_a_row(plan, 2), std::numeric_limits<double>::infinity());
 }
 
 TEST(MakePlan, JsonIsAPlanWithItsProvenance) {

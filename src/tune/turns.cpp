@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often CPUs turn from rank to rank when there are more ranks than CPUs. Each CPU gives each of
+// its ranks its turn in a ring, as yielding does; a rank runs until it has to wait. Signals travel
+// in no time, for turns take far longer. Nobody knows which ranks share a CPU, so several ways are
+// tried.
+#include "base/random.hpp"
+#include "plan/matching.hpp"
+#include "plan/shape.hpp"
+#include "plan/step_kind.hpp"
+#include "tune/portfolio.hpp"
+
+#include <corymb/simulate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace corymb::tune {
+
+namespace {
+
+/// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
+/// 690-760 ns between threads, 750-840 between processes.
+constexpr double turn_ns = 700;
+
+/// The same plan again and again, as programs call it: what a rank may do early then counts.
+class TurnsOfPlan {
+public:
+    /// `order` has all ranks: those of the first CPU in the order of their turns, and so on.
+    TurnsOfPlan(const plan::Matching& matching, std::span<const Rank> order, int cpus)
+        : matching_(matching), ranks_(order.size()), progress_(ranks_, 0) {
+        const auto count = std::min(static_cast<std::size_t>(cpus), ranks_);
+        for (std::size_t cpu = 0; cpu < count; ++cpu) {
+            const std::size_t begin = cpu * ranks_ / count;
+            cpus_.push_back({order.subspan(begin, (cpu + 1) * ranks_ / count - begin)});
+        }
+    }
+
+    /// Turns in a row of an operation; infinite if it never ends.
+    double per_operation() {
+        constexpr std::size_t many = 64; // Ranks: from here on once is enough.
+        const std::uint64_t before = ranks_ > many ? 1 : 2;
+        const std::uint64_t counted = ranks_ > many ? 1 : 4;
+        const double start = run_until(before);
+        return std::isinf(start)
+                   ? start
+                   : (run_until(before + counted) - start) / static_cast<double>(counted);
+    }
+
+private:
+    using Progress = std::uint64_t; // Steps of all operations so far, two each: acted, completed.
+    struct Cpu {
+        std::span<const Rank> ring;
+        std::size_t running = 0; ///< Place in the ring.
+    };
+
+    static std::size_t at(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
+
+    [[nodiscard]] std::uint64_t length_of(Rank rank) const {
+        return matching_.end_step(rank) - matching_.first_step(rank);
+    }
+
+    /// Until every rank has completed so many operations; turns since the very beginning.
+    double run_until(std::uint64_t operations) {
+        operations_max_ = operations + ahead_most;
+        for (;;) {
+            while (run_all()) {
+            }
+            if (all_have(operations)) {
+                return static_cast<double>(turns_);
+            }
+            if (!turn()) {
+                return std::numeric_limits<double>::infinity();
+            }
+        }
+    }
+
+    [[nodiscard]] bool all_have(std::uint64_t operations) const {
+        for (Rank rank = 0; rank < matching_.plan().size(); ++rank) {
+            if (progress_[at(rank)] < 2 * length_of(rank) * operations) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// What runs goes as far as it can; whether anything has moved.
+    bool run_all() {
+        bool moved = false;
+        for (const Cpu& cpu : cpus_) {
+            const Rank rank = cpu.ring[cpu.running];
+            while (can_move(rank)) {
+                ++progress_[at(rank)];
+                moved = true;
+            }
+        }
+        return moved;
+    }
+
+    /// Each CPU on which a rank could go on turns to the next; whether there was one.
+    bool turn() {
+        bool turned = false;
+        for (Cpu& cpu : cpus_) {
+            if (std::ranges::any_of(cpu.ring, [this](Rank rank) { return can_move(rank); })) {
+                cpu.running = (cpu.running + 1) % cpu.ring.size();
+                turned = true;
+            }
+        }
+        turns_ += turned ? 1 : 0;
+        return turned;
+    }
+
+    [[nodiscard]] bool is_completed(plan::StepNumber number, std::uint64_t operation) const {
+        return reached(number, operation) >= 2;
+    }
+
+    /// Half steps that its rank has made from that step on, at least 0: 1 acted, 2 completed.
+    [[nodiscard]] std::uint64_t reached(plan::StepNumber number, std::uint64_t operation) const {
+        const Rank rank = matching_.rank_of(number);
+        const Progress begin = 2 * (operation * length_of(rank) + matching_.index_of(number));
+        const Progress now = progress_[at(rank)];
+        return now > begin ? now - begin : 0;
+    }
+
+    [[nodiscard]] bool can_move(Rank rank) const {
+        const std::uint64_t length = length_of(rank);
+        const std::uint64_t step = progress_[at(rank)] / 2;
+        if (length == 0 || step >= length * operations_max_) {
+            return false;
+        }
+        const auto number =
+            matching_.first_step(rank) + static_cast<plan::StepNumber>(step % length);
+        const std::uint64_t operation = step / length;
+        return progress_[at(rank)] % 2 == 0 ? can_act(number, operation)
+                                            : can_complete(number, operation);
+    }
+
+    [[nodiscard]] bool can_act(plan::StepNumber number, std::uint64_t operation) const {
+        const StepKind kind = matching_.step(number).kind;
+        if (plan::has_source(kind)) {
+            return reached(matching_.partner(number), operation) >= 1;
+        }
+        if (kind == StepKind::publish) {
+            return matching_.step(number).from.count == 0 || operation < line_slots ||
+                   are_read(number, operation - line_slots);
+        }
+        if (plan::is_sending(kind) && kind != StepKind::signal) {
+            const plan::StepNumber room = matching_.needs_room(number);
+            return room != plan::no_step
+                       ? is_completed(room, operation)
+                       : operation < line_slots ||
+                             is_completed(matching_.partner(number), operation - line_slots);
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool are_read(plan::StepNumber publication, std::uint64_t operation) const {
+        return std::ranges::all_of(matching_.readers(publication), [&](plan::StepNumber reader) {
+            return is_completed(reader, operation);
+        });
+    }
+
+    /// A message that does not fit its channel is on its way until the receiver takes it.
+    [[nodiscard]] bool can_complete(plan::StepNumber number, std::uint64_t operation) const {
+        if (!matching_.is_rendezvous(number)) {
+            return true;
+        }
+        const plan::StepNumber partner = matching_.partner(number);
+        const Rank rank = matching_.rank_of(partner);
+        return progress_[at(rank)] >=
+               2 * (operation * length_of(rank) + matching_.index_of(partner));
+    }
+
+    static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
+
+    const plan::Matching& matching_;
+    std::size_t ranks_;
+    std::vector<Progress> progress_;
+    std::vector<Cpu> cpus_;
+    std::uint64_t operations_max_ = 0;
+    std::uint64_t turns_ = 0;
+};
+
+} // namespace
+
+double turns_in_a_row(const Plan& plan, int cpus) {
+    plan::check_shape(plan);
+    const plan::Matching matching(plan);
+    const auto ranks = static_cast<std::size_t>(plan.size());
+    // Neighbours together, as launchers bind processes, and any way that a kernel spreads threads.
+    std::vector<Rank> order(ranks);
+    std::iota(order.begin(), order.end(), 0);
+    Random random(ranks);
+    double turns = 0;
+    constexpr int orders = 4;
+    for (int i = 0; i < orders; ++i) {
+        turns += TurnsOfPlan(matching, order, cpus).per_operation() / orders;
+        for (std::size_t place = ranks; place > 1; --place) {
+            std::swap(order[place - 1], order[random.below(static_cast<std::uint32_t>(place))]);
+        }
+    }
+    return turns;
+}
+
+double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest& request,
+                     const Timeline& timeline) {
+    const int cpus = std::min(request.cpus, static_cast<int>(request.placement.size()));
+    // A line that many read comes to each CPU once.
+    const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
+    double busy = 0;
+    for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+        for (const Activity& activity : timeline.ranks[rank]) {
+            const Step& step = plan.steps[rank][activity.step];
+            const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
+            busy += (activity.end - activity.begin) * (is_shared ? fetched : 1);
+        }
+    }
+    const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
+    const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
+    return std::max(timeline.makespan, busy / cpus) + turns_in_a_row(plan, cpus) * turn;
+}
+
+} // namespace corymb::tune
