@@ -7,15 +7,17 @@
 //
 // Layout:
 //   line  bytes  field    written by      read by
-//   0     4      parked   owner, wakers   wakers, kernel
+//   0     4      parked   owner, wakers   wakers, kernel   0, or the key of whom the owner awaits
 //   0     4      reach    at the start    owner, wakers    whether wakers are in other processes
 //   0     4      fencing  at the start    owner, wakers    which fences both sides execute
 //
 // Protocol:
-//   owner  1. parked = 1; 2. own fence; 3. look at the condition once more; 4. if it does not
-//          hold: sleep while parked == 1, then go to 1 unless it holds; 5. parked = 0.
-//   waker  1. make the condition true; 2. own fence; 3. if parked: exchange it for 0 and, if that
-//          returned 1, wake the owner.
+//   owner  1. parked = key; 2. own fence; 3. look at the condition once more; 4. if it does not
+//          hold: sleep while parked == key, then go to 1 unless it holds; 5. parked = 0.
+//   waker  1. make the condition true; 2. own fence; 3. if parked is `anybody` or the waker's own
+//          key, or the waker has none: exchange it for 0 and, if it was not 0, wake the owner.
+//   Only the waker with the key can make the condition of that sleep true, so that all others leave
+//   the owner asleep.
 //   A waker that comes late can find a newer announcement and take it back: the owner's sleep then
 //   returns at once, it looks at the condition and announces again. Wake-ups are never lost,
 //   sometimes idle.
@@ -49,6 +51,14 @@ enum class Fencing : std::uint32_t {
     both,  ///< A full fence each.
 };
 
+/// Names a waker.
+using WakeKey = std::uint32_t;
+inline constexpr WakeKey anybody = 0xffff'ffff;
+/// Ranks below 0 stand for anybody.
+constexpr WakeKey wake_key(std::int32_t rank) noexcept {
+    return rank < 0 ? anybody : static_cast<WakeKey>(rank) + 1;
+}
+
 template <class Env>
 class alignas(line_pair_bytes) ParkingSpot {
 public:
@@ -56,34 +66,37 @@ public:
     explicit ParkingSpot(Reach reach, Fencing fencing = Fencing::owner) noexcept
         : reach_(reach), fencing_(fencing) {}
 
-    /// Owner: says that it is about to sleep. It must look at its condition after this call.
-    void announce() noexcept {
-        parked_.store(1, std::memory_order_relaxed);
+    /// Owner: says that it is about to sleep. It must look at its condition after this call, which
+    /// nobody but the waker `key` may make true.
+    void announce(WakeKey key = anybody) noexcept {
+        parked_.store(key, std::memory_order_relaxed);
         if (fencing_ == Fencing::both) {
             Env::full_fence(); // F1
         } else {
             Env::heavy_fence(reach_); // F1
         }
     }
-    /// Owner: sleeps until woken or `timeout_ns` has passed; may return early.
-    void sleep(std::int64_t timeout_ns) noexcept {
-        Env::futex_wait(parked_, 1, timeout_ns, reach_);
+    /// Owner: sleeps until woken or `timeout_ns` has passed; may return early. `key` as announced.
+    void sleep(std::int64_t timeout_ns, WakeKey key = anybody) noexcept {
+        Env::futex_wait(parked_, key, timeout_ns, reach_);
     }
     /// Owner: is awake and will not sleep.
     void retract() noexcept { parked_.store(0, std::memory_order_relaxed); }
 
     /// Owner: sleeps until `done` or `stop`, which are looked at after each announcement;
-    /// `time_left_ns` gives the longest sleep. Returns whether it was `done`.
+    /// `time_left_ns` gives the longest sleep. Returns whether it was `done`. Who makes `stop` true
+    /// must wake without a key.
     template <class Done, class Stop, class TimeLeft>
-    bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns) noexcept {
+    bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns,
+              WakeKey key = anybody) noexcept {
         for (;;) {
-            announce();
+            announce(key);
             const bool is_done = done();
             if (is_done || stop()) {
                 retract();
                 return is_done;
             }
-            sleep(time_left_ns());
+            sleep(time_left_ns(), key);
         }
     }
 
@@ -93,13 +106,14 @@ public:
     }
 
     /// Waker: to be called after the store that makes the owner's condition true.
-    void wake_if_parked() noexcept {
+    void wake_if_parked(WakeKey own = anybody) noexcept {
         if (fencing_ == Fencing::both) {
             Env::full_fence(); // F1
         } else {
             Env::light_fence(); // F1
         }
-        if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        const WakeKey awaited = parked_.load(std::memory_order_relaxed);
+        if (awaited != 0 && (own == anybody || awaited == anybody || awaited == own)) [[unlikely]] {
             wake();
         }
     }

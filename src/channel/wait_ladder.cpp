@@ -23,7 +23,7 @@ void WaitLadder::note_cpu() noexcept {
 
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
     if (background == nullptr) {
-        return climb(look);
+        return climb(look, wake_key(awaited_));
     }
     // The rank sleeps on one spot for all that it waits for: after each announcement it looks at
     // everything.
@@ -31,10 +31,10 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
         static_cast<void>((*background)());
         return look();
     };
-    return climb(Look(look_around));
+    return climb(Look(look_around), anybody);
 }
 
-bool WaitLadder::climb(const Look& look) noexcept {
+bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     const std::int64_t begin = now_ns();
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
@@ -67,11 +67,15 @@ bool WaitLadder::climb(const Look& look) noexcept {
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied;
     }
-    const bool done = spot_->park(look, stop, [&]() noexcept {
-        std::int64_t until = watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
-        until = visitor_ == nullptr ? until : std::min(until, next_visit);
-        return std::max<std::int64_t>(until - (now_ns() - begin), 1);
-    });
+    const bool done = spot_->park(
+        look, stop,
+        [&]() noexcept {
+            std::int64_t until =
+                watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
+            until = visitor_ == nullptr ? until : std::min(until, next_visit);
+            return std::max<std::int64_t>(until - (now_ns() - begin), 1);
+        },
+        key);
     patience_.learn_from_sleep(now_ns() - begin);
     return done;
 }

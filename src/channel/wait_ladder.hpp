@@ -83,7 +83,8 @@ public:
             note_cpu();
         }
     }
-    /// The waits that follow are for this rank of the team; -1: for any.
+    /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
+    /// that name no rank, will wake this one.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: the team is
@@ -135,7 +136,7 @@ public:
 
 private:
     bool climb(const Look& look, const Look* background) noexcept;
-    bool climb(const Look& look) noexcept;
+    bool climb(const Look& look, WakeKey key) noexcept;
     void note_cpu() noexcept;
 
     Patience patience_;
@@ -151,7 +152,7 @@ private:
     Watch* visitor_;
     std::int64_t visitor_every_ns_;
     std::optional<Crowd::Seat> seat_;
-    std::int32_t awaited_ = 0;
+    std::int32_t awaited_ = -1;
 };
 
 } // namespace corymb::channel

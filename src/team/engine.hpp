@@ -48,7 +48,9 @@ namespace corymb::team {
 template <class Env, class Waiter>
 class Engine {
 public:
-    explicit Engine(Waiter& waiter) noexcept : waiter_(&waiter) {}
+    /// Of rank `own`, which wakes those only who wait for it; -1: whoever sleeps.
+    explicit Engine(Waiter& waiter, Rank own = -1) noexcept
+        : waiter_(&waiter), own_key_(channel::wake_key(own)) {}
 
     /// Runs the steps from `activation.step` on, at most `steps_max` of them. True: all steps of
     /// the program are done. False: the waiter gave up in the step that `activation` then names, or
@@ -102,7 +104,7 @@ private:
         switch (step.code) {
         case Opcode::signal:
             step.peer->signal_out->signal(step.peer->signals_sent, signature_);
-            step.peer->spot->wake_if_parked();
+            step.peer->spot->wake_if_parked(own_key_);
             return true;
         case Opcode::wait:
             return step.peer->signal_in->wait(*waiter_, step.peer->signals_received, signature_,
@@ -210,7 +212,7 @@ private:
         if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed(), signature_)) {
             return false;
         }
-        peer.spot->wake_if_parked();
+        peer.spot->wake_if_parked(own_key_);
         return true;
     }
 
@@ -246,7 +248,7 @@ private:
 
     void release_message(Peer<Env>& peer) {
         if (peer.line_in.release()) {
-            peer.spot->wake_if_parked();
+            peer.spot->wake_if_parked(own_key_);
         }
     }
 
@@ -268,7 +270,7 @@ private:
         const Address what = bytes_of(step.from);
         Env::note_read(what.data, what.bytes);
         step.peer->exchange.put(what.data, what.bytes, signature_);
-        step.peer->spot->wake_if_parked();
+        step.peer->spot->wake_if_parked(own_key_);
         return true;
     }
 
@@ -301,7 +303,7 @@ private:
                                      signature_)) {
                 return false;
             }
-            peer.spot->wake_if_parked();
+            peer.spot->wake_if_parked(own_key_);
             offset_ += part;
         } while (offset_ < what.bytes);
         offset_ = 0;
@@ -320,7 +322,7 @@ private:
             }
             arrive(step, payload, {to.data + offset_, part}, offset_);
             if (step.peer->cells_in.release()) {
-                step.peer->spot->wake_if_parked();
+                step.peer->spot->wake_if_parked(own_key_);
             }
             offset_ += part;
         } while (offset_ < to.bytes);
@@ -451,7 +453,7 @@ private:
 
     void wake_readers(PublicationEnd<Env>& end) {
         for (auto* spot : end.reader_spots) {
-            spot->wake_if_parked();
+            spot->wake_if_parked(own_key_);
         }
     }
 
@@ -474,7 +476,7 @@ private:
 
     void release_publication(PublicationEnd<Env>& end) {
         if (end.publication->ring.release(end.reader_index, end.messages)) {
-            end.publisher_spot->wake_if_parked();
+            end.publisher_spot->wake_if_parked(own_key_);
         }
     }
 
@@ -505,6 +507,7 @@ private:
     }
 
     Waiter* waiter_;
+    channel::WakeKey own_key_;
     const Operands* operands_ = nullptr;
     std::size_t block_count_ = 1;
     channel::Signature signature_ = 0;

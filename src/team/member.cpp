@@ -26,7 +26,7 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
                shared->company ? watch_processes_ns : watch_threads_ns,
                shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
                shared->options.interrupted_every.count()}),
-      engine_(ladder_), lane_(*shared, own_rank, 0) {}
+      engine_(ladder_, own_rank), lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
     if (shared->is_parents()) {

@@ -24,7 +24,7 @@ LaneOperation& own(Operation& operation) noexcept {
 
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
     : shared_(&shared), rank_(rank), ladder_(&ladder),
-      looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_),
+      looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_, rank),
       patrol_(shared.deadline_ns), pair_end_(shared, rank, team::pair_lane) {}
 
 Pending::~Pending() {

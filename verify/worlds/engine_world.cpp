@@ -74,7 +74,7 @@ private:
     struct Member {
         Member(EngineInstance& world, Rank own)
             : rank(static_cast<std::size_t>(own)),
-              waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter),
+              waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter, own),
               program(corymb::team::Compiler<ExplorerEnv>(world.fabric_, own, peers)
                           .compile(world.plan_, 0, world.readers_)),
               input(world.plan_.block_count), output(world.plan_.block_count),

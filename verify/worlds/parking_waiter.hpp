@@ -14,6 +14,8 @@ template <int Looks>
 struct ParkingWaiter {
     Spot& spot;
     const ExplorerEnv::Atomic<std::uint32_t>* broken = nullptr;
+    channel::WakeKey key = channel::anybody; ///< Who may wake it.
+    void expect(std::int32_t rank) noexcept { key = channel::wake_key(rank); }
     /// Worlds of the engine do not break their team.
     bool begin_copy() const noexcept { return true; }
     void end_copy() const noexcept {}
@@ -33,7 +35,7 @@ struct ParkingWaiter {
         const auto stop = [&] {
             return broken != nullptr && broken->load(std::memory_order_relaxed) != 0;
         };
-        return spot.park(look, stop, [] { return 1'000'000'000; });
+        return spot.park(look, stop, [] { return 1'000'000'000; }, key);
     }
 };
 

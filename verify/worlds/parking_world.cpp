@@ -9,6 +9,8 @@
 #include "worlds/parking_waiter.hpp"
 #include "worlds/payload.hpp"
 
+#include <array>
+
 namespace {
 
 using namespace corymb::verify;
@@ -74,6 +76,51 @@ struct Parking {
 /// Both sides pay for the sleep.
 template <std::size_t Wakers, std::size_t Signals>
 using Fenced = Parking<Wakers, Signals, ParkingWaiter<0>, Fencing::both>;
+
+/// The owner sleeps for one waker after the other, and each wakes only an owner that waits for it.
+/// Seeded bug: with `Wrong` the owner names the next one.
+template <std::int32_t Wakers, bool Wrong = false>
+struct Keyed {
+    static constexpr int threads = 1 + Wakers;
+    Spot spot;
+    std::array<Line, static_cast<std::size_t>(Wakers)> line;
+
+    void run(int thread) {
+        std::uint64_t count = 0;
+        if (thread == 0) {
+            ParkingWaiter<0> waiter{spot};
+            for (std::int32_t waker = 0; waker < Wakers; ++waker) {
+                waiter.expect(Wrong ? (waker + 1) % Wakers : waker);
+                count = 0;
+                require(line.at(static_cast<std::size_t>(waker)).wait(waiter, count),
+                        "the owner is not told to stop");
+            }
+        } else {
+            line.at(static_cast<std::size_t>(thread - 1)).signal(count);
+            spot.wake_if_parked(corymb::channel::wake_key(thread - 1));
+        }
+    }
+};
+
+/// The team breaks while the owner waits for one waker: who says so wakes it without a key.
+struct BrokenForAll {
+    static constexpr int threads = 2;
+    Spot spot;
+    Line line;
+    ExplorerEnv::Atomic<std::uint32_t> broken;
+
+    void run(int thread) {
+        if (thread == 0) {
+            ParkingWaiter<0> waiter{spot, &broken};
+            waiter.expect(5);
+            std::uint64_t received = 0;
+            require(!line.wait(waiter, received), "there was no signal");
+        } else {
+            broken.store(1, std::memory_order_relaxed);
+            spot.wake_if_parked();
+        }
+    }
+};
 
 /// Two threads that take turns and both park.
 template <int Rounds>
@@ -154,6 +201,10 @@ int main(int argc, char** argv) {
             holds<Fenced<1, 2>>("parking with full fences: 1 waker, 2 signals, 2 idle wake-ups",
                                 {.spurious_wakeups = 2}),
             holds<Fenced<2, 1>>("parking with full fences: 2 wakers, 1 signal each"),
+            holds<Keyed<2>>("parking: each waker wakes only who waits for it, 2 wakers"),
+            holds<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
+                            {.spurious_wakeups = 1}),
+            holds<BrokenForAll>("parking: the team breaks while one waker is awaited"),
             holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
             holds<Broken>("parking: the team breaks"),
             caught<Parking<1, 1>>("parking: no light fence", Fault::no_light_fence),
@@ -163,6 +214,7 @@ int main(int argc, char** argv) {
             caught<Parking<1, 1>>("parking: release is relaxed", Fault::release_is_relaxed),
             caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Parking<1, 1, AnnouncesTooLate>>("parking: announces after the look"),
+            caught<Keyed<2, true>>("parking: the owner names another waker"),
             caught<WakesTooEarly>("parking: wakes before the signal"),
         });
 }
