@@ -398,7 +398,9 @@ class CORYMB_EXPORT ThreadTeam {
 public:
     /// Throws Errc::invalid_argument for size < 1 or options that do not fit the size.
     explicit ThreadTeam(int size, const TeamOptions& options = {});
-    /// This thread becomes `rank`. Throws Errc::invalid_argument when out of range or taken.
+    /// This thread becomes `rank`. In a team with more ranks than usable CPUs, and no `cpus` in the
+    /// options, it is moved to one of its CPUs in turn by rank, and is as free to go as before.
+    /// Throws Errc::invalid_argument when out of range or taken.
     [[nodiscard]] Team join(Rank rank);
     [[nodiscard]] int size() const noexcept;
     /// Breaks the team on behalf of a rank that cannot go on: everybody's operations fail at once

@@ -271,4 +271,11 @@ UsableCpus usable_cpus() {
     return usable;
 }
 
+void start_on_one_of_own_cpus(std::size_t place) {
+    const std::vector<int> own = affinity_mask();
+    if (own.size() > 1 && set_affinity_mask({own[place % own.size()]})) {
+        set_affinity_mask(own);
+    }
+}
+
 } // namespace corymb

@@ -2,6 +2,7 @@
 // What the kernel lets this process use: inherited affinity mask, cpuset and CPU quota of cgroups.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -36,5 +37,9 @@ public:
 private:
     std::vector<int> before_;
 };
+
+/// Moves the calling thread to one of its CPUs, in turn by `place`, and leaves it as free to go as
+/// it was. Does nothing where the kernel refuses.
+void start_on_one_of_own_cpus(std::size_t place);
 
 } // namespace corymb

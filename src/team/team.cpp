@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/usable_cpus.hpp"
 #include "team/call.hpp"
 #include "team/member.hpp"
 
@@ -68,6 +69,11 @@ ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
 
 Team ThreadTeam::join(Rank rank) {
     shared_->take(rank);
+    if (shared_->oversubscribed && shared_->options.cpus.empty()) {
+        // The kernel leaves threads that yield to each other where they are, also with most on one
+        // CPU, and then each waits for the turns of those.
+        start_on_one_of_own_cpus(static_cast<std::size_t>(rank));
+    }
     return Team(shared_, rank);
 }
 

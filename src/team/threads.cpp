@@ -9,7 +9,6 @@
 #include <cstring>
 #include <exception>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -24,34 +23,16 @@ void bind_to(int cpu) {
     }
 }
 
-/// Moves the calling thread so that each CPU has about as many ranks; it stays free to go. The
-/// kernel leaves threads that yield to each other where they are, also with most on one CPU, and
-/// then each waits for the turns of those.
-void spread(Rank rank, const std::vector<int>& cpus) {
-    const AffinityGuard free;
-    set_affinity_mask({cpus[static_cast<std::size_t>(rank) % cpus.size()]});
-}
-
 /// One rank's whole life; the first exception of all ranks is kept in `first`.
 class Crew {
 public:
     Crew(int count, const std::function<void(Team&)>& fn, const TeamOptions& options)
-        : team_(count, options), fn_(&fn), options_(&options) {
-        if (options.cpus.empty()) {
-            auto allowed = usable_cpus().allowed;
-            if (static_cast<std::size_t>(count) > allowed.size()) {
-                shared_cpus_ = std::move(allowed);
-            }
-        }
-    }
+        : team_(count, options), fn_(&fn), options_(&options) {}
 
     void live(Rank rank) noexcept {
         try {
             if (options_->pin) {
                 bind_to(options_->cpus[static_cast<std::size_t>(rank)]);
-            }
-            if (!shared_cpus_.empty()) {
-                spread(rank, shared_cpus_);
             }
             Team handle = team_.join(rank);
             (*fn_)(handle);
@@ -76,7 +57,6 @@ private:
     ThreadTeam team_;
     const std::function<void(Team&)>* fn_;
     const TeamOptions* options_;
-    std::vector<int> shared_cpus_; ///< Empty unless the ranks take turns on them, not bound.
     std::mutex mutex_;
     std::exception_ptr first_;
 };

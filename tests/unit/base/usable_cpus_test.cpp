@@ -155,6 +155,10 @@ TEST(UsableCpus, FollowsTheMaskOfTheCallingThread) {
         }
     }).join();
     EXPECT_EQ(usable_cpus().allowed, before.allowed);
+    for (std::size_t place = 0; place < 5; ++place) {
+        start_on_one_of_own_cpus(place);
+        EXPECT_EQ(affinity_mask(), before.allowed); // It may go wherever it might.
+    }
 }
 
 TEST(AffinityMask, RefusesWhatDoesNotExist) {
