@@ -45,7 +45,9 @@ Pending& Member::pending() {
     return *pending_;
 }
 
-void Member::barrier() {
+// Flattened: between two small operations of a peer lies all that this does, and the calls of the
+// engine's and the channels' little functions were a fifth of it.
+[[gnu::flatten]] void Member::barrier() {
     const team::PlanKey key{};
     if (barrier_ == nullptr) [[unlikely]] {
         barrier_ = &lane_.program_for(key);
@@ -54,7 +56,7 @@ void Member::barrier() {
     execute(*barrier_, nothing_, key);
 }
 
-void Member::run(const Wish& wish) {
+[[gnu::flatten]] void Member::run(const Wish& wish) {
     PreparedCall& prepared = recent_calls_.call_for(*this, wish);
     Call& call = prepared.call;
     if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
