@@ -66,6 +66,8 @@ class Study:
     size: int
     planned: dict[str, Planned] = field(default_factory=dict)
     bench: list[dict[str, Any]] = field(default_factory=list)
+    # The summary of corymb bench prediction.
+    prediction: dict[str, Any] = field(default_factory=dict)
     # As in the JSON of corymb sim multicast and corymb bench multicast.
     multicast: list[dict[str, Any]] = field(default_factory=list)
     multicast_choice: str = ""

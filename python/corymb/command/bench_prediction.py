@@ -20,6 +20,16 @@ def command(seconds: float, json: str | None) -> None:
     if not 0.5 <= seconds <= 86400:
         raise inputs.usage("--seconds must be from 0.5 to 86400")
     files.require_writable(json)
+    rows, summary = measure(seconds)
+    out = console.output(quiet=console.is_stdout(json))
+    show(out, rows, summary)
+    if json is not None:
+        value = {"schema": "corymb-bench-prediction/1", "version": corymb.__version__}
+        files.write_json(json, value | {"rows": rows, "summary": summary})
+
+
+def measure(seconds: float) -> tuple[list[Row], Row]:
+    """A row a plan, and how well all of them agree; needs at least two CPUs."""
     arguments = ["--predict", "--seconds", f"{seconds:g}"]
     with console.progress_bar("simulating and measuring plans") as report:
         found = bench_program.run(
@@ -27,11 +37,7 @@ def command(seconds: float, json: str | None) -> None:
         )
     rows = [row for row in found if row.pop("type") == "prediction"]
     [summary] = [row for row in found if "spearman" in row]
-    out = console.output(quiet=console.is_stdout(json))
-    show(out, rows, summary)
-    if json is not None:
-        value = {"schema": "corymb-bench-prediction/1", "version": corymb.__version__}
-        files.write_json(json, value | {"rows": rows, "summary": summary})
+    return rows, summary
 
 
 def show(out: Console, rows: Sequence[Row], summary: Row) -> None:

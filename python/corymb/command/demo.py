@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import statistics
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from rich.table import Table
 
 import corymb
 from corymb import study
-from corymb.command import bench_program, console, files, inputs, report
+from corymb.command import bench_prediction, bench_program, console, files, inputs, report
 from corymb.command import map as map_command
 from corymb.command.options import JsonFile
 
@@ -21,6 +20,7 @@ NAME = "demo"
 EXAMPLES = "Examples: corymb demo | corymb demo --budget 5 -o /tmp/report.html"
 MEASURE_S = 15.0
 BENCH_S = 10.0
+PREDICTION_S = 4.0
 
 
 def command(
@@ -57,6 +57,8 @@ def command(
     show_plans(out, facts)
     heading(out, 3, "Compare: the same operations by other libraries, alternating in one run")
     compare(out, facts, bench_seconds)
+    if not alone and bench_program.program() is not None:
+        _, facts.prediction = bench_prediction.measure(PREDICTION_S)
     report.write_page(output, facts, chosen, "broadcast")
     heading(out, 4, "What was learned")
     for line in learned(facts):
@@ -160,13 +162,11 @@ def learned(facts: study.Study) -> list[str]:
     wrong = sum(planned.run.wrong for planned in ran if planned.run)
     if wrong:
         lines.append(f"{wrong} results were WRONG; please report this.")
-    errors = [
-        abs(study.in_ns(p.choice.predicted, machine) / p.run.median_ns - 1) for p in ran if p.run
-    ]
-    if errors:
+    if facts.prediction and facts.prediction["spearman"] is not None:
         lines.append(
-            f"The simulation was off by {100 * statistics.median(errors):.0f} % (median of "
-            f"{len(errors)} operations, each timed alone); corymb bench prediction says more."
+            f"{facts.prediction['plans']} plans, good and bad, simulated and measured: rank "
+            f"correlation {facts.prediction['spearman']:.2f}, median error "
+            f"{100 * facts.prediction['median_relative_error']:.0f} %."
         )
     verdict = study.bench_verdict(facts.bench)
     if any(verdict.values()):

@@ -195,6 +195,7 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
             for op, planned in facts.planned.items()
         },
         "bench": facts.bench,
+        "prediction": facts.prediction,
         "multicast": {
             "choice": facts.multicast_choice,
             "simulated": facts.multicast,
