@@ -23,6 +23,8 @@ namespace corymb::tune {
 
 namespace {
 
+constexpr std::size_t many = 64; ///< Ranks: from here on once is enough.
+
 /// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
 /// 690-760 ns between threads, 750-840 between processes.
 constexpr double turn_ns = 700;
@@ -42,7 +44,6 @@ public:
 
     /// Turns in a row of an operation; infinite if it never ends.
     double per_operation() {
-        constexpr std::size_t many = 64; // Ranks: from here on once is enough.
         const std::uint64_t before = ranks_ > many ? 1 : 2;
         const std::uint64_t counted = ranks_ > many ? 1 : 4;
         const double start = run_until(before);
@@ -73,6 +74,9 @@ private:
             if (all_have(operations)) {
                 return static_cast<double>(turns_);
             }
+            if (looks_ > looks_most) {
+                return static_cast<double>(turns_) / share_done(operations);
+            }
             if (!turn()) {
                 return std::numeric_limits<double>::infinity();
             }
@@ -86,6 +90,13 @@ private:
             }
         }
         return true;
+    }
+
+    /// Of all steps of so many operations; more than 0.
+    [[nodiscard]] double share_done(std::uint64_t operations) const {
+        const auto steps = static_cast<double>(matching_.step_count());
+        const double done = std::accumulate(progress_.begin(), progress_.end(), 1.0);
+        return std::min(1.0, done / (2 * steps * static_cast<double>(operations)));
     }
 
     /// What runs goes as far as it can; whether anything has moved.
@@ -126,7 +137,8 @@ private:
         return now > begin ? now - begin : 0;
     }
 
-    [[nodiscard]] bool can_move(Rank rank) const {
+    [[nodiscard]] bool can_move(Rank rank) {
+        ++looks_;
         const std::uint64_t length = length_of(rank);
         const std::uint64_t step = progress_[at(rank)] / 2;
         if (length == 0 || step >= length * operations_max_) {
@@ -176,6 +188,8 @@ private:
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
+    /// Of hundreds of ranks that all wait for each other the rest is like the beginning.
+    static constexpr std::uint64_t looks_most = 10'000'000;
 
     const plan::Matching& matching_;
     std::size_t ranks_;
@@ -183,6 +197,7 @@ private:
     std::vector<Cpu> cpus_;
     std::uint64_t operations_max_ = 0;
     std::uint64_t turns_ = 0;
+    std::uint64_t looks_ = 0;
 };
 
 } // namespace
@@ -196,7 +211,7 @@ double turns_in_a_row(const Plan& plan, int cpus) {
     std::iota(order.begin(), order.end(), 0);
     Random random(ranks);
     double turns = 0;
-    constexpr int orders = 4;
+    const int orders = ranks > many ? 1 : 4;
     for (int i = 0; i < orders; ++i) {
         turns += TurnsOfPlan(matching, order, cpus).per_operation() / orders;
         for (std::size_t place = ranks; place > 1; --place) {
