@@ -136,7 +136,10 @@ const char* usage() noexcept {
            "  -h, --help               this text\n"
            "\n"
            "Exit status: that of the first process that fails (128 + signal if killed), 1 if a\n"
-           "rank never attaches, 2 usage, 127 if the program cannot be started.\n";
+           "rank never attaches, 2 usage, 127 if the program cannot be started.\n"
+           "\n"
+           "Examples: corymb run -n 4 ./program | corymb run -n 2 --bind core -- python solve.py\n"
+           "          corymb run -n 2 --threads-per-process 4 --prefix -- ./program --steps 10\n";
 }
 
 } // namespace corymb::launcher
