@@ -77,9 +77,11 @@ struct Parking {
 template <std::size_t Wakers, std::size_t Signals>
 using Fenced = Parking<Wakers, Signals, ParkingWaiter<0>, Fencing::both>;
 
-/// The owner sleeps for one waker after the other, and each wakes only an owner that waits for it.
-/// Seeded bug: with `Wrong` the owner names the next one.
-template <std::int32_t Wakers, bool Wrong = false>
+enum class Names { awaited, nobody, another };
+
+/// The owner sleeps for one waker after the other, and each wakes only an owner that waits for it
+/// or for anybody. Seeded bug: with `another` the owner names the next one.
+template <std::int32_t Wakers, Names names = Names::awaited>
 struct Keyed {
     static constexpr int threads = 1 + Wakers;
     Spot spot;
@@ -90,7 +92,9 @@ struct Keyed {
         if (thread == 0) {
             ParkingWaiter<0> waiter{spot};
             for (std::int32_t waker = 0; waker < Wakers; ++waker) {
-                waiter.expect(Wrong ? (waker + 1) % Wakers : waker);
+                waiter.expect(names == Names::awaited  ? waker
+                              : names == Names::nobody ? -1
+                                                       : (waker + 1) % Wakers);
                 count = 0;
                 require(line.at(static_cast<std::size_t>(waker)).wait(waiter, count),
                         "the owner is not told to stop");
@@ -187,6 +191,7 @@ int main(int argc, char** argv) {
             holds<Keyed<2>>("parking: each waker wakes only who waits for it, 2 wakers"),
             holds<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
                             {.spurious_wakeups = 1}),
+            holds<Keyed<2, Names::nobody>>("parking: each waker wakes who waits for anybody"),
             holds<Broken<5>>("parking: the team breaks while one waker is awaited"),
             holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
             holds<Broken<-1>>("parking: the team breaks"),
@@ -197,7 +202,7 @@ int main(int argc, char** argv) {
             caught<Parking<1, 1>>("parking: release is relaxed", Fault::release_is_relaxed),
             caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Parking<1, 1, AnnouncesTooLate>>("parking: announces after the look"),
-            caught<Keyed<2, true>>("parking: the owner names another waker"),
+            caught<Keyed<2, Names::another>>("parking: the owner names another waker"),
             caught<WakesTooEarly>("parking: wakes before the signal"),
         });
 }
