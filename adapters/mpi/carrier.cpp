@@ -22,7 +22,18 @@ bool fits(std::size_t bytes) noexcept {
     return bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
 }
 
-/// Channels of nonblocking operations come after those of blocking ones.
+/// The largest tag, the same on all ranks; at least what the standard promises.
+int largest_tag() noexcept {
+    constexpr int promised = 32767;
+    void* found = nullptr;
+    int is_there = 0;
+    const int result =
+        host().Comm_get_attr(host().comm_world, MPI_TAG_UB, static_cast<void*>(&found), &is_there);
+    return result == MPI_SUCCESS && is_there != 0 ? std::max(*static_cast<int*>(found), promised)
+                                                  : promised;
+}
+
+/// Channels of other operations come after those of blocking ones.
 bool is_framed(int channel) noexcept {
     return channel >= 2;
 }
@@ -44,6 +55,7 @@ MessageCarrier::MessageCarrier(MPI_Comm comm) noexcept {
     int rank = 0;
     mpi.Comm_rank(comm, &rank);
     is_whole_ = true;
+    own_lanes_ = (largest_tag() - 1 - first_own_channel) / 2 + 1;
     for (MPI_Comm& own : comms_) { // A dup would copy attributes of the program's.
         own = mpi.comm_null;
         is_whole_ = mpi.Comm_split(comm, 0, rank, &own) == MPI_SUCCESS && is_whole_;
@@ -62,7 +74,16 @@ corymb_carrier MessageCarrier::functions() noexcept {
     carrier.test = &test;
     carrier.abandon = &abandon;
     carrier.lanes = lanes;
+    carrier.own_lanes = own_lanes_;
     return carrier;
+}
+
+bool MessageCarrier::take_own_lane() noexcept {
+    if (own_taken_ == own_lanes_) {
+        return false;
+    }
+    ++own_taken_;
+    return true;
 }
 
 void MessageCarrier::free_communicators() noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between nodes by the MPI below, on communicators of the adapter's own. Those of blocking
 // operations have their mark as tag, and a communicator for each of the two channels. Those of
-// nonblocking ones share one: the channel is their tag, and the mark goes before the data.
+// nonblocking and persistent ones share one: the channel is their tag, and the mark goes before the
+// data.
 #pragma once
 
 #include "host.hpp"
@@ -27,12 +28,16 @@ public:
     [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
     /// As libcorymb wants it; *this is its context.
     [[nodiscard]] corymb_carrier functions() noexcept;
+    /// For one more persistent operation. False, on all ranks at once: the MPI has no more tags.
+    [[nodiscard]] bool take_own_lane() noexcept;
     /// Gives the communicators back. Not at MPI_Finalize, where MPI does it.
     void free_communicators() noexcept;
 
 private:
     /// Pairs of channels for nonblocking operations.
     static constexpr int lanes = 8;
+    /// Persistent ones have the channels after those.
+    static constexpr int first_own_channel = 2 * (lanes + 1);
 
     static int send(void* self, const void* data, std::size_t bytes, int to, int channel, int mark,
                     std::uint64_t* ticket) noexcept;
@@ -68,6 +73,8 @@ private:
     static constexpr int framed_comm = 2;
     MPI_Comm comms_[3]{};
     bool is_whole_ = false;
+    int own_lanes_ = 0; ///< For persistent operations, as many as the MPI has tags for.
+    int own_taken_ = 0;
     std::vector<Slot> slots_;
     std::vector<std::uint64_t> free_; ///< Slots without a request.
 };

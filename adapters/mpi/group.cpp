@@ -152,6 +152,14 @@ void give_back_team(Group& group) noexcept {
     }
 }
 
+void abandon(Group& group, const char* why) noexcept {
+    if (group.cluster != nullptr) {
+        library().cluster_team_abandon(group.cluster, why);
+    } else {
+        library().team_abandon(group.team, why);
+    }
+}
+
 void hold(Group& group) noexcept {
     const std::lock_guard lock(registry().lock);
     ++group.requests;

@@ -109,6 +109,9 @@ void give_back_teams() noexcept;
 /// Whatever team it has. The communicators of a carrier stay.
 void give_back_team(Group& group) noexcept;
 
+/// Breaks its team, whichever it is, because this rank cannot go on.
+void abandon(Group& group, const char* why) noexcept;
+
 /// Teams that this process has.
 [[nodiscard]] int team_count() noexcept;
 

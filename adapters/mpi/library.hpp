@@ -28,6 +28,7 @@ namespace corymb::mpi {
     X(cluster_network)                                                                             \
     X(cluster_run)                                                                                 \
     X(cluster_start)                                                                               \
+    X(cluster_prepare)                                                                             \
     X(cluster_progress)                                                                            \
     X(is_defined)                                                                                  \
     X(test)                                                                                        \

@@ -233,7 +233,7 @@ int start(Requested& requested) noexcept {
         const InUse use(*requested.group);
         status = library().start(requested.request);
     } catch (const std::exception&) {
-        library().team_abandon(requested.group->team, "no memory for a copy of a buffer");
+        abandon(*requested.group, "no memory for a copy of a buffer");
         report(status);
         return MPI_ERR_NO_MEM;
     }

@@ -104,12 +104,7 @@ corymb_status Turn::hand_to_program(Work&& work) {
 }
 
 void Turn::abandon() noexcept {
-    const char* const why = "no memory for an operation";
-    if (group_->cluster != nullptr) {
-        library().cluster_team_abandon(group_->cluster, why);
-    } else {
-        library().team_abandon(group_->team, why);
-    }
+    corymb::mpi::abandon(*group_, "no memory for an operation");
 }
 
 int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {

@@ -43,6 +43,10 @@ public:
         if (group_->cluster != nullptr && !fits_messages(bytes)) [[unlikely]] {
             return pass_on(Reason::several_nodes);
         }
+        if (call_.form == Form::persistent && group_->cluster != nullptr &&
+            !group_->carrier->take_own_lane()) [[unlikely]] {
+            return pass_on(Reason::several_nodes);
+        }
         if (call_.form != Form::blocking) [[unlikely]] {
             auto hand = [&] {
                 return static_cast<int>(hand_to_program(make()));
@@ -86,9 +90,7 @@ private:
         return status;
     }
     /// Whether the call is one of those that are taken over where ranks are on several nodes.
-    [[nodiscard]] bool does_on_nodes() const noexcept {
-        return is_for_nodes(call_.operation) && call_.form != Form::persistent;
-    }
+    [[nodiscard]] bool does_on_nodes() const noexcept { return is_for_nodes(call_.operation); }
     /// A message between nodes may carry the parts of all ranks.
     [[nodiscard]] bool fits_messages(std::uint64_t bytes) const noexcept {
         constexpr std::uint64_t longest = 0x7FFFFFFF - sizeof(std::int32_t); // With a mark.

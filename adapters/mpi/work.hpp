@@ -80,7 +80,7 @@ public:
     /// Calls the library. `request` is for the other forms than the blocking one.
     corymb_status call(Form form, corymb_team* team, corymb_request** request) const noexcept;
 
-    /// The same on several nodes, where some operations are, and no persistent form.
+    /// The same on several nodes, where some operations are.
     corymb_status call(Form form, corymb_cluster_team* team,
                        corymb_request** request) const noexcept;
 

@@ -88,9 +88,14 @@ corymb_status Work::call(Form form, corymb_team* team, corymb_request** request)
 corymb_status Work::call(Form form, corymb_cluster_team* team,
                          corymb_request** request) const noexcept {
     const Library& all = library();
-    return form == Form::blocking
-               ? all.cluster_run(op, input, output, count, type, with, root, team)
-               : all.cluster_start(op, input, output, count, type, with, root, team, request);
+    switch (form) {
+    case Form::blocking: break;
+    case Form::nonblocking:
+        return all.cluster_start(op, input, output, count, type, with, root, team, request);
+    case Form::persistent:
+        return all.cluster_prepare(op, input, output, count, type, with, root, team, request);
+    }
+    return all.cluster_run(op, input, output, count, type, with, root, team);
 }
 
 } // namespace corymb::mpi

@@ -28,9 +28,10 @@ namespace corymb {
 class CORYMB_EXPORT Carrier {
 public:
     /// Messages with data and notifications do not overtake each other within their channel only.
-    /// Nonblocking operations have further pairs of channels: 2 k + data and 2 k + notifications,
-    /// k from 1 to lanes().
-    enum class Channel : std::uint8_t { data, notifications };
+    /// Other operations than blocking ones have further pairs of channels: 2 k + data and
+    /// 2 k + notifications, nonblocking ones with k from 1 to lanes(), persistent ones with k from
+    /// 9 to 8 + own_lanes().
+    enum class Channel : std::uint32_t { data, notifications };
     using Ticket = std::uint64_t;
     /// What a receive has brought.
     struct Arrival {
@@ -46,6 +47,10 @@ public:
     /// How many pairs of channels there are for nonblocking operations, which need one; so many
     /// operations can overlap, at most 8. The same on all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int lanes() const noexcept;
+    /// How many pairs of channels there are for persistent operations. Each that is made takes one
+    /// for as long as the team lives, also when it goes: channels are cheap where they are numbers.
+    /// The same on all ranks, always. 0 if not overridden.
+    [[nodiscard]] virtual int own_lanes() const noexcept;
     /// Begins to send; never waits for the receiver. `data` must stay until `test` says so. `mark`,
     /// from 0 to 32,767, comes along.
     virtual Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel,
@@ -128,17 +133,11 @@ public:
     }
     template <class T, class Op = std::plus<>>
     void reduce(std::span<const T> input, std::span<T> output, Op op = {}, Rank root = 0) {
-        if (rank() == root) {
-            check_equal(input.size(), output.size());
-        }
-        run({Collective::reduce, root, input.data(), output.data(), input.size(),
-             reduction_of<T>(op)});
+        run(reduce_wish(input, output, op, root));
     }
     template <class T, class Op = std::plus<>>
     void allreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
-        check_equal(input.size(), output.size());
-        run({Collective::allreduce, 0, input.data(), output.data(), input.size(),
-             reduction_of<T>(op)});
+        run(allreduce_wish(input, output, op));
     }
     template <class T>
     void gather(std::span<const T> input, std::span<T> output, Rank root = 0) {
@@ -182,21 +181,14 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request ireduce(std::span<const T> input, std::span<T> output, Op op = {},
                                   Rank root = 0) {
-        if (rank() == root) {
-            check_equal(input.size(), output.size());
-        }
-        return start_kept(op, [&](const Op& with) {
-            return detail::Wish{Collective::reduce, root,         input.data(),
-                                output.data(),      input.size(), reduction_of<T>(with)};
+        return keep_operator(Mode::nonblocking, op, [&](const Op& with) {
+            return reduce_wish(input, output, with, root);
         });
     }
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
-        check_equal(input.size(), output.size());
-        return start_kept(op, [&](const Op& with) {
-            return detail::Wish{Collective::allreduce, 0, input.data(), output.data(), input.size(),
-                                reduction_of<T>(with)};
-        });
+        return keep_operator(Mode::nonblocking, op,
+                             [&](const Op& with) { return allreduce_wish(input, output, with); });
     }
     template <class T>
     [[nodiscard]] Request igather(std::span<const T> input, std::span<T> output, Rank root = 0) {
@@ -217,15 +209,70 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request ireduce_scatter(std::span<const T> input, std::span<T> output,
                                           Op op = {}) {
-        return start_parts(Collective::reduce_scatter, input, output, op);
+        return keep_parts(Mode::nonblocking, Collective::reduce_scatter, input, output, op);
     }
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request iscan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return start_parts(Collective::scan, input, output, op);
+        return keep_parts(Mode::nonblocking, Collective::scan, input, output, op);
     }
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return start_parts(Collective::exscan, input, output, op);
+        return keep_parts(Mode::nonblocking, Collective::exscan, input, output, op);
+    }
+
+    // Persistent forms, as of Team: they return at once; Request::start starts the operation, any
+    // number of times. All ranks make them in the same order, and start them in any. The plan of a
+    // new operation and size is made on the way. Up to 512 at a time, and in all as many as the
+    // carrier has `own_lanes`, else Errc::unsupported; where there is no plan, the request says so.
+
+    [[nodiscard]] Request barrier_init();
+    template <class T>
+    [[nodiscard]] Request broadcast_init(std::span<T> data, Rank root = 0) {
+        return prepare(detail::broadcast_wish(data, root));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(std::span<const T> input, std::span<T> output, Op op = {},
+                                      Rank root = 0) {
+        return keep_operator(Mode::persistent, op, [&](const Op& with) {
+            return reduce_wish(input, output, with, root);
+        });
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(std::span<const T> input, std::span<T> output,
+                                         Op op = {}) {
+        return keep_operator(Mode::persistent, op,
+                             [&](const Op& with) { return allreduce_wish(input, output, with); });
+    }
+    template <class T>
+    [[nodiscard]] Request gather_init(std::span<const T> input, std::span<T> output,
+                                      Rank root = 0) {
+        return prepare(parts_wish(Collective::gather, input, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request scatter_init(std::span<const T> input, std::span<T> output,
+                                       Rank root = 0) {
+        return prepare(parts_wish(Collective::scatter, input, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request allgather_init(std::span<const T> input, std::span<T> output) {
+        return prepare(parts_wish(Collective::allgather, input, output, 0));
+    }
+    template <class T>
+    [[nodiscard]] Request alltoall_init(std::span<const T> input, std::span<T> output) {
+        return prepare(parts_wish(Collective::alltoall, input, output, 0));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatter_init(std::span<const T> input, std::span<T> output,
+                                              Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::reduce_scatter, input, output, op);
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(std::span<const T> input, std::span<T> output, Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::scan, input, output, op);
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::exscan, input, output, op);
     }
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
@@ -241,6 +288,9 @@ public:
     /// The nonblocking form. `keep` lives as long as the operation: the state of an operator.
     [[nodiscard]] Request start(const detail::Wish& wish,
                                 std::shared_ptr<const void> keep = nullptr);
+    /// The persistent form.
+    [[nodiscard]] Request prepare(const detail::Wish& wish,
+                                  std::shared_ptr<const void> keep = nullptr);
 
     [[nodiscard]] const Carried& carried() const noexcept;
     /// The plan that an operation runs with. Collective where it is not known yet.
@@ -249,7 +299,23 @@ public:
     void abandon(const std::string& why);
 
 private:
+    enum class Mode : std::uint8_t { nonblocking, persistent };
     static void check_equal(std::size_t wanted, std::size_t has);
+    template <class T, class Op>
+    detail::Wish reduce_wish(std::span<const T> input, std::span<T> output, const Op& op,
+                             Rank root) const {
+        if (rank() == root) {
+            check_equal(input.size(), output.size());
+        }
+        return {Collective::reduce, root,         input.data(),
+                output.data(),      input.size(), reduction_of<T>(op)};
+    }
+    template <class T, class Op>
+    detail::Wish allreduce_wish(std::span<const T> input, std::span<T> output, const Op& op) const {
+        check_equal(input.size(), output.size());
+        return {Collective::allreduce, 0, input.data(), output.data(), input.size(),
+                reduction_of<T>(op)};
+    }
     template <class T>
     detail::Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Rank root,
                             std::optional<Reduction> with = {}) const {
@@ -259,19 +325,21 @@ private:
     }
     /// `wish_with(op)`, with an operator that outlives the caller's.
     template <class Op, class MakeWish>
-    [[nodiscard]] Request start_kept(const Op& op, const MakeWish& wish_with) {
+    [[nodiscard]] Request keep_operator(Mode mode, const Op& op, const MakeWish& wish_with) {
         if constexpr (detail::is_stateless<Op>) {
-            return start(wish_with(op));
+            const detail::Wish wish = wish_with(op);
+            return mode == Mode::persistent ? prepare(wish) : start(wish);
         } else {
             auto kept = std::make_shared<const Op>(op);
             const detail::Wish wish = wish_with(*kept);
-            return start(wish, std::move(kept));
+            return mode == Mode::persistent ? prepare(wish, std::move(kept))
+                                            : start(wish, std::move(kept));
         }
     }
     template <class T, class Op>
-    [[nodiscard]] Request start_parts(Collective of, std::span<const T> input, std::span<T> output,
-                                      const Op& op) {
-        return start_kept(op, [&](const Op& with) {
+    [[nodiscard]] Request keep_parts(Mode mode, Collective of, std::span<const T> input,
+                                     std::span<T> output, const Op& op) {
+        return keep_operator(mode, op, [&](const Op& with) {
             return parts_wish(of, input, output, 0, reduction_of<T>(with));
         });
     }

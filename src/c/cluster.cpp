@@ -45,6 +45,7 @@ public:
     }
     void abandon(Ticket ticket) noexcept override { given_.abandon(given_.context, ticket); }
     [[nodiscard]] int lanes() const noexcept override { return given_.lanes; }
+    [[nodiscard]] int own_lanes() const noexcept override { return given_.own_lanes; }
 
 private:
     static void check(int result, const char* what) {
@@ -144,6 +145,20 @@ detail::Wish wish_of(const ClusterTeam& team, corymb_collective op, const void* 
     return wish;
 }
 
+/// Of a function that makes one.
+template <class Make>
+corymb_status give_request(corymb_cluster_team* team, corymb_request** request,
+                           const Make& make) noexcept {
+    return c::guarded([&] {
+        c::require(request, "request");
+        *request = nullptr;
+        corymb_cluster_team& handle = c::live(team);
+        c::NewRequest made(*handle.home);
+        (*made).request = make(*handle.team);
+        *request = made.keep();
+    });
+}
+
 } // namespace
 
 corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carrier* carrier,
@@ -204,15 +219,16 @@ corymb_status corymb_cluster_run(corymb_collective op, const void* input, void* 
 corymb_status corymb_cluster_start(corymb_collective op, const void* input, void* output,
                                    size_t count, corymb_type type, corymb_op with, int root,
                                    corymb_cluster_team* team, corymb_request** request) noexcept {
-    return c::guarded([&] {
-        c::require(request, "request");
-        *request = nullptr;
-        corymb_cluster_team& handle = c::live(team);
-        ClusterTeam& own = *handle.team;
-        const detail::Wish wish = wish_of(own, op, input, output, count, type, with, root);
-        c::NewRequest made(*handle.home);
-        (*made).request = own.start(wish);
-        *request = made.keep();
+    return give_request(team, request, [&](ClusterTeam& own) {
+        return own.start(wish_of(own, op, input, output, count, type, with, root));
+    });
+}
+
+corymb_status corymb_cluster_prepare(corymb_collective op, const void* input, void* output,
+                                     size_t count, corymb_type type, corymb_op with, int root,
+                                     corymb_cluster_team* team, corymb_request** request) noexcept {
+    return give_request(team, request, [&](ClusterTeam& own) {
+        return own.prepare(wish_of(own, op, input, output, count, type, with, root));
     });
 }
 

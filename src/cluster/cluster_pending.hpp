@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of one rank of a team over several nodes that are under way beside the one that it
 // is in. Those of different lanes overlap; each lane has memory and channels of its own, so that
-// messages of different operations never mix.
+// messages of different operations never mix. A persistent operation has a lane for itself.
 #pragma once
 
+#include "cluster/agreements.hpp"
 #include "cluster/far_operation.hpp"
 #include "cluster/network_patience.hpp"
 #include "cluster/station.hpp"
@@ -13,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
@@ -30,8 +30,11 @@ public:
     /// Completes what is under way as ~Request does; requests that are left keep their outcome.
     ~ClusterPending();
 
-    /// Throws Errc::unsupported for a carrier without channels for such operations.
+    /// Throw Errc::unsupported for a carrier without channels for such operations, or with none
+    /// left.
     [[nodiscard]] FarOperation& make(const detail::Call& call, std::shared_ptr<const void> keep);
+    [[nodiscard]] FarOperation& make_persistent(const detail::Call& call,
+                                                std::shared_ptr<const void> keep);
 
     void start(Operation& operation) override;
     bool look_once(Operation& operation) override;
@@ -55,11 +58,13 @@ private:
     using Looking = team::LookOnce<team::Env>;
     static constexpr std::size_t steps_of_a_look = 256;
 
+    [[nodiscard]] FarLane& lane_of(team::LaneId id);
+    [[nodiscard]] FarOperation& add(FarLane& lane, int channels, const detail::Call& call,
+                                    std::shared_ptr<const void> keep);
     void begin(FarLane& lane);
     void go_on(FarLane& lane);
     [[nodiscard]] bool advance(FarOperation& operation);
     [[nodiscard]] bool bring_plan(FarOperation& operation);
-    void agree(FarKey& key, const team::PlanKey& which, const std::string& text);
     void load(FarOperation& operation, FarPlan& plan);
     [[nodiscard]] bool run(FarOperation& operation, const FarPlan& plan);
     [[nodiscard]] bool run_local(FarOperation& operation, std::size_t until);
@@ -78,6 +83,8 @@ private:
     /// Everything under way fails; `blamed` is there if the team is not broken yet.
     void give_up(const FarOperation* blamed) noexcept;
     void abandon_all() noexcept;
+    /// Others may need this rank to hand plans on.
+    void finish_agreements() noexcept;
     [[nodiscard]] std::uint64_t moves() const noexcept; ///< Of all lanes.
     [[noreturn]] void throw_failure();
     void wait_until_over(FarOperation& operation);
@@ -89,9 +96,13 @@ private:
     detail::Patrol patrol_;        ///< Of waits for other nodes.
     detail::Patrol patrol_within_; ///< Of waits within the node.
     int lane_count_;
-    std::uint64_t started_ = 0;
-    std::deque<FarLane> lanes_; ///< In the order in which they were first needed.
+    int own_lane_count_;
+    std::uint64_t started_ = 0; ///< Nonblocking ones.
+    int own_made_ = 0;          ///< Persistent ones.
+    std::map<team::LaneId, FarLane> lanes_;
+    std::vector<FarLane*> busy_; ///< Those that are not empty, as they came.
     std::map<team::PlanKey, FarKey> keys_;
+    Agreements agreements_;
     std::vector<std::unique_ptr<FarOperation>> operations_; ///< All that a request holds.
     std::vector<Operation*> resumable_;                     ///< Done, with a coroutine.
     std::size_t pending_count_ = 0;

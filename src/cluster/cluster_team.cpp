@@ -52,6 +52,10 @@ int Carrier::lanes() const noexcept {
     return 0;
 }
 
+int Carrier::own_lanes() const noexcept {
+    return 0;
+}
+
 struct ClusterTeam::State {
     cluster::ClusterMember member;
 };
@@ -83,6 +87,10 @@ Request ClusterTeam::ibarrier() {
     return start({});
 }
 
+Request ClusterTeam::barrier_init() {
+    return prepare({});
+}
+
 void ClusterTeam::run(const detail::Wish& wish) {
     refuse_vectors(wish);
     state_->member.run(wish);
@@ -100,6 +108,12 @@ Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void>
         throw;
     }
     return Request(&operation);
+}
+
+Request ClusterTeam::prepare(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    refuse_vectors(wish);
+    return Request(&state_->member.pending().make_persistent(cluster::call_of(rank(), size(), wish),
+                                                             std::move(keep)));
 }
 
 std::size_t ClusterTeam::progress() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nonblocking operation over several nodes, its place in the queue of a lane, and the plans that
-// such operations share.
+// A nonblocking or persistent operation over several nodes, its place in the queue of a lane, and
+// the plans that such operations share.
 #pragma once
 
 #include "cluster/mail.hpp"
 #include "cluster/node_program.hpp"
 #include "cluster/plan_exchange.hpp"
+#include "cluster/station.hpp"
 #include "team/call.hpp"
 #include "team/driver.hpp"
 #include "team/engine.hpp"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace corymb::cluster {
@@ -34,13 +36,18 @@ struct FarPlan {
     std::vector<FarStep> far;
 };
 
+/// `text` is what all ranks have agreed on for the key.
+[[nodiscard]] FarPlan far_plan_of(const Station& station, const team::PlanKey& key,
+                                  const std::string& text);
+
 struct FarOperation;
 
-/// A key that operations were started with. All ranks start them in the same order, so that the
-/// first one can bring the plan for all.
+/// A key that operations were started or, if persistent, made with. All ranks do so in the same
+/// order, so that the first one can bring the plan for all.
 struct FarKey {
-    std::optional<FarPlan> plan;     ///< Once the ranks have agreed.
-    FarOperation* bringer = nullptr; ///< Until then.
+    std::optional<FarPlan> plan;           ///< Once the ranks have agreed.
+    const FarOperation* bringer = nullptr; ///< Until then, if a started one brings it.
+    Rank awaited = -1;                     ///< Until then: as of an operation.
 };
 
 struct FarOperation final : detail::Operation {
@@ -57,6 +64,10 @@ struct FarOperation final : detail::Operation {
     team::Activation<team::Env> activation;
     std::size_t next = 0; ///< Of the plan's far steps.
     Rank awaited = -1;    ///< On another node; -1: it waits within the node.
+    int mark = 0;         ///< Of its messages to other nodes.
+    /// Persistent: of its making and of all starts so far. Other nodes may give its lane to another
+    /// one, so that their messages cannot be marked by the digest of the lane.
+    team::CallDigest digest;
 };
 
 /// Operations that must happen one after the other, in memory and on channels of their own.

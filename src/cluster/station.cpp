@@ -79,6 +79,15 @@ Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
     return plan_from_json(text);
 }
 
+team::LaneId Station::take_own_lane(std::uint64_t number) {
+    constexpr std::uint64_t apart = std::uint64_t{1} << 63U;
+    return shared->take_own_lane(apart + number) - team::first_own_lane + first_persistent_lane;
+}
+
+void Station::give_back_own_lane(team::LaneId id) noexcept {
+    shared->give_back_own_lane(id - first_persistent_lane + team::first_own_lane);
+}
+
 void Station::check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark) {
     if (arrival.mark != mark || arrival.bytes != bytes) {
         fail({Errc::mismatch,

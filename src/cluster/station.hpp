@@ -23,6 +23,9 @@ inline constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_la
 /// Nonblocking collective number s has lane cluster_lane + 1 + s mod lanes, and the carrier's
 /// channels of that number; there are at most so many.
 inline constexpr int nonblocking_lanes_max = 8;
+/// Persistent ones have the lanes after those, as they come free on the node, and a pair of the
+/// carrier's channels for as long as the team lives: nonblocking_lanes_max + its number, from 1.
+inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonblocking_lanes_max;
 /// Who waits within the node waits a little longer than who waits for another node, and so hears
 /// from that rank what is wrong.
 [[nodiscard]] constexpr std::int64_t deadline_within_node(std::int64_t deadline_ns) noexcept {
@@ -59,6 +62,10 @@ struct Station {
     [[nodiscard]] std::string plan_text(const team::PlanKey& key, bool all_can_pull);
     /// That plan. Throws Errc::unsupported with the reason.
     [[nodiscard]] Plan plan_of(const team::PlanKey& key, const std::string& text) const;
+
+    /// As of TeamShared, and apart from what the local team has taken before.
+    [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
+    void give_back_own_lane(team::LaneId id) noexcept;
 
     /// Fails where a message belongs to another call.
     void check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nonblocking collectives beside what tests/mpi/requests.c does, by the first argument:
+// Requests of collectives beside what tests/mpi/requests.c does, by the first argument:
 //   large       operations of up to a megabyte, all under way at once, on two communicators
 //   elsewhere   a rank that waits for messages of the MPI's own goes on with what it has begun
 //   unfinished  MPI_Finalize with operations under way, begun in another order on each rank
 //   differ      ranks that call different operations
+//   starts      persistent ones, thousands of starts in opposite order on each other rank
+//   made        persistent ones that are made and freed all the time, some never started
 #include <mpi.h>
 
 #include <stdio.h>
@@ -133,6 +135,95 @@ static void differ(void) {
     MPI_Barrier(comm);
 }
 
+#ifdef HAS_PERSISTENT
+
+enum { kept = 4 };
+
+struct persistent {
+    int in[kept], out[kept];
+    MPI_Request requests[kept];
+};
+
+static void make_persistent(struct persistent* p, MPI_Comm comm) {
+    MPI_Info none = MPI_INFO_NULL;
+    MPI_Allreduce_init(&p->in[0], &p->out[0], 1, MPI_INT, MPI_SUM, comm, none, &p->requests[0]);
+    MPI_Barrier_init(comm, none, &p->requests[1]);
+    MPI_Scan_init(&p->in[2], &p->out[2], 1, MPI_INT, MPI_SUM, comm, none, &p->requests[2]);
+    MPI_Bcast_init(&p->out[3], 1, MPI_INT, size - 1, comm, none, &p->requests[3]);
+}
+
+static void run_persistent(struct persistent* p, int round) {
+    p->in[0] = rank + round;
+    p->in[2] = rank * round;
+    p->out[3] = rank + 5 * round;
+    for (int k = 0; k < kept; ++k) {
+        MPI_Start(&p->requests[rank % 2 == 0 ? k : kept - 1 - k]);
+    }
+    MPI_Waitall(kept, p->requests, MPI_STATUSES_IGNORE);
+    failures += p->out[0] != size * (size - 1) / 2 + size * round;
+    failures += p->out[2] != rank * (rank + 1) / 2 * round;
+    failures += p->out[3] != size - 1 + 5 * round;
+}
+
+static void free_persistent(struct persistent* p) {
+    for (int k = 0; k < kept; ++k) {
+        MPI_Request_free(&p->requests[k]);
+        failures += p->requests[k] != MPI_REQUEST_NULL;
+    }
+}
+
+static long resident_kib(void) {
+    long pages = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%*s %ld", &pages) != 1) {
+        ++failures;
+    }
+    fclose(file);
+    return pages * 4;
+}
+
+static void starts(void) {
+    MPI_Comm comm = make_comm();
+    struct persistent all;
+    long before = 0;
+    make_persistent(&all, comm);
+    for (int round = 0; round < 3000; ++round) {
+        if (round == 1000) {
+            before = resident_kib();
+        }
+        run_persistent(&all, round);
+    }
+    failures += resident_kib() - before > 1024;
+    free_persistent(&all);
+    MPI_Comm_free(&comm);
+}
+
+static void made(void) {
+    MPI_Comm comm = make_comm();
+    for (int round = 0; round < 300; ++round) {
+        struct persistent used, unused;
+        make_persistent(&unused, comm);
+        make_persistent(&used, comm);
+        run_persistent(&used, round);
+        if (round % 2 == rank % 2) {
+            free_persistent(&unused);
+        }
+        run_persistent(&used, round + 1);
+        if (round % 2 != rank % 2) {
+            free_persistent(&unused);
+        }
+        free_persistent(&used);
+    }
+    MPI_Comm_free(&comm);
+}
+
+#else
+
+static void starts(void) {}
+static void made(void) {}
+
+#endif
+
 int main(int argc, char** argv) {
     const char* mode = argc > 1 ? argv[1] : "large";
     int sum = 0;
@@ -145,6 +236,10 @@ int main(int argc, char** argv) {
         elsewhere();
     } else if (strcmp(mode, "unfinished") == 0) {
         unfinished();
+    } else if (strcmp(mode, "starts") == 0) {
+        starts();
+    } else if (strcmp(mode, "made") == 0) {
+        made();
     } else {
         differ();
     }

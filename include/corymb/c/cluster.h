@@ -12,8 +12,9 @@ extern "C" {
 
 /// Brings messages to ranks on other nodes, in order between two ranks on one channel. Channels are
 /// 0 for data and 1 for notifications, and 2 k and 2 k + 1 likewise for nonblocking operations, k
-/// from 1 to `lanes`. Functions return 0, or anything else, which fails the operation and breaks
-/// the team. Used by one thread at a time. Begin with corymb_carrier_init.
+/// from 1 to `lanes`, and for persistent ones, k from 9 to 8 + `own_lanes`. Functions return 0, or
+/// anything else, which fails the operation and breaks the team. Used by one thread at a time.
+/// Begin with corymb_carrier_init.
 typedef struct corymb_carrier {
     size_t struct_size;
     void* context;
@@ -30,6 +31,9 @@ typedef struct corymb_carrier {
     /// Pairs of channels for nonblocking operations, the same on all ranks; so many can overlap, at
     /// most 8. 0: there can be none.
     int lanes;
+    /// Pairs of channels for persistent operations, the same on all ranks: so many can be made by a
+    /// team, each has one for good. 0: there can be none.
+    int own_lanes;
 } corymb_carrier;
 
 static inline void corymb_carrier_init(corymb_carrier* carrier) CORYMB_NOEXCEPT {
@@ -82,6 +86,14 @@ CORYMB_EXPORT corymb_status corymb_cluster_start(corymb_collective op, const voi
                                                  corymb_op with, int root,
                                                  corymb_cluster_team* team,
                                                  corymb_request** request) CORYMB_NOEXCEPT;
+/// A persistent operation: the request is started by corymb_start any number of times, and each
+/// time completed as above. All ranks make theirs in the same order, and start them in any.
+/// CORYMB_UNSUPPORTED also when 512 are held or all `own_lanes` of the carrier are used up.
+CORYMB_EXPORT corymb_status corymb_cluster_prepare(corymb_collective op, const void* input,
+                                                   void* output, size_t count, corymb_type type,
+                                                   corymb_op with, int root,
+                                                   corymb_cluster_team* team,
+                                                   corymb_request** request) CORYMB_NOEXCEPT;
 /// As corymb_progress. On rank 0 it may have to plan.
 CORYMB_EXPORT corymb_status corymb_cluster_progress(corymb_cluster_team* team,
                                                     size_t* under_way) CORYMB_NOEXCEPT;

@@ -143,6 +143,54 @@ TEST(ClusterOfC, StartsOperationsThatGoOn) {
     }
 }
 
+TEST(ClusterOfC, StartsPersistentOperationsAgainAndAgain) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    corymb_cluster_team* team = nullptr;
+    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    int value = 0;
+    int sum = 0;
+    corymb_request* requests[2] = {};
+    expect_ok(corymb_cluster_prepare(CORYMB_ALLREDUCE, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0,
+                                     team, &requests[0]));
+    expect_ok(corymb_cluster_prepare(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE, CORYMB_NO_OP,
+                                     0, team, &requests[1]));
+    for (value = 1; value < 4; ++value) {
+        expect_ok(corymb_start_all(requests, 2));
+        expect_invalid(corymb_start(requests[0]), "is active already");
+        expect_ok(corymb_wait_all(requests, 2));
+        EXPECT_EQ(sum, value);
+        EXPECT_NE(requests[0], nullptr);
+    }
+    corymb_request* none = nullptr;
+    expect_invalid(corymb_cluster_prepare(CORYMB_BROADCAST, nullptr, &sum, 1, CORYMB_INT32,
+                                          CORYMB_NO_OP, 1, team, &none),
+                   "root 1");
+    EXPECT_EQ(none, nullptr);
+    expect_ok(corymb_request_free(&requests[0]));
+    expect_ok(corymb_cluster_team_free(&team));
+    expect_ok(corymb_request_free(&requests[1]));
+}
+
+TEST(ClusterOfC, NeedsLanesToPrepareOperations) {
+    const Ranks ranks(1);
+    corymb_team* local = ranks.join(0);
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0, 1};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    corymb_cluster_team* team = nullptr;
+    corymb_request* request = nullptr;
+    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    expect_refused(corymb_cluster_prepare(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE,
+                                          CORYMB_NO_OP, 0, team, &request),
+                   CORYMB_UNSUPPORTED, "no channels for persistent operations");
+    EXPECT_EQ(request, nullptr);
+    expect_ok(corymb_cluster_team_free(&team));
+}
+
 TEST(ClusterOfC, NeedsLanesToStartOperations) {
     const Ranks ranks(1);
     corymb_team* local = ranks.join(0);

@@ -2,6 +2,7 @@
 // Nonblocking operations over several nodes: any number under way, completed in any order, and what
 // happens to them when something goes wrong. Threads play the ranks.
 #include "cluster_team/affine.hpp"
+#include "cluster_team/one_of_each.hpp"
 #include "cluster_team/switchboard.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -26,107 +27,11 @@ namespace {
 using namespace corymb;
 using namespace std::chrono_literals;
 using cluster_test::on_nodes;
+using cluster_test::OneOfEach;
 using cluster_test::Then;
+using cluster_test::value;
 
 using Nodes = std::vector<int>;
-
-/// Whole numbers, so that sums are exact in any order.
-double value(Rank rank, std::size_t place, int round) {
-    return static_cast<double>(
-        (static_cast<std::size_t>(rank) * 13 + place * 5 + static_cast<std::size_t>(round) * 17) %
-        997);
-}
-
-/// One of each operation, with buffers of its own.
-class OneOfEach {
-public:
-    OneOfEach(ClusterTeam& team, std::size_t count, int round)
-        : team_(&team), count_(count), round_(round), root_(round % team.size()) {
-        const auto size = static_cast<std::size_t>(team.size());
-        for (std::size_t i = 0; i < count * size; ++i) {
-            input_.push_back(value(team.rank(), i, round));
-        }
-        outputs_.resize(10);
-        for (auto& output : outputs_) {
-            output.assign(count * size, -1);
-        }
-        const std::span<const double> all(input_);
-        const auto one = all.first(count);
-        auto& out = outputs_;
-        out[0] = input_;
-        requests.push_back(team.ibarrier());
-        requests.push_back(team.ibroadcast(std::span(out[0]), root_));
-        requests.push_back(team.ireduce(one, std::span(out[1]).first(count), {}, root_));
-        requests.push_back(team.iallreduce(one, std::span(out[2]).first(count)));
-        requests.push_back(team.igather(one, std::span(out[3]), root_));
-        requests.push_back(team.iscatter(all, std::span(out[4]).first(count), root_));
-        requests.push_back(team.iallgather(one, std::span(out[5])));
-        requests.push_back(team.ialltoall(all, std::span(out[6])));
-        requests.push_back(team.ireduce_scatter(all, std::span(out[7]).first(count)));
-        requests.push_back(team.iscan(one, std::span(out[8]).first(count)));
-        requests.push_back(team.iexscan(one, std::span(out[9]).first(count)));
-    }
-
-    /// What is in the buffers after all are complete; the name of the first operation that is not
-    /// right, or nothing.
-    [[nodiscard]] std::string wrong() const {
-        const Rank own = team_->rank();
-        const Rank size = team_->size();
-        const auto place = static_cast<std::size_t>(own) * count_;
-        const auto part = [&](Rank rank, std::size_t first) {
-            std::vector<double> values;
-            for (std::size_t i = 0; i < count_; ++i) {
-                values.push_back(value(rank, first + i, round_));
-            }
-            return values;
-        };
-        const auto sum = [&](Rank end, std::size_t first) {
-            std::vector<double> values(count_);
-            for (Rank rank = 0; rank < end; ++rank) {
-                std::ranges::transform(values, part(rank, first), values.begin(), std::plus<>());
-            }
-            return values;
-        };
-        const auto parts = [&](const std::function<std::vector<double>(Rank)>& of) {
-            std::vector<double> values;
-            for (Rank rank = 0; rank < size; ++rank) {
-                const auto its = of(rank);
-                values.insert(values.end(), its.begin(), its.end());
-            }
-            return values;
-        };
-        const auto begins = [&](std::size_t output, const std::vector<double>& wanted) {
-            return std::ranges::equal(std::span(outputs_[output]).first(wanted.size()), wanted);
-        };
-        const auto from_all = parts([&](Rank rank) { return part(rank, 0); });
-        if (!begins(0, parts([&](Rank rank) {
-                        return part(root_, static_cast<std::size_t>(rank) * count_);
-                    }))) {
-            return "broadcast";
-        }
-        if (own == root_ && (!begins(1, sum(size, 0)) || !begins(3, from_all))) {
-            return "reduce or gather";
-        }
-        return !begins(2, sum(size, 0))                                          ? "allreduce"
-               : !begins(4, part(root_, place))                                  ? "scatter"
-               : !begins(5, from_all)                                            ? "allgather"
-               : !begins(6, parts([&](Rank rank) { return part(rank, place); })) ? "alltoall"
-               : !begins(7, sum(size, place))                                    ? "reduce_scatter"
-               : !begins(8, sum(own + 1, 0))                                     ? "scan"
-               : own > 0 && !begins(9, sum(own, 0))                              ? "exscan"
-                                                                                 : "";
-    }
-
-    std::vector<Request> requests;
-
-private:
-    ClusterTeam* team_;
-    std::size_t count_;
-    int round_;
-    Rank root_;
-    std::vector<double> input_;
-    std::vector<std::vector<double>> outputs_;
-};
 
 /// In another order on each rank, each by another function.
 void complete(std::vector<Request>& requests, unsigned seed) {

@@ -63,10 +63,11 @@ private:
 class Line final : public corymb::Carrier {
 public:
     /// What a lazy one sends leaves with the next look of its rank, as a long message of an MPI.
-    Line(Switchboard& board, Rank own, bool lazy = false, int lanes = 8)
-        : board_(&board), own_(own), lazy_(lazy), lanes_(lanes) {}
+    Line(Switchboard& board, Rank own, bool lazy = false, int lanes = 8, int own_lanes = 100'000)
+        : board_(&board), own_(own), lazy_(lazy), lanes_(lanes), own_lanes_(own_lanes) {}
 
     [[nodiscard]] int lanes() const noexcept override { return lanes_; }
+    [[nodiscard]] int own_lanes() const noexcept override { return own_lanes_; }
     Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
         Switchboard::Message message{std::vector<std::byte>(bytes), mark};
         if (bytes != 0) {
@@ -124,6 +125,7 @@ private:
     Rank own_;
     bool lazy_;
     int lanes_;
+    int own_lanes_;
     std::vector<Unsent> unsent_;
     Ticket last_ = 0;
     std::map<Ticket, Pending> pending_;
@@ -134,7 +136,8 @@ private:
 inline void on_nodes(const std::vector<int>& node_of_rank,
                      const std::function<void(corymb::ClusterTeam&)>& life,
                      const corymb::ClusterTeamOptions& given = {},
-                     std::vector<std::string>* thrown = nullptr, bool lazy = false, int lanes = 8) {
+                     std::vector<std::string>* thrown = nullptr, bool lazy = false, int lanes = 8,
+                     int own_lanes = 100'000) {
     Switchboard board;
     std::map<int, int> sizes;
     for (const int node : node_of_rank) {
@@ -151,7 +154,7 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
     const auto be = [&](Rank rank) {
         const int node = node_of_rank[static_cast<std::size_t>(rank)];
         const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
-        Line line(board, rank, lazy, lanes);
+        Line line(board, rank, lazy, lanes, own_lanes);
         try {
             corymb::ClusterTeamOptions own = given;
             own.node_of_rank = node_of_rank;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plans of persistent operations over several nodes. They are made in the same order on all
+// ranks but started in any, so a plan cannot come along with a start: the first operation of its
+// kind brings it when it is made, on its own channels, before any start of it uses them.
+#pragma once
+
+#include "cluster/far_operation.hpp"
+
+#include <cstdint>
+#include <list>
+#include <map>
+
+namespace corymb::cluster {
+
+class Agreements {
+public:
+    explicit Agreements(Station& station) noexcept : station_(&station) {}
+    Agreements(const Agreements&) = delete;
+    Agreements& operator=(const Agreements&) = delete;
+    ~Agreements() { abandon_all(); }
+
+    /// For an operation that is being made. If it is the first of its kind, the ranks begin to
+    /// agree, by messages with this mark on the channels of `lane`; that goes on even if the
+    /// operation goes. The key stays for as long as *this.
+    [[nodiscard]] FarKey& key_for(const team::PlanKey& which, int lane, int mark);
+    /// Goes on as far as it can at once. Throws as PlanExchange::advance.
+    void go_on();
+    [[nodiscard]] bool are_over() const noexcept { return under_way_.empty(); }
+    /// Grows whenever something has come.
+    [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
+    void abandon_all() noexcept;
+
+private:
+    struct Agreement {
+        Agreement(Station& station, FarKey& of, const team::PlanKey& its_key, int lane, int mark);
+
+        FarKey* key;
+        team::PlanKey which;
+        Mail mail;
+        std::unique_ptr<PlanExchange> exchange;
+    };
+
+    Station* station_;
+    std::map<team::PlanKey, FarKey> keys_;
+    std::list<Agreement> under_way_;
+    std::uint64_t moves_ = 0;
+};
+
+} // namespace corymb::cluster

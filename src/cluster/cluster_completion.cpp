@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// How operations over several nodes that do not block come to their end, good or bad.
+#include "cluster/attic.hpp"
+#include "cluster/cluster_pending.hpp"
+#include "team/disagreement.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace corymb::cluster {
+
+using State = detail::Operation::State;
+
+namespace {
+
+/// What `make` has made.
+FarOperation& own(detail::Operation& operation) noexcept {
+    return static_cast<FarOperation&>(operation);
+}
+
+} // namespace
+
+// Completing
+// -------------------------------------------------------------------------------------------------
+
+FarOperation& ClusterPending::first_pending() noexcept {
+    const auto lane =
+        std::ranges::find_if(busy_, [](const FarLane* one) { return !one->queue.empty(); });
+    return *(*lane)->queue.front();
+}
+
+void ClusterPending::consume(Operation& operation) {
+    const State state = std::exchange(operation.state, State::idle);
+    if (state == State::failed) {
+        if (operation.error != nullptr) {
+            std::rethrow_exception(operation.error);
+        }
+        throw_failure();
+    }
+}
+
+bool ClusterPending::look_once(Operation& operation) {
+    if (operation.state == State::pending) {
+        go_on();
+    }
+    return operation.state != State::pending;
+}
+
+bool ClusterPending::test(Operation& operation) {
+    if (!look_once(operation)) {
+        if (must_fail()) {
+            give_up(&own(operation));
+            throw_failure();
+        }
+        return false;
+    }
+    consume(operation);
+    return true;
+}
+
+void ClusterPending::wait(Operation& operation) {
+    wait_until_over(own(operation));
+    consume(operation);
+}
+
+bool ClusterPending::cancel(Operation& /*operation*/) {
+    return false;
+}
+
+void ClusterPending::wait_until_over(FarOperation& operation) {
+    NetworkPatience patience(station_->shared->oversubscribed);
+    while (!look_once(operation)) {
+        patience.follow(operation.lane->moves);
+        if (has_failed() ||
+            (patience.is_long() && must_end(patience, *operation.lane->queue.front()))) {
+            give_up(&operation);
+            return;
+        }
+    }
+}
+
+std::size_t ClusterPending::wait_any(const std::vector<Operation*>& operations) {
+    NetworkPatience patience(station_->shared->oversubscribed);
+    for (;;) {
+        go_on();
+        const auto found = std::ranges::find_if(operations, [](const Operation* operation) {
+            return operation->state != State::pending;
+        });
+        if (found != operations.end()) {
+            return static_cast<std::size_t>(found - operations.begin());
+        }
+        FarOperation& first = own(*operations.front());
+        patience.follow(first.lane->moves);
+        if (has_failed() ||
+            (patience.is_long() && must_end(patience, *first.lane->queue.front()))) {
+            give_up(&first);
+        }
+    }
+}
+
+void ClusterPending::drain(Operation& operation) noexcept {
+    if (operation.state != State::pending) {
+        return;
+    }
+    try {
+        if (std::uncaught_exceptions() == 0) {
+            wait_until_over(own(operation));
+            return;
+        }
+        station_->shared->fail({Errc::team_broken,
+                                station_->name_of(station_->rank) +
+                                    " left with an exception while an operation was under way",
+                                {station_->rank}});
+        station_->shared->wait_for_copies();
+    } catch (...) { // The team is broken: everybody has been told or will be.
+    }
+    abandon_all();
+}
+
+void ClusterPending::forget(Operation& given) noexcept {
+    auto& operation = own(given);
+    std::erase(resumable_, &given);
+    auto& slot = operations_[operation.index];
+    const std::unique_ptr<FarOperation> mine = std::move(slot);
+    if (&slot != &operations_.back()) {
+        slot = std::move(operations_.back());
+        slot->index = mine->index;
+    }
+    operations_.pop_back();
+    if (mine->is_persistent) {
+        station_->give_back_own_lane(mine->lane->id);
+    }
+}
+
+bool ClusterPending::must_fail() {
+    if (has_failed()) {
+        return true;
+    }
+    auto& patrol = first_pending().awaited < 0 ? patrol_within_ : patrol_;
+    switch (patrol.after_failed_test()) {
+    case detail::Patrol::Duty::none: return false;
+    case detail::Patrol::Duty::give_up: return true;
+    case detail::Patrol::Duty::look_around: break;
+    }
+    return is_hopeless();
+}
+
+bool ClusterPending::must_end(NetworkPatience& patience, const FarOperation& blamed) {
+    const std::int64_t deadline_ns = station_->shared->deadline_ns;
+    if (patience.waited_ns() >=
+        (blamed.awaited < 0 ? deadline_within_node(deadline_ns) : deadline_ns)) {
+        return true;
+    }
+    const bool must_watch = patience.must_watch();
+    const std::int64_t ask_every_ns = station_->shared->options.interrupted_every.count();
+    const bool must_ask = must_watch || (ask_every_ns > 0 && patience.must_ask(ask_every_ns));
+    return (must_ask && station_->is_interrupted()) || (must_watch && is_hopeless());
+}
+
+bool ClusterPending::is_hopeless() noexcept {
+    try {
+        return hopeless().has_value();
+    } catch (...) { // Another rank has failed meanwhile, or there is no memory to find out.
+        return has_failed();
+    }
+}
+
+std::optional<team::Failure> ClusterPending::hopeless() {
+    for (const FarLane* lane : busy_) {
+        if (lane->queue.empty()) {
+            continue;
+        }
+        if (auto differ = detail::disagreement(*station_->shared, lane->id, lane->begun)) {
+            return station_->as_seen_by_all(std::move(*differ));
+        }
+        if (!station_->lost(lane->id, lane->begun).empty()) {
+            return station_->local_failure(lane->id, lane->begun, false);
+        }
+    }
+    return std::nullopt;
+}
+
+team::Failure ClusterPending::reason(const FarOperation& operation) {
+    if (auto known = hopeless()) {
+        return *known;
+    }
+    const FarLane& lane = *operation.lane;
+    const FarOperation& blamed = *lane.queue.front();
+    team::Failure failure = blamed.awaited >= 0
+                                ? station_->vain_wait(blamed.awaited)
+                                : station_->local_failure(lane.id, lane.begun, false);
+    failure.text = std::string(to_string(blamed.call.key.op)) + " (" +
+                   (blamed.is_persistent ? "persistent" : "nonblocking") + " operation " +
+                   std::to_string(lane.begun) + " on lane " + std::to_string(lane.id) +
+                   "): " + failure.text;
+    return failure;
+}
+
+void ClusterPending::give_up(const FarOperation* blamed) noexcept {
+    try {
+        if (!has_failed()) {
+            station_->shared->fail(reason(*blamed));
+        }
+    } catch (...) { // No memory for the reason, or the team was broken meanwhile.
+    }
+    if (has_failed()) {
+        station_->shared->wait_for_copies(); // The caller may free its buffers now.
+    }
+    abandon_all();
+}
+
+void ClusterPending::abandon_all() noexcept {
+    for (FarLane* const lane : busy_) {
+        while (!lane->queue.empty()) {
+            FarOperation& operation = *lane->queue.front();
+            lane->queue.pop_front();
+            if (operation.mail.abandon_all()) {
+                keep_for_good(std::move(operation.exchange));
+                keep_for_good(std::exchange(lane->scratch, {}));
+            }
+            operation.exchange.reset();
+            finish(operation, State::failed);
+        }
+    }
+    busy_.clear();
+    agreements_.abandon_all();
+    for (auto& [of, key] : keys_) {
+        key.bringer = nullptr;
+    }
+}
+
+void ClusterPending::finish_agreements() noexcept {
+    NetworkPatience patience(station_->shared->oversubscribed);
+    try {
+        while (!agreements_.are_over() && !has_failed() && std::uncaught_exceptions() == 0) {
+            go_on();
+            patience.follow(agreements_.moves());
+            if (patience.is_long() && patience.waited_ns() >= station_->shared->deadline_ns) {
+                break; // Who needs this rank learns that by its own deadline.
+            }
+        }
+    } catch (...) { // No memory.
+    }
+    agreements_.abandon_all();
+}
+
+std::uint64_t ClusterPending::moves() const noexcept {
+    std::uint64_t sum = agreements_.moves();
+    for (const auto& [id, lane] : lanes_) {
+        sum += lane.moves;
+    }
+    return sum;
+}
+
+void ClusterPending::throw_failure() {
+    if (thrown_ != nullptr) {
+        std::rethrow_exception(std::exchange(thrown_, nullptr));
+    }
+    station_->shared->throw_failure();
+}
+
+// Coroutines
+// -------------------------------------------------------------------------------------------------
+
+void ClusterPending::resume_coroutines() {
+    while (!resumable_.empty()) {
+        Operation& operation = *resumable_.front();
+        resumable_.erase(resumable_.begin());
+        std::exchange(operation.coroutine, {}).resume();
+    }
+}
+
+std::size_t ClusterPending::progress() {
+    go_on();
+    if (pending_count_ > 0 && must_fail()) {
+        give_up(pending_count_ > 0 ? &first_pending() : nullptr);
+    }
+    resume_coroutines();
+    return pending_count_;
+}
+
+void ClusterPending::complete_all() {
+    go_on();
+    resume_coroutines();
+    while (pending_count_ > 0) {
+        NetworkPatience patience(station_->shared->oversubscribed);
+        const std::size_t before = pending_count_;
+        while (pending_count_ == before) {
+            go_on();
+            patience.follow(moves());
+            if (has_failed() || (pending_count_ == before && patience.is_long() &&
+                                 must_end(patience, first_pending()))) {
+                give_up(pending_count_ > 0 ? &first_pending() : nullptr);
+                resume_coroutines(); // They are told first.
+                throw_failure();
+            }
+        }
+        resume_coroutines();
+    }
+}
+
+} // namespace corymb::cluster

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/far_operation.hpp"
+
+#include <corymb/error.hpp>
+
+namespace corymb::cluster {
+
+FarPlan far_plan_of(const Station& station, const team::PlanKey& key, const std::string& text) {
+    FarPlan made;
+    made.number = key.number();
+    try {
+        const Plan plan = station.plan_of(key, text);
+        made.far = far_steps(plan, station.home, station.rank);
+        made.local = plan_of_node(plan, station.home);
+        made.readers = team::publication_readers(made.local);
+    } catch (const Error&) { // All ranks have the same text.
+        made.refusal = std::current_exception();
+    }
+    return made;
+}
+
+} // namespace corymb::cluster
