@@ -47,7 +47,11 @@ WEAKER = {
 
 # (header, text, replacement): wrong conditions and wrong sequences that are not orders.
 SEEDED = [
-    ("team/engine.hpp", "activation.step = index;", "activation.step = index < count ? 0 : count;"),
+    (
+        "team/engine.hpp",
+        "activation.step = static_cast<std::size_t>(step - first);",
+        "activation.step = step == last ? program.steps.size() : 0;",
+    ),
     ("channel/slot_ring.hpp", "sent_ - credited_ >= Ring", "sent_ - credited_ > Ring"),
     ("channel/slot_ring.hpp", "sent_ + 1 - Ring::slot_count", "sent_ - Ring::slot_count"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),

@@ -17,6 +17,7 @@
 // The heavy fence and the two of the futex take the Reach: whether other processes take part.
 #pragma once
 
+#include "base/copy_bytes.hpp"
 #include "base/futex.hpp"
 #include "base/membarrier.hpp"
 #include "base/reach.hpp"
@@ -26,7 +27,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace corymb::channel {
 
@@ -68,9 +68,7 @@ struct StandardEnv {
     class Bytes {
     public:
         void put(const void* from, std::size_t count) noexcept {
-            if (count != 0) { // Nothing may be at no address.
-                std::memcpy(bytes_.data(), from, count);
-            }
+            copy_bytes(bytes_.data(), from, count);
         }
         const std::byte* view(std::size_t /*count*/) const noexcept { return bytes_.data(); }
 

@@ -102,10 +102,20 @@ void check_wish(const Wish& wish, int size) {
     }
 }
 
+/// The kernel itself for a standard operator; what the headers hand over looks it up at each call.
+Reduction::Combine combine_of(const Reduction& reduction) {
+    if (reduction.identity == 0) {
+        return reduction.combine;
+    }
+    return reduction_of(detail::type_of_identity(reduction.identity),
+                        detail::operator_of_identity(reduction.identity))
+        .combine;
+}
+
 void set_operator(Call& call, const Wish& wish) {
     if (is_reduction(wish.op)) {
         call.operands.element_bytes = wish.reduction.element_bytes;
-        call.operands.combine = wish.reduction.combine;
+        call.operands.combine = combine_of(wish.reduction);
         call.operands.context = wish.reduction.context;
     }
 }

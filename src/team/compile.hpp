@@ -54,8 +54,12 @@ public:
 private:
     static Opcode opcode(const Step& step) {
         if (step.via == Mechanism::exchange) {
-            const bool sends = step.kind == StepKind::signal || step.kind == StepKind::send;
-            return sends ? Opcode::meet_put : Opcode::meet_take;
+            switch (step.kind) {
+            case StepKind::signal: return Opcode::meet_signal;
+            case StepKind::wait: return Opcode::meet_wait;
+            case StepKind::send: return Opcode::meet_put;
+            default: return Opcode::meet_take;
+            }
         }
         const bool pull = step.via == Mechanism::pull;
         switch (step.kind) {
@@ -112,6 +116,8 @@ private:
         switch (code) {
         case Opcode::signal: peer.signal_out = &fabric_->signal(rank_, peer.rank); break;
         case Opcode::wait: peer.signal_in = &fabric_->signal(peer.rank, rank_); break;
+        case Opcode::meet_signal:
+        case Opcode::meet_wait:
         case Opcode::meet_put:
         case Opcode::meet_take:
             if (!peer.has_exchange) {

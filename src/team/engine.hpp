@@ -35,6 +35,7 @@
 // that fail), tests/unit/team.
 #pragma once
 
+#include "base/copy_bytes.hpp"
 #include "team/activation.hpp"
 #include "team/program.hpp"
 
@@ -62,15 +63,17 @@ public:
         offset_ = activation.offset;
         block_count_ = std::max<std::size_t>(1, program.block_count);
         signature_ = operands_->signature;
-        const std::size_t count = program.steps.size();
-        const std::size_t end = activation.step + std::min(steps_max, count - activation.step);
-        std::size_t index = activation.step;
-        while (index < end && perform(program.steps[index])) {
-            ++index;
+        Compiled* const first = program.steps.data();
+        Compiled* const last = first + program.steps.size();
+        Compiled* step = first + activation.step;
+        Compiled* const end =
+            steps_max < static_cast<std::size_t>(last - step) ? step + steps_max : last;
+        while (step != end && perform(*step)) {
+            ++step;
         }
-        activation.step = index;
+        activation.step = static_cast<std::size_t>(step - first);
         activation.offset = offset_;
-        return index == count;
+        return step == last;
     }
 
     /// Why `run` has given up: the peer of the step that the activation names is in another call.
@@ -125,7 +128,10 @@ private:
         case Opcode::read_line: return read_line(step);
         case Opcode::publish_address: return publish_address(*step.end, bytes_of(step.from));
         case Opcode::read_address: return read_address(step);
-        case Opcode::meet_put: return meet_put(step);
+        case Opcode::meet_signal: return meet_put(step, {nullptr, 0});
+        case Opcode::meet_wait:
+            return step.peer->exchange.take(*waiter_, 0, signature_, &met_other_call_) != nullptr;
+        case Opcode::meet_put: return meet_put(step, bytes_of(step.from));
         case Opcode::meet_take: return meet_take(step);
         case Opcode::copy: copy(step); return true;
         }
@@ -184,8 +190,8 @@ private:
         auto* out = const_cast<std::byte*>(to.data);
         Env::note_write(out, to.bytes);
         if (!step.fold) {
-            if (to.bytes != 0 && out != incoming) { // In place: one rank whose input is its output.
-                std::memcpy(out, incoming, to.bytes);
+            if (out != incoming) { // In place: one rank whose input is its output.
+                copy_bytes(out, incoming, to.bytes);
             }
             return;
         }
@@ -263,11 +269,10 @@ private:
         return true;
     }
 
-    // Meetings via exchange; without blocks they have no bytes.
+    // Meetings via exchange
     // -----------------------------------------------------------------------------------------
 
-    bool meet_put(Compiled& step) {
-        const Address what = bytes_of(step.from);
+    bool meet_put(Compiled& step, Address what) {
         Env::note_read(what.data, what.bytes);
         step.peer->exchange.put(what.data, what.bytes, signature_);
         step.peer->spot->wake_if_parked(own_key_);
@@ -281,9 +286,7 @@ private:
         if (payload == nullptr) {
             return false;
         }
-        if (to.bytes != 0) {
-            arrive(step, payload, to, 0);
-        }
+        arrive(step, payload, to, 0);
         return true;
     }
 

@@ -48,7 +48,7 @@ Pending& Member::pending() {
 // Flattened: between two small operations of a peer lies all that this does, and the calls of the
 // engine's and the channels' little functions were a fifth of it.
 [[gnu::flatten]] void Member::barrier() {
-    const team::PlanKey key{};
+    static constexpr team::PlanKey key{};
     if (barrier_ == nullptr) [[unlikely]] {
         barrier_ = &lane_.program_for(key);
     }

@@ -64,8 +64,10 @@ enum class Opcode : std::uint8_t {
     publish_address,
     read_address,
     copy,
-    meet_put,  ///< Via exchange, with or without bytes.
-    meet_take, ///< The other half of the meeting.
+    meet_signal, ///< Via exchange, without bytes.
+    meet_wait,   ///< The other half of the meeting.
+    meet_put,    ///< Via exchange, with bytes.
+    meet_take,   ///< The other half of the meeting.
 };
 
 /// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
