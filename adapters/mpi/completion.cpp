@@ -179,7 +179,7 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
     }
     *flag = look(*own) ? 1 : 0;
     if (*flag == 0) {
-        visit_mpi();
+        visit_mpi_briefly();
         return MPI_SUCCESS;
     }
     return tell(*own, request, status);
@@ -205,7 +205,7 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
     }
     *flag = 0;
     if (!are_over(count, requests)) {
-        visit_mpi();
+        visit_mpi_briefly();
         return MPI_SUCCESS;
     }
     const int result = host().Testall(count, requests, flag, statuses);
@@ -259,7 +259,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_
     }
     *flag = look(*own) ? 1 : 0;
     if (*flag == 0) {
-        visit_mpi();
+        visit_mpi_briefly();
     } else if (status != MPI_STATUS_IGNORE) {
         set_empty(status);
     }
@@ -318,7 +318,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* re
                                                 MPI_Status* statuses) {
     if (!are_over(count, requests)) {
         *flag = 0;
-        visit_mpi();
+        visit_mpi_briefly();
         return MPI_SUCCESS;
     }
     return host().Request_get_status_all(count, requests, flag, statuses);

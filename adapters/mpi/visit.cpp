@@ -57,9 +57,8 @@ void look_after_mpi() noexcept {
     }
 }
 
-} // namespace
-
-void visit_mpi() noexcept {
+/// `seldom_looks`: by a rank that has not been here for long.
+void visit(int seldom_looks) noexcept {
     thread_local std::int64_t not_before_ns = 0;
     thread_local std::int64_t last_end_ns = 0;
     if (is_within_mpi) {
@@ -69,7 +68,7 @@ void visit_mpi() noexcept {
     if (begin < not_before_ns) {
         return;
     }
-    const int looks = begin - last_end_ns < seldom_ns ? 1 : looks_in_a_row;
+    const int looks = begin - last_end_ns < seldom_ns ? 1 : seldom_looks;
     std::int64_t end = begin;
     for (int i = 0; i < looks && end - begin < look_most_ns; ++i) {
         look_after_mpi();
@@ -77,6 +76,16 @@ void visit_mpi() noexcept {
     }
     last_end_ns = end;
     not_before_ns = end + std::min((end - begin) * visit_share, visits_apart_ns_max);
+}
+
+} // namespace
+
+void visit_mpi() noexcept {
+    visit(looks_in_a_row);
+}
+
+void visit_mpi_briefly() noexcept {
+    visit(1);
 }
 
 void visit_mpi_at_once() noexcept {

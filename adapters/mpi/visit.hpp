@@ -14,6 +14,9 @@ inline thread_local constinit bool is_within_mpi = false;
 
 /// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
 void visit_mpi() noexcept;
+/// The same for a rank that does not wait but computes between two tests: one look at most, as the
+/// MPI's own tests have.
+void visit_mpi_briefly() noexcept;
 /// Lets it go on in any case, once.
 void visit_mpi_at_once() noexcept;
 /// At MPI_Finalize: no visits after this.

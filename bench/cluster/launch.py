@@ -35,15 +35,19 @@ def build(mpi: Path, folder: Path) -> Path:
     return program
 
 
-def run(mpi: Path, rate: str, nodes: int, per_node: int, words: list[str], limit_s: float) -> str:
-    """Runs a program of that MPI on nodes with links of `rate`; returns what it prints."""
+def run(
+    mpi: Path, rate: str, nodes: int, per_node: int, words: list[str], limit_s: float,
+    delay_us: int = 0,
+) -> str:  # fmt: skip
+    """Runs a program of that MPI on nodes with links of `rate`, on which messages are under way for
+    `delay_us`; returns what it prints."""
     mpiexec = (
         f'exec "{mpi.resolve()}/bin/mpiexec" -launcher ssh '
         '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
         f'-hosts "$CORYMB_CLUSTER_HOSTS" -ppn {per_node} -n {nodes * per_node} "$@"'
     )
-    line = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(nodes), "--rate", rate, "--",
-            "sh", "-c", mpiexec, "launch", *words]  # fmt: skip
+    line = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(nodes), "--rate", rate,
+            "--delay-us", str(delay_us), "--", "sh", "-c", mpiexec, "launch", *words]  # fmt: skip
     tuned = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
              "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}  # fmt: skip
     running = subprocess.Popen(

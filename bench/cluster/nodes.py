@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small cluster on this machine: runs a command beside N nodes that share nothing but files.
 
-    python3 bench/cluster/nodes.py --nodes 8 --rate 200mbit -- COMMAND...
+    python3 bench/cluster/nodes.py --nodes 8 --rate 200mbit [--delay-us 500] -- COMMAND...
 
 A node is a network, mount, IPC, UTS and PID namespace with its own /dev/shm and host name; nodes
-hang on one bridge by links of limited bandwidth. COMMAND runs beside them with the variables
+hang on one bridge by links of limited bandwidth. With --delay-us what a node sends is under way for
+that long: a program (relay.c, compiled by cc) passes it on, since kernels may come without netem.
+COMMAND runs beside them with the variables
 CORYMB_CLUSTER_HOSTS (addresses, joined by commas), CORYMB_CLUSTER_AGENT (stands in for ssh),
 CORYMB_CLUSTER_INTERFACE and CORYMB_CLUSTER_STATE. Needs root, iproute2 and util-linux.
 
@@ -58,7 +60,7 @@ def outer(options: argparse.Namespace) -> int:
     again = [sys.executable, __file__, "--inside", "--nodes", str(options.nodes)]
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", *fresh, "--kill-child=KILL", *again,
-         "--rate", options.rate, "--", *options.command]
+         "--rate", options.rate, "--delay-us", str(options.delay_us), "--", *options.command]
     )  # fmt: skip
 
     def stop(number: int, _frame: object) -> None:
@@ -87,6 +89,12 @@ def inside(options: argparse.Namespace) -> int:
         run("ip", "link", "set", INTERFACE, "up")
         for number in range(options.nodes):
             make_node(number, options.rate)
+        ends = [f"to{number}" for number in range(options.nodes)]
+        if options.delay_us > 0:
+            start_relay(options.delay_us, options.nodes)
+            ends = [f"tap{number}" for number in range(options.nodes)]
+        for end in ends:
+            run("ip", "link", "set", end, "master", INTERFACE, "up")
     except (OSError, RuntimeError) as error:
         fail(str(error))
     hosts = [address(number) for number in range(options.nodes)]
@@ -124,13 +132,25 @@ def make_node(number: int, rate: str) -> None:
     first = first_child(holder.pid)
     link = ("ip", "link")
     run(*link, "add", f"to{number}", "type", "veth", "peer", "name", "eth0", "netns", first)
-    run(*link, "set", f"to{number}", "master", INTERFACE, "up")
+    run(*link, "set", f"to{number}", "up")
     run(*enter(first), "ip", "addr", "add", f"{address(number)}/24", "dev", "eth0")
     run(*enter(first), *link, "set", "eth0", "up")
     shape = ("root", "tbf", "rate", rate, "burst", "64kb", "latency", "400ms")
     run(*enter(first), "tc", "qdisc", "add", "dev", "eth0", *shape)
     run("tc", "qdisc", "add", "dev", f"to{number}", *shape)
     (STATE / address(number)).write_text(first + "\n")
+
+
+def start_relay(delay_us: int, nodes: int) -> None:
+    """It ends with this program."""
+    program = STATE / "relay"
+    run("cc", "-O2", str(Path(__file__).resolve().parent / "relay.c"), "-o", str(program))
+    relay = subprocess.Popen(
+        [str(program), str(delay_us), str(nodes)], stdout=subprocess.PIPE, text=True
+    )
+    assert relay.stdout is not None
+    if relay.stdout.readline() != "ready\n":
+        raise RuntimeError("the relay does not start")
 
 
 def enter(pid: str) -> tuple[str, ...]:
@@ -152,6 +172,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run a command beside nodes made of namespaces.")
     parser.add_argument("--nodes", type=int, default=8, help=f"1 to {NODES_MOST}")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
+    parser.add_argument("--delay-us", type=int, default=0, help="of what a node sends; 0: none")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
@@ -160,6 +181,8 @@ def main() -> int:
         fail("give a command behind --")
     if not 1 <= options.nodes <= NODES_MOST:
         fail(f"--nodes must be from 1 to {NODES_MOST}")
+    if not 0 <= options.delay_us <= 1_000_000:
+        fail("--delay-us must be from 0 to 1000000")
     if not re.fullmatch(r"[1-9][0-9]*[kmg]bit", options.rate):
         fail(f"--rate '{options.rate}' must be a number and kbit, mbit or gbit")
     return inside(options) if options.inside else outer(options)

@@ -155,8 +155,10 @@ def no_namespaces() -> str:
     return "" if tried.returncode == 0 else f"nodes cannot be made here: {tried.stderr.strip()}"
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (1, 3)])
-def test_random_collectives_in_namespaces(program: Program, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("shape", "delay_us"), [((2, 2), 0), ((1, 3), 200)])
+def test_random_collectives_in_namespaces(
+    program: Program, shape: tuple[int, ...], delay_us: int
+) -> None:
     """The same on nodes that share neither memory nor processes nor a network."""
     if reason := no_namespaces():
         pytest.skip(reason)
@@ -174,7 +176,7 @@ def test_random_collectives_in_namespaces(program: Program, shape: tuple[int, ..
                  "CORYMB_DEADLINE": "60"}  # fmt: skip
     run = subprocess.run(
         [sys.executable, str(ROOT / "bench/cluster/nodes.py"), "--nodes", str(len(shape)),
-         "--rate", "800mbit", "--", "sh", "-c", launch],
+         "--rate", "800mbit", "--delay-us", str(delay_us), "--", "sh", "-c", launch],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
         env=os.environ | variables, check=False,
     )  # fmt: skip
