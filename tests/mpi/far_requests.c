@@ -6,11 +6,14 @@
 //   differ      ranks that call different operations
 //   starts      persistent ones, thousands of starts in opposite order on each other rank
 //   made        persistent ones that are made and freed all the time, some never started
+//   dead        rank 1 is killed between two starts of persistent ones; the others print who is told
 #include <mpi.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { sizes = 3, kinds = 4 };
 
@@ -217,10 +220,33 @@ static void made(void) {
     MPI_Comm_free(&comm);
 }
 
+static void dead(void) {
+    MPI_Comm comm = make_comm();
+    struct persistent all;
+    int error = MPI_SUCCESS;
+    make_persistent(&all, comm);
+    run_persistent(&all, 1);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        raise(SIGKILL);
+    }
+    for (int k = 0; k < 2; ++k) {
+        MPI_Start(&all.requests[k]);
+    }
+    for (int k = 0; k < 2; ++k) {
+        error = MPI_Wait(&all.requests[k], MPI_STATUS_IGNORE) != MPI_SUCCESS ? 1 : error;
+    }
+    printf("rank %d was %s\n", rank, error != MPI_SUCCESS ? "told" : "not told");
+    fflush(stdout);
+    sleep(rank == 0 ? 8 : 0); // Its node sees it at once, and who ends takes the others along.
+    _exit(0);                 // MPI_Finalize would wait for the dead one.
+}
+
 #else
 
 static void starts(void) {}
 static void made(void) {}
+static void dead(void) {}
 
 #endif
 
@@ -240,6 +266,8 @@ int main(int argc, char** argv) {
         starts();
     } else if (strcmp(mode, "made") == 0) {
         made();
+    } else if (strcmp(mode, "dead") == 0) {
+        dead();
     } else {
         differ();
     }

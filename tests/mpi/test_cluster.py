@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -33,13 +34,18 @@ shift 2
 exec "$@"
 """
 
+# MPICH's launcher ends all ranks when it sees one end, and signals those that are left.
+UNSEEN_END = ON_NODES.replace('exec "$@"', "trap '' USR1\n\"$@\" || sleep 10")
 
-def on_nodes(mpi: Mpi, nodes: str, *words: object, **variables: str) -> Finished:
+
+def on_nodes(
+    mpi: Mpi, nodes: str, *words: object, script: str = ON_NODES, **variables: str
+) -> Finished:
     """Runs a program with ranks that are told not to share memory with those of other nodes."""
     adapter = ADAPTERS / f"libcorymb-mpi-{mpi.name}.so"
     launch = [str(mpi.compiler.parent / "mpirun"), *mpi.options, "-n", str(len(nodes))]
     return subprocess.run(
-        [*launch, "sh", "-c", ON_NODES, "rank", nodes, str(adapter), *map(str, words)],
+        [*launch, "sh", "-c", script, "rank", nodes, str(adapter), *map(str, words)],
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
@@ -112,6 +118,17 @@ def test_far_persistent_requests(mpi: Mpi, program: Program, mode: str, nodes: s
     assert f"{mode}: 0 failures\n" in run.stdout, run.stderr
     assert run.returncode == 0, run.stderr
     assert ("MPI_Allreduce_init" in taken(run)) == mpi.has_hook, run.stderr
+
+
+def test_a_dead_rank_ends_persistent_requests(program: Program) -> None:
+    """Its node sees that it has ended, other nodes miss messages."""
+    mpi = dataclasses.replace(MPIS["mpich"], options=("-disable-auto-cleanup",))
+    words = (program(mpi, "far_requests"), "dead")
+    run = on_nodes(mpi, "0011", *words, script=UNSEEN_END, CORYMB_DEADLINE="4")
+    told = {line for line in run.stdout.splitlines() if line.startswith("rank")}
+    assert told == {f"rank {rank} was told" for rank in (0, 2, 3)}, run.stdout + run.stderr
+    assert "ended without finishing an operation: rank 1" in run.stderr, run.stderr
+    assert re.search(r"\(persistent operation 2 on .* waited in vain", run.stderr), run.stderr
 
 
 @pytest.mark.parametrize("nodes", ["001", "011"])
