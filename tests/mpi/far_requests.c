@@ -6,7 +6,7 @@
 //   differ      ranks that call different operations
 //   starts      persistent ones, thousands of starts in opposite order on each other rank
 //   made        persistent ones that are made and freed all the time, some never started
-//   dead        rank 1 is killed between two starts of persistent ones; the others print who is told
+//   dead        rank 1 is killed between two starts of persistent ones; the others say who is told
 #include <mpi.h>
 
 #include <signal.h>
