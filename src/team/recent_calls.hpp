@@ -21,12 +21,16 @@ struct PreparedCall {
 
 class RecentCalls {
 public:
+    RecentCalls() = default;
+    RecentCalls(const RecentCalls&) = delete;
+    RecentCalls& operator=(const RecentCalls&) = delete;
+
     /// The call for `wish`, valid until the next one is asked for. Throws as collective_call.
     PreparedCall& call_for(const Member& member, const Wish& wish) {
-        Entry& entry = entries_[index_of(wish)];
-        if (!entry.is_for(wish)) [[unlikely]] {
-            prepare(entry, member, wish);
+        if (!last_->is_for(wish)) {
+            last_ = &entry_for(member, wish);
         }
+        Entry& entry = *last_;
         entry.wish.input = wish.input;
         entry.wish.output = wish.output;
         team::Operands& operands = entry.prepared.call.operands;
@@ -67,6 +71,15 @@ private:
                entry_count;
     }
 
+    /// Apart: most calls are those before, once more.
+    [[gnu::noinline]] Entry& entry_for(const Member& member, const Wish& wish) {
+        Entry& entry = entries_[index_of(wish)];
+        if (!entry.is_for(wish)) {
+            prepare(entry, member, wish);
+        }
+        return entry;
+    }
+
     static void prepare(Entry& entry, const Member& member, const Wish& wish) {
         entry.is_known = false;
         entry.prepared = {collective_call(member, wish), nullptr};
@@ -76,6 +89,7 @@ private:
 
     static constexpr std::size_t entry_count = 8;
     std::array<Entry, entry_count> entries_;
+    Entry* last_ = entries_.data(); ///< Of the last call.
 };
 
 } // namespace corymb::detail
