@@ -259,7 +259,7 @@ def main() -> int:
     parser.add_argument("--library", action="append", required=True, help="explorer and library")
     parser.add_argument("--header", action="append", choices=WORLDS, help="only these headers")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=120, help="for the worlds of one mutant")
+    parser.add_argument("--seconds", type=float, default=400, help="for the worlds of one mutant")
     arguments = parser.parse_args()
     headers = arguments.header or list(WORLDS)
     mutants = [mutant for header in headers for mutant in mutants_of(header)]
