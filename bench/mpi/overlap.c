@@ -7,7 +7,7 @@
 // pure: start and wait. poll: start, then a computation that takes as long, in slices with a test
 // after each, and wait. wait: the same without tests. In each iteration each is done once, after a
 // pause, all ranks beginning at the same time (their nodes are on one machine and have one clock);
-// its time is that of the slowest rank. The lower quartile of all iterations counts, since others on
+// its time is that of the slowest rank. The lower quartile of all iterations counts, as others on
 // the machine only slow them down.
 //
 // The computation is a stretch of time, not of work: nodes made of namespaces have no network card,
