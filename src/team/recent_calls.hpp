@@ -21,16 +21,22 @@ struct PreparedCall {
 
 class RecentCalls {
 public:
-    RecentCalls() = default;
+    RecentCalls() noexcept {
+        for (Entry& entry : entries_) {
+            entry.follower = &entry;
+        }
+    }
     RecentCalls(const RecentCalls&) = delete;
     RecentCalls& operator=(const RecentCalls&) = delete;
 
     /// The call for `wish`, valid until the next one is asked for. Throws as collective_call.
     PreparedCall& call_for(const Member& member, const Wish& wish) {
-        if (!last_->is_for(wish)) {
-            last_ = &entry_for(member, wish);
+        Entry* next = last_->follower;
+        if (!next->is_for(wish)) {
+            next = last_->follower = &entry_for(member, wish);
         }
-        Entry& entry = *last_;
+        last_ = next;
+        Entry& entry = *next;
         entry.wish.input = wish.input;
         entry.wish.output = wish.output;
         team::Operands& operands = entry.prepared.call.operands;
@@ -44,6 +50,7 @@ private:
         bool is_known = false;
         Wish wish;
         PreparedCall prepared;
+        Entry* follower = nullptr; ///< What was called after it the last time.
 
         /// Whether all that collective_call would check and compute is known. What is not plainly
         /// so goes the long way.
@@ -71,7 +78,7 @@ private:
                entry_count;
     }
 
-    /// Apart: most calls are those before, once more.
+    /// Apart: programs repeat the same calls in the same order.
     [[gnu::noinline]] Entry& entry_for(const Member& member, const Wish& wish) {
         Entry& entry = entries_[index_of(wish)];
         if (!entry.is_for(wish)) {
