@@ -275,7 +275,7 @@ void ClusterPending::resume_coroutines() {
 std::size_t ClusterPending::progress() {
     go_on();
     if (pending_count_ > 0 && must_fail()) {
-        give_up(pending_count_ > 0 ? &first_pending() : nullptr);
+        give_up(&first_pending());
     }
     resume_coroutines();
     return pending_count_;

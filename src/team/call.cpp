@@ -107,8 +107,8 @@ Reduction::Combine combine_of(const Reduction& reduction) {
     if (reduction.identity == 0) {
         return reduction.combine;
     }
-    return reduction_of(detail::type_of_identity(reduction.identity),
-                        detail::operator_of_identity(reduction.identity))
+    return reduction_of(type_of_identity(reduction.identity),
+                        operator_of_identity(reduction.identity))
         .combine;
 }
 

@@ -66,8 +66,7 @@ public:
         Compiled* const first = program.steps.data();
         Compiled* const last = first + program.steps.size();
         Compiled* step = first + activation.step;
-        Compiled* const end =
-            steps_max < static_cast<std::size_t>(last - step) ? step + steps_max : last;
+        Compiled* const end = step + std::min(steps_max, static_cast<std::size_t>(last - step));
         while (step != end && perform(*step)) {
             ++step;
         }

@@ -3,6 +3,9 @@
 // tests/mpi/test_cluster.py runs several.
 #include "in_teams.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace {
 
 using namespace c_test;
@@ -54,6 +57,19 @@ corymb_cluster_options options_of(const std::vector<int>& nodes, int rank) {
     return options;
 }
 
+/// The team of rank 0, whose test frees it; messages to other nodes fail.
+struct FirstRank {
+    explicit FirstRank(std::vector<int> nodes_of_ranks) : nodes(std::move(nodes_of_ranks)) {
+        corymb_team* local = ranks.join(0);
+        const corymb_carrier carrier = broken_carrier();
+        const corymb_cluster_options options = options_of(nodes, 0);
+        expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    }
+    const Ranks ranks{1};
+    const std::vector<int> nodes;
+    corymb_cluster_team* team = nullptr;
+};
+
 TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     const Ranks ranks(1);
     corymb_team* local = ranks.join(0);
@@ -104,13 +120,8 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
 }
 
 TEST(ClusterOfC, StartsOperationsThatGoOn) {
-    const Ranks ranks(1);
-    corymb_team* local = ranks.join(0);
-    const corymb_carrier carrier = broken_carrier();
-    const std::vector<int> nodes{0};
-    const corymb_cluster_options options = options_of(nodes, 0);
-    corymb_cluster_team* team = nullptr;
-    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    FirstRank first(std::vector<int>{0});
+    corymb_cluster_team*& team = first.team;
     const int value = 5;
     int sums[3] = {};
     corymb_request* requests[4] = {};
@@ -144,13 +155,8 @@ TEST(ClusterOfC, StartsOperationsThatGoOn) {
 }
 
 TEST(ClusterOfC, StartsPersistentOperationsAgainAndAgain) {
-    const Ranks ranks(1);
-    corymb_team* local = ranks.join(0);
-    const corymb_carrier carrier = broken_carrier();
-    const std::vector<int> nodes{0};
-    const corymb_cluster_options options = options_of(nodes, 0);
-    corymb_cluster_team* team = nullptr;
-    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    FirstRank first(std::vector<int>{0});
+    corymb_cluster_team*& team = first.team;
     int value = 0;
     int sum = 0;
     corymb_request* requests[2] = {};
@@ -176,14 +182,9 @@ TEST(ClusterOfC, StartsPersistentOperationsAgainAndAgain) {
 }
 
 TEST(ClusterOfC, NeedsLanesToPrepareOperations) {
-    const Ranks ranks(1);
-    corymb_team* local = ranks.join(0);
-    const corymb_carrier carrier = broken_carrier();
-    const std::vector<int> nodes{0, 1};
-    const corymb_cluster_options options = options_of(nodes, 0);
-    corymb_cluster_team* team = nullptr;
+    FirstRank first({0, 1});
+    corymb_cluster_team*& team = first.team;
     corymb_request* request = nullptr;
-    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
     expect_refused(corymb_cluster_prepare(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE,
                                           CORYMB_NO_OP, 0, team, &request),
                    CORYMB_UNSUPPORTED, "no channels for persistent operations");
@@ -220,13 +221,8 @@ TEST(ClusterOfC, NeedsLanesToStartOperations) {
 }
 
 TEST(ClusterOfC, ACarrierThatFailsBreaksTheTeam) {
-    const Ranks ranks(1);
-    corymb_team* local = ranks.join(0);
-    const corymb_carrier carrier = broken_carrier();
-    const std::vector<int> nodes{0, 1};
-    const corymb_cluster_options options = options_of(nodes, 0);
-    corymb_cluster_team* team = nullptr;
-    expect_ok(corymb_cluster_team_create(&local, &carrier, &options, &team));
+    FirstRank first({0, 1});
+    corymb_cluster_team*& team = first.team;
     for (int call = 0; call < 2; ++call) {
         expect_refused(corymb_cluster_run(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE,
                                           CORYMB_NO_OP, 0, team),
