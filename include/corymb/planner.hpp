@@ -27,6 +27,7 @@ struct PlanRequest {
     bool ordered = false; ///< Combine in rank order (non-commutative operators).
     /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
     /// the same for any root, placement, payload and model. No effect where nothing is combined.
+    /// A reduce_scatter that keeps parts has an order of its own for each part.
     bool reproducible = false;
     bool keeps_parts = false; ///< Only plans for parts of different lengths (see `keeps_parts`).
     bool pull = true;         ///< Ranks can copy out of each other's buffers.

@@ -71,6 +71,8 @@ struct PlanNeed {
     std::uint64_t bytes = 0;
     bool ordered = false;     ///< Combine in rank order.
     bool keeps_parts = false; ///< The parts differ in length: `keeps_parts` must accept the plan.
+    /// TeamOptions::reproducible, and the operation combines (see PlanRequest::reproducible).
+    bool reproducible = false;
 };
 
 /// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
@@ -95,6 +97,13 @@ struct TeamOptions {
     bool pin = false;
     /// Where plans come from. Empty: the default.
     PlanSource plans;
+    /// Reductions and scans combine in an order that depends on nothing but the ranks' numbers and
+    /// how many there are: results of floating point are bitwise equal whoever comes first, on
+    /// every machine and placement, for any root and count, among threads and among processes.
+    /// It rules out most plans, so reductions may take longer. The same on all ranks: those that
+    /// differ are an Errc::mismatch. Teams made from this one have it too. A plan source of the
+    /// user looks at PlanNeed::reproducible itself.
+    bool reproducible = false;
     /// Asked in a long wait by the thread that waits: among threads first after 50 ms and then at
     /// most a second apart, among processes after 1 ms and then at most 20 ms apart. True ends the
     /// operation with Errc::interrupted and breaks the team. May not throw. Empty: never asked.

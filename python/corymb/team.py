@@ -86,6 +86,7 @@ def attach(
     descriptor: int = -1,
     patience: float = 0.0,
     deadline: float = 0.0,
+    reproducible: bool = False,
 ) -> Team:
     """This process becomes one rank of a team of processes; returns when all are there.
 
@@ -93,7 +94,9 @@ def attach(
     Processes that give the same `name` and `size` meet without a launcher. `descriptor` is one of
     `make_team_descriptor` that this process has inherited. `patience` is how many seconds to wait
     for the other processes (60 by default), `deadline` the longest wait of an operation (300 by
-    default, or $CORYMB_DEADLINE).
+    default, or $CORYMB_DEADLINE). With `reproducible`, which all ranks give, reductions and scans
+    combine in an order that depends on the ranks' numbers alone: floating-point results are bitwise
+    equal on every machine.
     """
     return Team(
         _core.attach(
@@ -103,5 +106,6 @@ def attach(
             descriptor=descriptor,
             patience=patience,
             deadline=deadline,
+            reproducible=reproducible,
         )
     )

@@ -26,7 +26,8 @@ PlanSource plan_source(corymb_plan_source plans, void* context) {
                                        wanted.root,
                                        wanted.ordered ? 1 : 0,
                                        wanted.bytes,
-                                       wanted.keeps_parts ? 1 : 0};
+                                       wanted.keeps_parts ? 1 : 0,
+                                       wanted.reproducible ? 1 : 0};
         const std::unique_ptr<char, void (*)(void*)> text(plans(&need, context),
                                                           [](void* memory) { std::free(memory); });
         if (text == nullptr) {
@@ -75,6 +76,7 @@ TeamOptions team_options(const corymb_options* given) {
         options.interrupted = interrupt(known.interrupted, known.interrupted_context);
     }
     options.interrupted_every = time_of(known.interrupted_every_ns, "interrupted_every_ns");
+    options.reproducible = known.reproducible != 0;
     return options;
 }
 

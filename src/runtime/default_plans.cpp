@@ -168,6 +168,7 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.moves = moves_at_run_time(team.size, ground.crowded);
         request.ordered = need.ordered;
+        request.reproducible = need.reproducible;
         request.keeps_parts = need.keeps_parts;
         request.oversubscribed = ground.crowded;
         request.cpus = team.usable;

@@ -131,12 +131,13 @@ void check_rank(Rank rank, int size, const char* what) {
 
 Call collective_call(const Member& member, const Wish& wish) {
     const int size = member.shared->fabric.size();
-    if (!wish.is_vector) {
-        return equal_parts_call(member.rank, size, wish);
-    }
     check_wish(wish, size);
-    Call call = vector_call(member, wish);
+    Call call = wish.is_vector ? vector_call(member, wish) : equal_call(member.rank, size, wish);
     set_operator(call, wish);
+    if (member.shared->is_reproducible(wish.op)) {
+        call.key.reproducible = true;
+        call.terms = team::reproducible(call.terms);
+    }
     return call;
 }
 

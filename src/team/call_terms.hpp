@@ -78,6 +78,14 @@ private:
 [[nodiscard]] constexpr bool is_vector(const CallTerms& terms) noexcept {
     return (terms.what >> 44U & 1U) != 0;
 }
+/// The same of a team that combines in an order that is always the same.
+[[nodiscard]] constexpr CallTerms reproducible(CallTerms terms) noexcept {
+    terms.what |= std::uint64_t{1} << 45U;
+    return terms;
+}
+[[nodiscard]] constexpr bool is_reproducible(const CallTerms& terms) noexcept {
+    return (terms.what >> 45U & 1U) != 0;
+}
 [[nodiscard]] constexpr Collective op_of(const CallTerms& terms) noexcept {
     return static_cast<Collective>(terms.what & 0xFFU);
 }

@@ -43,6 +43,9 @@ std::string describe(const team::CallTerms& terms) {
     if (is_rooted(op)) {
         text += fmt::format(", root {}", team::root_of(terms));
     }
+    if (team::is_reproducible(terms)) {
+        text += ", reproducible";
+    }
     return text;
 }
 

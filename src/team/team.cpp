@@ -53,8 +53,9 @@ void Team::abandon(const std::string& why) {
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     detail::check_rank(root, member().shared->fabric.size(), "root");
     const bool barrier = op == Collective::barrier;
-    return member_->shared->plan({op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes)})
-        .plan;
+    team::PlanKey key{op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes)};
+    key.reproducible = member_->shared->is_reproducible(op);
+    return member_->shared->plan(key).plan;
 }
 
 ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {

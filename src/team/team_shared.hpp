@@ -33,6 +33,7 @@ struct PlanKey {
     std::uint64_t bytes = 0;
     bool ordered = false;
     bool keeps_parts = false; ///< For parts of different lengths.
+    bool reproducible = false;
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.
@@ -109,6 +110,11 @@ struct TeamShared {
     /// The plan for a key, made on first use. Throws what the plan source or check_plan throws.
     const team::SharedPlan& plan(const team::PlanKey& key);
     team::SharedPlan& plan_for_compile(const team::PlanKey& key);
+
+    /// Whether an operation of this team combines in an order that is always the same.
+    [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
+        return options.reproducible && is_reduction(op);
+    }
 
     /// A handle on the edges of a lane.
     [[nodiscard]] team::Fabric<team::Env> lane(team::LaneId id) {

@@ -185,6 +185,15 @@ private:
         }
     }
 
+    [[nodiscard]] bool is_fit(const Family& family) const {
+        if (!request_.reproducible || !is_reduction(request_.op)) {
+            return true;
+        }
+        // What keeps parts has no place for sums of two others' parts.
+        const bool has_parts = request_.op == Collective::reduce_scatter && request_.keeps_parts;
+        return has_parts ? family.nearest_first : family.reproducible;
+    }
+
     void try_one(const Family& family, const Variant& variant) {
         const GenerateInput input{.costs = costs_,
                                   .machine = &machine_,
@@ -196,9 +205,8 @@ private:
                                   .moves = request_.moves,
                                   .via = variant.via,
                                   .blocks = variant.blocks};
-        const bool is_fit =
-            !request_.reproducible || !is_reduction(request_.op) || family.reproducible;
-        if (!is_fit || (family.pushes && !request_.push) || !family.applies(request_.op, input)) {
+        if (!is_fit(family) || (family.pushes && !request_.push) ||
+            !family.applies(request_.op, input)) {
             return;
         }
         Candidate candidate;

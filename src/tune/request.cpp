@@ -71,6 +71,9 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
     if (full.op == Collective::barrier) {
         full.bytes = 0;
     }
+    if (full.reproducible && full.keeps_parts && full.op == Collective::reduce_scatter) {
+        full.ordered = true; // The one order that does not depend on who is where.
+    }
     if (full.moves == 0) {
         full.moves = default_moves(ranks);
     }

@@ -65,6 +65,15 @@ def test_results_of_all_ranks(start_method: str, n: int) -> None:
     assert [rest for _, *rest in results] == [[r, n * (n - 1) + 1] for r in range(n)]
 
 
+def test_reproducible_sums_are_the_same_among_processes_and_threads() -> None:
+    wanted = ((1e16 + 1.5) + (-1e16 + 1.25)) + 3.5
+    for threads in (False, True):
+        sums = corymb.run(
+            run_bodies.sum_of_unlike, 5, threads=threads, deadline=120, reproducible=True
+        )
+        assert sums == [wanted] * 5
+
+
 @pytest.mark.parametrize(
     ("body", "rank", "text", "cause"),
     [

@@ -47,6 +47,9 @@ typedef struct corymb_plan_need {
     /// ranks do not know each other's lengths.
     uint64_t bytes;
     int keeps_parts; ///< Parts differ in length: the plan must keep them (docs/plan.md).
+    /// The operation combines and corymb_options.reproducible is set: the order depends on nothing
+    /// but the ranks' numbers and how many there are.
+    int reproducible;
 } corymb_plan_need;
 
 /// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it
@@ -73,6 +76,11 @@ typedef struct corymb_options {
     /// A wait asks first after so many nanoseconds and then at such intervals, which grow to a
     /// millisecond: for a hook that keeps another library going. 0: as above.
     int64_t interrupted_every_ns;
+    /// Not 0: reductions and scans combine in an order that depends on nothing but the ranks'
+    /// numbers and how many there are, so that results of floating point are bitwise equal on every
+    /// machine, for any root, count and placement. The same on all ranks: those that differ are a
+    /// CORYMB_MISMATCH. Teams made from this one have it too.
+    int reproducible;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

@@ -29,6 +29,7 @@ def run(
     threads: bool = False,
     start_method: str = "spawn",
     deadline: float = 0.0,
+    reproducible: bool = False,
 ) -> list[Any]:
     """Calls `fn(team, *args, **kwargs)` on each of `n` ranks; returns their results by rank.
 
@@ -39,11 +40,13 @@ def run(
     If a rank fails, the others' operations fail at once, and `corymb.RankError` is raised here: its
     text and `ranks` name the rank, its `__cause__` is the exception. A process that is killed or
     leaves counts as a failure. No process is left when this returns or raises, KeyboardInterrupt
-    included. `deadline` is the longest wait of an operation in seconds; 0 means 300.
+    included. `deadline` is the longest wait of an operation in seconds; 0 means 300. With
+    `reproducible` reductions and scans combine in an order that depends on the ranks' numbers
+    alone: floating-point results are bitwise equal on every machine.
     """
     if n < 1:
         raise Error(f"a team has 1 rank or more, not {n}", "invalid_argument")
-    task = Task(fn, tuple(args), dict(kwargs or {}), deadline)
+    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible)
     if threads:
         return run_threads(task, n)
     from corymb.run.processes import run_processes  # Here, so that `import corymb` stays light.

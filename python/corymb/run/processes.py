@@ -46,7 +46,7 @@ def no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def join_team(memory: Descriptor, rank: int, launcher: int, deadline: float) -> Team:
+def join_team(memory: Descriptor, rank: int, launcher: int, task: Task) -> Team:
     """Attaches as the child of a launcher does; what this process starts shall not."""
     settings = {
         "CORYMB_TEAM": memory.number,
@@ -56,7 +56,7 @@ def join_team(memory: Descriptor, rank: int, launcher: int, deadline: float) -> 
     }
     os.environ.update({name: str(value) for name, value in settings.items()})
     try:
-        return attach(deadline=deadline)
+        return attach(deadline=task.deadline, reproducible=task.reproducible)
     finally:
         for name in settings:
             del os.environ[name]
@@ -71,7 +71,7 @@ def live(
         if own_child:
             _core.end_with_parent(launcher)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        team = join_team(memory, rank, launcher, task.deadline)
+        team = join_team(memory, rank, launcher, task)
         output.send((task.on(team), None, ""))
     except BaseException as error:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

@@ -19,6 +19,7 @@ class Task:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     deadline: float
+    reproducible: bool = False
 
     def on(self, team: Team) -> Any:
         """Calls the function; all operations of the team are done when it returns."""

@@ -13,7 +13,7 @@ from corymb.team import Team, describe
 
 def run_threads(task: Task, n: int) -> list[Any]:
     """Rank 0 is the calling thread, so that Ctrl-C reaches it."""
-    team = _core.ThreadTeam(n, task.deadline)
+    team = _core.ThreadTeam(n, task.deadline, task.reproducible)
     results: list[Any] = [None] * n
     failures: list[Failure] = []
 

@@ -219,6 +219,7 @@ Plan make(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family direct{"direct", applies, make};
+constinit const Family direct{
+    .name = "direct", .applies = applies, .make = make, .nearest_first = true};
 
 } // namespace corymb::generate

@@ -42,6 +42,9 @@ struct Family {
     bool reproducible = false;
     /// Its plans write into the buffers of other ranks (Mechanism::push).
     bool pushes = false;
+    /// In rank order its reduce_scatter combines the rank's own part with those of the ranks below,
+    /// the nearest first, then with those above: an order that depends on nothing else, either.
+    bool nearest_first = false;
     /// What one store costs many readers decides how long its plans take.
     bool publishes = false;
 };

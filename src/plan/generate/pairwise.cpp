@@ -122,7 +122,8 @@ Plan make_linear(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family pairwise{"pairwise", applies, make};
+constinit const Family pairwise{
+    .name = "pairwise", .applies = applies, .make = make, .nearest_first = true};
 constinit const Family linear{"linear", linear_applies, make_linear};
 
 } // namespace corymb::generate

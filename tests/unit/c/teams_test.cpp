@@ -129,6 +129,22 @@ TEST(TeamsTest, ARankThatDoesNotComeIsNamed) {
     expect_ok(corymb_thread_team_free(&group));
 }
 
+TEST(TeamsTest, ReproducibleTeamsCombineInTheOrderOfTheRanksNumbers) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.reproducible = 1;
+    in_team(
+        3,
+        [](corymb_team* team) {
+            const double values[] = {1e16, 1.5, -1e16};
+            double sum = 0;
+            expect_ok(corymb_allreduce(&values[corymb_team_rank(team)], &sum, 1, CORYMB_DOUBLE,
+                                       CORYMB_SUM, team));
+            EXPECT_EQ(sum, (values[0] + values[1]) + values[2]);
+        },
+        &options);
+}
+
 TEST(TeamsTest, CallsThatDifferAreNoticed) {
     in_team(2, [](corymb_team* team) {
         double data[2] = {};
@@ -241,6 +257,7 @@ char* give_plan(const corymb_plan_need* need, void* context) {
     EXPECT_EQ(need->size, 1);
     EXPECT_EQ(need->root, 0);
     EXPECT_EQ(need->ordered, 0);
+    EXPECT_EQ(need->reproducible, 0);
     EXPECT_GE(need->bytes, 8U);
     ++plans.calls;
     if (plans.throws) {

@@ -107,6 +107,52 @@ TEST(ProcessTeamTest, DefaultPlansAreMadeOnceAndAreTheSameEverywhere) {
     children.expect_all_good();
 }
 
+TEST(ProcessTeamTest, ReproducibleSumsAreThoseOfTheRanksNumbers) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            TeamOptions options;
+            options.reproducible = true;
+            Team team = Team::attach(by_descriptor(memory, options));
+            const double values[] = {1e16, 1.5, -1e16};
+            const double sum = (values[0] + values[1]) + values[2];
+            for (const std::size_t count : {std::size_t{1}, std::size_t{30'000}}) {
+                const std::vector<double> own(count, values[team.rank()]);
+                std::vector<double> all(count);
+                team.allreduce(std::span<const double>(own), std::span(all));
+                require(all == std::vector<double>(count, sum), "the sum in the ranks' order");
+            }
+        });
+    }
+    children.expect_all_good();
+}
+
+TEST(ProcessTeamTest, WhoAloneWantsReproducibleSumsIsNamed) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            TeamOptions options;
+            AttachOptions by = by_descriptor(memory, options);
+            by.rank = child;
+            by.team.reproducible = child == 1;
+            Team team = Team::attach(by);
+            try {
+                team.barrier(); // Nothing is combined: no difference.
+                const double sum = team.allreduce(1.0);
+                team.barrier();
+                require(false, "a difference is no result: " + std::to_string(sum));
+            } catch (const Error& error) {
+                require(error.ranks() == std::vector<int>{1}, error.what());
+                require(std::string(error.what()).find("reproducible") != std::string::npos,
+                        error.what());
+            }
+        });
+    }
+    children.expect_all_good();
+}
+
 TEST(ProcessTeamTest, SplitsIntoTeamsWhoseMemoryIsGivenBack) {
     const TeamDescriptor memory(4);
     Children children;

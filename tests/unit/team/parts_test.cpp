@@ -127,14 +127,14 @@ TeamOptions direct_plans() {
     TeamOptions options;
     options.deadline = std::chrono::seconds(60);
     options.plans = [](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts] = need;
-        if (op == Collective::barrier) {
-            return dissemination(size);
+        if (need.op == Collective::barrier) {
+            return dissemination(need.size);
         }
-        Plan plan = empty_plan(op, size, root, bytes, 1, "direct");
+        Plan plan = empty_plan(need.op, need.size, need.root, need.bytes, 1, "direct");
         plan.scratch_blocks = 1;
-        for (Rank rank = 0; rank < size; ++rank) {
-            steps_of(op, rank, size, root, plan.steps[static_cast<std::size_t>(rank)]);
+        for (Rank rank = 0; rank < need.size; ++rank) {
+            steps_of(need.op, rank, need.size, need.root,
+                     plan.steps[static_cast<std::size_t>(rank)]);
         }
         return plan;
     };

@@ -40,6 +40,25 @@ Errc code_of(const Machine& machine, const PlanRequest& request) {
     return Errc::io;
 }
 
+TEST(MakePlan, EveryReductionHasAReproduciblePlan) {
+    for (const Collective op : {Collective::reduce, Collective::allreduce,
+                                Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
+        for (const int size : {1, 2, 3, 7, 16, 33}) {
+            const Machine machine = uniform_machine(size, 20, 60);
+            for (unsigned way = 0; way < 16; ++way) {
+                PlanRequest request = request_of(op, way % 2 == 0 ? 8 : 65'536);
+                request.reproducible = true;
+                request.pull = (way & 2U) != 0;
+                request.keeps_parts = (way & 4U) != 0;
+                request.oversubscribed = (way & 8U) != 0;
+                request.ordered = request.oversubscribed;
+                EXPECT_NO_THROW(static_cast<void>(make_plan(machine, request)))
+                    << to_string(op) << ' ' << size << ' ' << way;
+            }
+        }
+    }
+}
+
 TEST(MakePlan, MeetsOnOneLineOnlyWhereThatWasMeasured) {
     Machine machine = uniform_machine(4, 20, 60);
     const auto offered = [&](Collective op, std::uint64_t bytes) {
