@@ -111,7 +111,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
         its.cpus = company->cpu_of_rank;
     }
     shared_ = std::make_shared<detail::TeamShared>(
-        place.memory, Arena(*place.memory, place.memory->root()), size, its, company);
+        place.memory, Arena(*place.memory, company->roster->team), size, its, company);
     std::vector<std::uint32_t> pids;
     for (Rank rank = 0; rank < size; ++rank) {
         pids.push_back(company->roster->entry(rank).pid);

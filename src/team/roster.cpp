@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/membarrier.hpp"
+#include "plan/limits.hpp"
 #include "team/fabric.hpp"
 
 #include <corymb/error.hpp>
@@ -155,18 +156,24 @@ bool can_pull(Company& company) {
 
 } // namespace
 
-std::shared_ptr<SharedMemory> make_team_memory(int size) {
-    if (size < 1) {
+void check_team_size(int size) {
+    if (size < 1 || static_cast<std::size_t>(size) > plan::rank_count_max) {
         throw Error(Errc::invalid_argument,
-                    fmt::format("a team has at least one rank, not {}", size));
+                    fmt::format("a team has 1 to {} ranks, not {}", plan::rank_count_max, size));
     }
+}
+
+std::shared_ptr<SharedMemory> make_team_memory(int size) {
+    check_team_size(size);
     auto memory = SharedMemory::create();
     Arena arena(*memory);
+    const Arena team(*memory);
     const auto ranks = static_cast<std::size_t>(size);
     Roster* const roster = arena.find_or_make_sized<Roster>(
-        roster_key, sizeof(Roster) + ranks * sizeof(RosterEntry), [ranks](void* place) {
+        roster_key, sizeof(Roster) + ranks * sizeof(RosterEntry), [ranks, &team](void* place) {
             auto* const made = new (place) Roster{};
             made->size = static_cast<std::uint32_t>(ranks);
+            made->team = team.root();
             for (std::size_t rank = 0; rank < ranks; ++rank) {
                 new (&made->entry(static_cast<Rank>(rank))) RosterEntry{};
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in a team of processes: one entry a rank, in the root team's arena. Ranks sign in under
-// the lock; then all pass two stages together.
+// Who is in a team of processes: one entry a rank. Ranks sign in under the lock; then all pass two
+// stages together. The roster has an arena of its own, which stays when the team is given back: the
+// teams that were made from it go on, and the launcher looks who has come.
 #pragma once
 
 #include "base/arena.hpp"
@@ -36,6 +37,7 @@ inline constexpr std::size_t cpus_max = 8192; ///< Linux is built for no more.
 /// The entries follow it.
 struct alignas(RosterEntry) Roster {
     std::uint32_t size;
+    Offset team;                             ///< The arena of the whole team.
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
     std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
@@ -59,6 +61,9 @@ struct Company {
     std::string notes;
     std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.
 };
+
+/// Throws Errc::invalid_argument for a number of ranks that no team has.
+void check_team_size(int size);
 
 /// New memory with the roster and the arena of a team of `size` ranks.
 [[nodiscard]] std::shared_ptr<SharedMemory> make_team_memory(int size);

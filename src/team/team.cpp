@@ -59,10 +59,7 @@ const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
 }
 
 ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
-    if (size < 1) {
-        throw Error(Errc::invalid_argument,
-                    "a team has at least one rank, not " + std::to_string(size));
-    }
+    team::check_team_size(size);
     auto memory = std::make_shared<HeapMemory>();
     const Arena arena(*memory);
     shared_ = std::make_shared<detail::TeamShared>(memory, arena, size, options);

@@ -61,7 +61,11 @@ TEST(TeamsTest, ThreadsOfOnesOwnJoin) {
     expect_ok(corymb_thread_team_free(&group));
     expect_invalid(corymb_thread_team_join(stale, 0, &again), "was freed");
     expect_invalid(corymb_thread_team_free(&stale), "was freed");
-    expect_invalid(corymb_thread_team_create(0, nullptr, &group), "at least one rank");
+    for (const int size : {-1, 0, 65'537}) {
+        expect_invalid(corymb_thread_team_create(size, nullptr, &group), "1 to 65536 ranks");
+        int descriptor = 0;
+        expect_invalid(corymb_make_team_descriptor(size, &descriptor), "1 to 65536 ranks");
+    }
     expect_invalid(corymb_thread_team_create(2, nullptr, nullptr), "NULL");
 }
 

@@ -66,6 +66,27 @@ TEST(LaunchedRank, DISABLED_Dies) {
     }
 }
 
+/// The whole team is given back by all; its memory serves what is made from it.
+TEST(LaunchedRank, DISABLED_GoesOnInParts) {
+    AttachOptions options;
+    options.team = plans_over(Mechanism::cells);
+    Team whole = Team::attach(options);
+    Team all = whole.split(0);
+    Team part = whole.split(whole.rank() == 0 ? -1 : 0);
+    whole = Team();
+    all.barrier(); // Everybody has given it back.
+    std::vector<Team> more;
+    for (int k = 0; k < 20; ++k) {
+        more.push_back(all.split(k));
+        more.back().barrier();
+    }
+    if (all.rank() != 0) {
+        std::this_thread::sleep_for(500ms);
+        part.barrier();
+        std::printf("rank %d has gone on\n", all.rank());
+    }
+}
+
 bool has(const Result& result, const std::string& text) {
     return result.text.find(text) != std::string::npos;
 }
@@ -74,6 +95,14 @@ TEST(LauncherTest, StartsATeam) {
     const Result result = run("-n 3 -- " + rank_program("AddsUp"));
     EXPECT_EQ(result.status, 0) << result.text;
     EXPECT_TRUE(has(result, "the sum of 3 ranks is 6")) << result.text;
+}
+
+TEST(LauncherTest, KnowsWhoHasAttachedWhenTheTeamIsGivenBack) {
+    const Result result = run("-n 3 --attach-deadline 0.2 -- " + rank_program("GoesOnInParts"));
+    EXPECT_EQ(result.status, 0) << result.text;
+    EXPECT_FALSE(has(result, "corymb run: ")) << result.text;
+    EXPECT_TRUE(has(result, "rank 1 has gone on") && has(result, "rank 2 has gone on"))
+        << result.text;
 }
 
 TEST(LauncherTest, UsageErrorsAreOneLine) {
