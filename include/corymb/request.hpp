@@ -79,7 +79,7 @@ private:
     detail::Operation* operation_ = nullptr;
 };
 
-/// What wait_any and test_any return when no request is active.
+/// What wait_any returns when no request is active.
 inline constexpr std::size_t no_request = std::numeric_limits<std::size_t>::max();
 
 /// Waits for every active request; the others are left alone. They belong to one team. On an error

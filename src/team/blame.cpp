@@ -4,12 +4,73 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <mutex>
+#include <set>
+
 namespace corymb::detail {
 
 namespace {
 
 double seconds(const TeamShared& shared) {
     return static_cast<double>(shared.deadline_ns) * 1e-9;
+}
+
+/// How far a rank is on one lane.
+struct Progress {
+    std::uint64_t started = 0;
+    std::uint64_t finished = 0;
+};
+
+Progress progress_of(TeamShared& shared, const team::Fabric<team::Env>& edges, team::LaneId lane,
+                     Rank rank) {
+    if (lane == 0) {
+        const auto& state = shared.fabric.state(rank);
+        return {state.started.load(std::memory_order_relaxed),
+                state.finished.load(std::memory_order_relaxed)};
+    }
+    const auto* const state = edges.lane_state_if_made(rank);
+    return state == nullptr ? Progress{}
+                            : Progress{state->started.load(std::memory_order_relaxed),
+                                       state->finished.load(std::memory_order_relaxed)};
+}
+
+/// Those of the ranks that are in an operation which another of them has not begun: they may be
+/// late because of that one.
+std::set<int> held_up(TeamShared& shared, const std::vector<int>& ranks) {
+    std::set<int> waiting;
+    for (team::LaneId lane = 0; lane < team::first_own_lane + team::own_lanes_max; ++lane) {
+        const auto edges = shared.lane(lane);
+        const std::lock_guard lock(*shared.memory);
+        std::vector<Progress> all;
+        for (const int rank : ranks) {
+            all.push_back(progress_of(shared, edges, lane, rank));
+        }
+        const auto least = std::ranges::min(all, {}, &Progress::started).started;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i].started > least && all[i].finished < all[i].started) {
+                waiting.insert(ranks[i]);
+            }
+        }
+    }
+    return waiting;
+}
+
+/// "rank 1 did not arrive within 3 s", and who that is.
+std::string describe_missing(TeamShared& shared, std::vector<int>& missing) {
+    const std::set<int> waiting = held_up(shared, missing);
+    const std::vector<int> others(waiting.begin(), waiting.end());
+    const bool is_told = others.size() < missing.size();
+    if (is_told) {
+        std::erase_if(missing, [&](int rank) { return waiting.contains(rank); });
+    }
+    std::string text = fmt::format("{} did not arrive within {:.3g} s", names_of(shared, missing),
+                                   seconds(shared));
+    if (is_told && !others.empty()) {
+        text += fmt::format("; {} in an earlier operation, which not all have begun",
+                            names_of(shared, others) + (others.size() == 1 ? " is" : " are"));
+    }
+    return text;
 }
 
 } // namespace
@@ -36,11 +97,11 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
         what = shared.name_of(peer) + " cannot be copied from";
     } else {
         failure = {Errc::timeout, "", at.missing};
-        what = at.missing.empty()
-                   ? fmt::format("everybody arrived, but rank {} waited in vain for {}", at.rank,
-                                 shared.name_of(peer))
-                   : names_of(shared, at.missing) + " did not arrive";
-        what += fmt::format(" within {:.3g} s", seconds(shared));
+        what =
+            at.missing.empty()
+                ? fmt::format("everybody arrived, but rank {} waited in vain for {} for {:.3g} s",
+                              at.rank, shared.name_of(peer), seconds(shared))
+                : describe_missing(shared, failure.ranks);
     }
     failure.text =
         fmt::format("{} (operation {} of a team of {}): {} (seen by {} in step {} of {} of {})",

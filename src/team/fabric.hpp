@@ -157,6 +157,11 @@ public:
     LaneState<Env>& lane_state(Rank rank) {
         return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
     }
+    /// Null where the rank has had nothing to do with the lane. Under the lock of the memory.
+    const LaneState<Env>* lane_state_if_made(Rank rank) const noexcept {
+        return std::launder(
+            reinterpret_cast<const LaneState<Env>*>(arena_.find(key(Kind::lane_state, rank, -1))));
+    }
     /// `plan` numbers the plan within the team.
     Publication<Env>& publication(std::uint64_t plan, Rank publisher, std::size_t readers) {
         using Made = Publication<Env>;

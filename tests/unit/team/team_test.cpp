@@ -112,6 +112,54 @@ TEST(TeamTest, RefusesAPlanForAnotherRoot) {
         options);
 }
 
+/// Rank 1 is late, rank 0 waits for it, and rank 2, which is through with that, meets the deadline
+/// first, in a barrier that neither of them has begun.
+void expect_only_the_late_one_is_named(const std::function<void(Team&)>& reduce) {
+    std::atomic<int> told{0};
+    ThreadTeam thread_team(3, small_plans(1s));
+    const auto life = [&](Rank rank) {
+        Team team = thread_team.join(rank);
+        team.barrier();
+        if (rank == 1) {
+            while (told.load() < 2) {
+                std::this_thread::yield();
+            }
+            return;
+        }
+        std::this_thread::sleep_for(rank == 0 ? 300ms : 0ms);
+        try {
+            reduce(team);
+            team.barrier();
+            ADD_FAILURE() << "rank 1 never came";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.ranks(), std::vector<int>{1}) << error.what();
+        }
+        ++told;
+    };
+    std::vector<std::jthread> crew;
+    for (Rank rank = 0; rank < 3; ++rank) {
+        crew.emplace_back(life, rank);
+    }
+}
+
+TEST(TeamTest, ARankThatWaitsForTheLateOneIsNotBlamed) {
+    const std::vector<int> in(3, 1);
+    expect_only_the_late_one_is_named([&](Team& team) {
+        std::vector<int> out(3);
+        team.reduce(std::span<const int>(in), std::span(out));
+    });
+    expect_only_the_late_one_is_named([&](Team& team) {
+        std::vector<int> out(3);
+        team.ireduce(std::span<const int>(in), std::span(out)).wait();
+    });
+    expect_only_the_late_one_is_named([&](Team& team) {
+        std::vector<int> out(3);
+        Request request = team.reduce_init(std::span<const int>(in), std::span(out));
+        request.start();
+        request.wait();
+    });
+}
+
 TEST(TeamTest, ARankThatNeverArrivesIsNamedToEverybody) {
     std::atomic<int> named{0};
     ThreadTeam thread_team(4, small_plans(200ms));
