@@ -168,6 +168,31 @@ public:
         run(parts_wish(Collective::exscan, input, output, 0, reduction_of<T>(op)));
     }
 
+    // The vector operations, arguments and errors as of Team. Where ranks do not know all lengths,
+    // those of a node tell each other what they know first.
+
+    template <class T>
+    void gatherv(std::span<const T> input, std::span<T> output, Parts parts, Rank root = 0) {
+        run(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    }
+    template <class T>
+    void scatterv(std::span<const T> input, Parts parts, std::span<T> output, Rank root = 0) {
+        run(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    }
+    template <class T>
+    void allgatherv(std::span<const T> input, std::span<T> output, Parts parts) {
+        run(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    }
+    template <class T>
+    void alltoallv(std::span<const T> input, Parts input_parts, std::span<T> output,
+                   Parts output_parts) {
+        run(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    }
+    template <class T, class Op = std::plus<>>
+    void reduce_scatterv(std::span<const T> input, Parts parts, std::span<T> output, Op op = {}) {
+        run(detail::reduce_scatterv_wish(input, parts, output, op));
+    }
+
     // Nonblocking forms, as of Team: they return at once; docs/requests.md says what a Request
     // promises. All ranks start them in the same order; blocking operations may come in between
     // anywhere. The plan of a new operation and size is made on the way. They need a carrier with
@@ -218,6 +243,33 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {}) {
         return keep_parts(Mode::nonblocking, Collective::exscan, input, output, op);
+    }
+
+    template <class T>
+    [[nodiscard]] Request igatherv(std::span<const T> input, std::span<T> output, Parts parts,
+                                   Rank root = 0) {
+        return start(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    }
+    template <class T>
+    [[nodiscard]] Request iscatterv(std::span<const T> input, Parts parts, std::span<T> output,
+                                    Rank root = 0) {
+        return start(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request iallgatherv(std::span<const T> input, std::span<T> output, Parts parts) {
+        return start(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    }
+    template <class T>
+    [[nodiscard]] Request ialltoallv(std::span<const T> input, Parts input_parts,
+                                     std::span<T> output, Parts output_parts) {
+        return start(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatterv(std::span<const T> input, Parts parts,
+                                           std::span<T> output, Op op = {}) {
+        return keep_operator(Mode::nonblocking, op, [&](const Op& with) {
+            return detail::reduce_scatterv_wish(input, parts, output, with);
+        });
     }
 
     // Persistent forms, as of Team: they return at once; Request::start starts the operation, any
@@ -273,6 +325,34 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {}) {
         return keep_parts(Mode::persistent, Collective::exscan, input, output, op);
+    }
+
+    template <class T>
+    [[nodiscard]] Request gatherv_init(std::span<const T> input, std::span<T> output, Parts parts,
+                                       Rank root = 0) {
+        return prepare(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    }
+    template <class T>
+    [[nodiscard]] Request scatterv_init(std::span<const T> input, Parts parts, std::span<T> output,
+                                        Rank root = 0) {
+        return prepare(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    }
+    template <class T>
+    [[nodiscard]] Request allgatherv_init(std::span<const T> input, std::span<T> output,
+                                          Parts parts) {
+        return prepare(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    }
+    template <class T>
+    [[nodiscard]] Request alltoallv_init(std::span<const T> input, Parts input_parts,
+                                         std::span<T> output, Parts output_parts) {
+        return prepare(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    }
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatterv_init(std::span<const T> input, Parts parts,
+                                               std::span<T> output, Op op = {}) {
+        return keep_operator(Mode::persistent, op, [&](const Op& with) {
+            return detail::reduce_scatterv_wish(input, parts, output, with);
+        });
     }
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose

@@ -69,8 +69,10 @@ struct PlanNeed {
     /// The plan's `bytes_max` must cover this: the largest payload of a size class (8, 56, then
     /// powers of two), or `any_part_bytes`.
     std::uint64_t bytes = 0;
-    bool ordered = false;     ///< Combine in rank order.
-    bool keeps_parts = false; ///< The parts differ in length: `keeps_parts` must accept the plan.
+    bool ordered = false; ///< Combine in rank order.
+    /// The parts differ in length: `keeps_parts` must accept the plan. Over several nodes each
+    /// place of scratch must hold one part throughout (docs/cluster.md).
+    bool keeps_parts = false;
     /// TeamOptions::reproducible, and the operation combines (see PlanRequest::reproducible).
     bool reproducible = false;
 };

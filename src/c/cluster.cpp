@@ -131,18 +131,36 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
 namespace {
 
 /// Of a call's arguments; see corymb_cluster_run.
-detail::Wish wish_of(const ClusterTeam& team, corymb_collective op, const void* input, void* output,
-                     size_t count, corymb_type type, corymb_op with, int root) {
-    const Collective known = op_of(op);
-    detail::Wish wish = wish_of(known, type, with);
-    if (known != Collective::barrier) {
-        wish.root = is_rooted(known) ? root : 0;
-        c::set_places(wish,
-                      {known, known == Collective::broadcast ? nullptr : input, output, count, type,
-                       with, root},
-                      team.rank(), team.size());
+detail::Wish wish_of(const ClusterTeam& team, c::Arguments arguments) {
+    const Collective op = arguments.op;
+    detail::Wish wish = wish_of(op, arguments.type, arguments.with);
+    if (op != Collective::barrier) {
+        wish.root = is_rooted(op) ? arguments.root : 0;
+        arguments.input = op == Collective::broadcast ? nullptr : arguments.input;
+        c::set_places(wish, arguments, team.rank(), team.size());
     }
     return wish;
+}
+
+c::Arguments equal(corymb_collective op, const void* input, void* output, size_t count,
+                   corymb_type type, corymb_op with, int root) {
+    return {op_of(op), input, output, count, type, with, root};
+}
+
+c::Arguments unequal(corymb_collective op, const void* input, void* output, size_t count,
+                     const corymb_part_lists& parts, corymb_type type, corymb_op with, int root) {
+    const Collective known = op_of(op);
+    if (!has_parts(known)) {
+        c::refuse(std::string(to_string(known)) + " has no parts that could differ in length");
+    }
+    const c::PartLists lists{parts.input_counts, parts.input_displacements, parts.output_counts,
+                             parts.output_displacements};
+    return {known, input, output, count, type, with, root, lists};
+}
+
+void run(corymb_cluster_team* team, const c::Arguments& arguments) {
+    ClusterTeam& own = *c::live(team).team;
+    own.run(wish_of(own, arguments));
 }
 
 /// Of a function that makes one.
@@ -210,17 +228,31 @@ corymb_status corymb_cluster_team_free(corymb_cluster_team** team) noexcept {
 corymb_status corymb_cluster_run(corymb_collective op, const void* input, void* output,
                                  size_t count, corymb_type type, corymb_op with, int root,
                                  corymb_cluster_team* team) noexcept {
-    return c::guarded([&] {
-        ClusterTeam& own = *c::live(team).team;
-        own.run(wish_of(own, op, input, output, count, type, with, root));
-    });
+    return c::guarded([&] { run(team, equal(op, input, output, count, type, with, root)); });
+}
+
+corymb_status corymb_cluster_run_parts(corymb_collective op, const void* input, void* output,
+                                       size_t count, corymb_part_lists parts, corymb_type type,
+                                       corymb_op with, int root,
+                                       corymb_cluster_team* team) noexcept {
+    return c::guarded(
+        [&] { run(team, unequal(op, input, output, count, parts, type, with, root)); });
 }
 
 corymb_status corymb_cluster_start(corymb_collective op, const void* input, void* output,
                                    size_t count, corymb_type type, corymb_op with, int root,
                                    corymb_cluster_team* team, corymb_request** request) noexcept {
     return give_request(team, request, [&](ClusterTeam& own) {
-        return own.start(wish_of(own, op, input, output, count, type, with, root));
+        return own.start(wish_of(own, equal(op, input, output, count, type, with, root)));
+    });
+}
+
+corymb_status corymb_cluster_start_parts(corymb_collective op, const void* input, void* output,
+                                         size_t count, corymb_part_lists parts, corymb_type type,
+                                         corymb_op with, int root, corymb_cluster_team* team,
+                                         corymb_request** request) noexcept {
+    return give_request(team, request, [&](ClusterTeam& own) {
+        return own.start(wish_of(own, unequal(op, input, output, count, parts, type, with, root)));
     });
 }
 
@@ -228,7 +260,17 @@ corymb_status corymb_cluster_prepare(corymb_collective op, const void* input, vo
                                      size_t count, corymb_type type, corymb_op with, int root,
                                      corymb_cluster_team* team, corymb_request** request) noexcept {
     return give_request(team, request, [&](ClusterTeam& own) {
-        return own.prepare(wish_of(own, op, input, output, count, type, with, root));
+        return own.prepare(wish_of(own, equal(op, input, output, count, type, with, root)));
+    });
+}
+
+corymb_status corymb_cluster_prepare_parts(corymb_collective op, const void* input, void* output,
+                                           size_t count, corymb_part_lists parts, corymb_type type,
+                                           corymb_op with, int root, corymb_cluster_team* team,
+                                           corymb_request** request) noexcept {
+    return give_request(team, request, [&](ClusterTeam& own) {
+        return own.prepare(
+            wish_of(own, unequal(op, input, output, count, parts, type, with, root)));
     });
 }
 

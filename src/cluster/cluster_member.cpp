@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -103,12 +104,15 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
 }
 
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key) {
-    Known made{common_plan(key), {}};
+    Known made{common_plan(key), {}, std::nullopt};
     const Plan local = plan_of_node(made.plan, station_.home);
     made.program.far = far_steps(made.plan, station_.home, rank());
     auto fabric = shared_->lane(cluster_lane);
     made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
                              .compile(local, key.number(), team::publication_readers(local));
+    if (key.keeps_parts) {
+        made.vector = vector_plan_of(made.plan, station_.home, rank());
+    }
     return made;
 }
 
@@ -137,12 +141,26 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     team::Operands operands = given;
     auto& program = known.program;
     set_block_bytes(operands, program.local);
+    operands.signature = digest_.signature();
+    ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
+    if (known.vector) {
+        VectorRun run(*known.vector, station_.home, rank(), given);
+        if (run.tells()) {
+            tell(*known.vector, run);
+        }
+        run.lay_out(operands, scratch_);
+        run_steps(program, operands);
+        run.hand_out();
+        return;
+    }
     if (const std::size_t need = scratch_bytes(operands, program.local); need > scratch_.size()) {
         scratch_.resize(need);
     }
     operands.scratch = scratch_.data();
-    operands.signature = digest_.signature();
-    ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
+    run_steps(program, operands);
+}
+
+void ClusterMember::run_steps(NodeProgram& program, const team::Operands& operands) {
     team::Activation<team::Env> activation{&program.local, &operands};
     const std::span<const FarStep> far = program.far;
     for (std::size_t i = 0; i < far.size();) {
@@ -157,6 +175,19 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     }
     run_local(activation, program.local.steps.size());
     await([&] { return mail_.are_sent(); }, [&] { return mail_.last_receiver(); });
+}
+
+/// Ranks of the node tell each other the lengths of parts.
+void ClusterMember::tell(const VectorPlan& plan, VectorRun& run) {
+    if (!telling_) {
+        const TellingPlan how = telling_plan(station_.home.members.size(), plan.pulls);
+        auto fabric = shared_->lane(cluster_lane);
+        telling_ = team::Compiler<team::Env>(fabric, station_.own, peers_)
+                       .compile(how.plan, how.number, team::publication_readers(how.plan));
+    }
+    const team::Operands operands = run.told(digest_.signature());
+    team::Activation<team::Env> activation{&*telling_, &operands};
+    run_local(activation, telling_->steps.size());
 }
 
 void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size_t until) {

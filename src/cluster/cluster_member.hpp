@@ -9,6 +9,8 @@
 #include "cluster/network_patience.hpp"
 #include "cluster/node_program.hpp"
 #include "cluster/station.hpp"
+#include "cluster/vector_plan.hpp"
+#include "cluster/vector_run.hpp"
 #include "team/call_terms.hpp"
 #include "team/engine.hpp"
 
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +47,7 @@ private:
     struct Known {
         Plan plan;
         NodeProgram program;
+        std::optional<VectorPlan> vector; ///< Of parts that differ in length.
     };
     /// While the rank waits within its node: a message that it has sent may need it to go on.
     struct Visitor final : channel::Watch {
@@ -63,6 +67,8 @@ private:
     Plan common_plan(const team::PlanKey& key);
 
     void execute(Known& known, const team::Operands& operands);
+    void run_steps(NodeProgram& program, const team::Operands& operands);
+    void tell(const VectorPlan& plan, VectorRun& run);
     void run_local(team::Activation<team::Env>& activation, std::size_t until);
     void receive_group(std::span<const FarStep> group, const team::Operands& operands);
     /// Returns when `look()` is true; `peer()` is waited for. Throws after a failure.
@@ -83,7 +89,8 @@ private:
     team::CallDigest digest_;
     std::vector<std::byte> scratch_;
     Mail mail_;
-    std::unique_ptr<ClusterPending> pending_; ///< Made when first needed.
+    std::optional<team::Program<team::Env>> telling_; ///< Of lengths; compiled when first needed.
+    std::unique_ptr<ClusterPending> pending_;         ///< Made when first needed.
     struct Background {
         ClusterMember* member;
         bool operator()() const noexcept {

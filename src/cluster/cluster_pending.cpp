@@ -37,6 +37,12 @@ std::size_t agreement_of(const FarOperation& operation) noexcept {
     return operation.exchange == nullptr ? 0 : 1 + operation.exchange->moves();
 }
 
+/// Changes with every step within the node.
+std::size_t steps_of(const FarOperation& operation) noexcept {
+    return operation.activation.step +
+           (operation.vector == nullptr ? 0 : operation.vector->telling.step);
+}
+
 } // namespace
 
 ClusterPending::ClusterPending(Station& station)
@@ -137,6 +143,7 @@ void ClusterPending::start(Operation& given) {
     patrol_within_.note_progress();
     if (operation.is_persistent) {
         operation.activation.step = operation.activation.offset = operation.next = 0;
+        operation.vector.reset();
         operation.awaited = -1;
         operation.error = nullptr;
     } else if (!operation.call.is_nothing) {
@@ -197,11 +204,11 @@ void ClusterPending::go_on() noexcept {
 void ClusterPending::go_on(FarLane& lane) {
     while (!lane.queue.empty()) {
         FarOperation& operation = *lane.queue.front();
-        const std::size_t step = operation.activation.step;
+        const std::size_t step = steps_of(operation);
         const std::size_t next = operation.next;
         const std::size_t agreed = agreement_of(operation);
         const bool is_over = operation.key == nullptr || advance(operation);
-        if (is_over || operation.activation.step != step || operation.next != next ||
+        if (is_over || steps_of(operation) != step || operation.next != next ||
             agreement_of(operation) != agreed) {
             ++lane.moves;
             patrol_.note_progress();
@@ -235,7 +242,10 @@ bool ClusterPending::advance(FarOperation& operation) {
     if (operation.activation.program == nullptr) {
         load(operation, plan);
     }
-    return run(operation, plan);
+    if (plan.vector && operation.vector == nullptr) {
+        begin_vector(operation, *plan.vector);
+    }
+    return (!plan.vector || has_laid_out(operation)) && run(operation, plan);
 }
 
 bool ClusterPending::bring_plan(FarOperation& operation) {
@@ -266,20 +276,58 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
                 .compile(plan.local, plan.number, plan.readers));
     }
     team::Operands& operands = operation.call.operands;
+    operation.activation.program = program.get();
     set_block_bytes(operands, *program);
+    if (plan.vector) { // What it needs depends on the lengths, which it has to hear of.
+        return;
+    }
     if (const std::size_t need = scratch_bytes(operands, *program); need > lane.scratch.size()) {
         lane.scratch.resize(need);
     }
     operands.scratch = lane.scratch.data();
     operation.activation.operands = &operands;
-    operation.activation.program = program.get();
+}
+
+/// Ranks of the node begin to tell each other lengths, if they have to.
+void ClusterPending::begin_vector(FarOperation& operation, const VectorPlan& plan) {
+    FarLane& lane = *operation.lane;
+    auto vector = std::make_unique<FarVector>(plan, *station_, operation.call.operands);
+    if (plan.tells) {
+        if (!lane.telling) {
+            const TellingPlan how = telling_plan(station_->home.members.size(), plan.pulls);
+            auto fabric = station_->shared->lane(lane.id);
+            lane.telling = team::Compiler<team::Env>(fabric, station_->own, lane.peers)
+                               .compile(how.plan, how.number, team::publication_readers(how.plan));
+        }
+        vector->told = vector->run.told(vector->operands.signature);
+        vector->telling.program = &*lane.telling;
+        vector->telling.operands = &vector->told;
+    }
+    operation.activation.operands = nullptr;
+    operation.vector = std::move(vector);
+}
+
+/// Goes on until the lengths are known; then it says where everything is.
+bool ClusterPending::has_laid_out(FarOperation& operation) {
+    FarVector& vector = *operation.vector;
+    if (operation.activation.operands != nullptr) {
+        return true;
+    }
+    auto& telling = vector.telling;
+    if (telling.program != nullptr &&
+        !run_local(operation, telling, telling.program->steps.size())) {
+        return false;
+    }
+    vector.run.lay_out(vector.operands, operation.lane->scratch);
+    operation.activation.operands = &vector.operands;
+    return true;
 }
 
 bool ClusterPending::run(FarOperation& operation, const FarPlan& plan) {
-    const team::Operands& operands = operation.call.operands;
+    const team::Operands& operands = *operation.activation.operands;
     while (operation.next < plan.far.size()) {
         const FarStep& step = plan.far[operation.next];
-        if (!run_local(operation, step.after)) {
+        if (!run_local(operation, operation.activation, step.after)) {
             return false;
         }
         if (is_receive(step.kind)) {
@@ -291,18 +339,21 @@ bool ClusterPending::run(FarOperation& operation, const FarPlan& plan) {
         operation.mail.send(step, operands, operation.mark);
         ++operation.next;
     }
-    if (!run_local(operation, operation.activation.program->steps.size())) {
+    if (!run_local(operation, operation.activation, operation.activation.program->steps.size())) {
         return false;
     }
     if (!operation.mail.are_sent()) {
         operation.awaited = operation.mail.last_receiver();
         return false;
     }
+    if (operation.vector != nullptr) {
+        operation.vector->run.hand_out();
+    }
     return true;
 }
 
-bool ClusterPending::run_local(FarOperation& operation, std::size_t until) {
-    auto& activation = operation.activation;
+bool ClusterPending::run_local(FarOperation& operation, team::Activation<team::Env>& activation,
+                               std::size_t until) {
     if (activation.step == until) {
         return true;
     }
@@ -321,7 +372,7 @@ bool ClusterPending::run_local(FarOperation& operation, std::size_t until) {
 
 /// The receives from the operation's next step on that are posted at once.
 bool ClusterPending::receive(FarOperation& operation, const FarPlan& plan) {
-    const team::Operands& operands = operation.call.operands;
+    const team::Operands& operands = *operation.activation.operands;
     if (!operation.mail.has_posted()) {
         const std::span rest = std::span(plan.far).subspan(operation.next);
         operation.mail.post(rest.first(group_size(rest)), operands);

@@ -67,7 +67,10 @@ private:
     [[nodiscard]] bool bring_plan(FarOperation& operation);
     void load(FarOperation& operation, FarPlan& plan);
     [[nodiscard]] bool run(FarOperation& operation, const FarPlan& plan);
-    [[nodiscard]] bool run_local(FarOperation& operation, std::size_t until);
+    [[nodiscard]] bool run_local(FarOperation& operation, team::Activation<team::Env>& activation,
+                                 std::size_t until);
+    void begin_vector(FarOperation& operation, const VectorPlan& plan);
+    [[nodiscard]] bool has_laid_out(FarOperation& operation);
     [[nodiscard]] bool receive(FarOperation& operation, const FarPlan& plan);
     void finish(FarOperation& operation, Operation::State state);
     /// Breaks the team with the exception that is handled.

@@ -16,12 +16,6 @@ namespace {
     throw Error(Errc::invalid_argument, text);
 }
 
-void refuse_vectors(const detail::Wish& wish) {
-    if (wish.is_vector) {
-        throw Error(Errc::unsupported, "vector operations have no plan for several nodes");
-    }
-}
-
 void check(const Team& local, const ClusterTeamOptions& options) {
     const std::vector<int>& nodes = options.node_of_rank;
     const auto size = static_cast<Rank>(nodes.size());
@@ -92,12 +86,10 @@ Request ClusterTeam::barrier_init() {
 }
 
 void ClusterTeam::run(const detail::Wish& wish) {
-    refuse_vectors(wish);
     state_->member.run(wish);
 }
 
 Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void> keep) {
-    refuse_vectors(wish);
     cluster::ClusterPending& pending = state_->member.pending();
     cluster::FarOperation& operation =
         pending.make(cluster::call_of(rank(), size(), wish), std::move(keep));
@@ -111,7 +103,6 @@ Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void>
 }
 
 Request ClusterTeam::prepare(const detail::Wish& wish, std::shared_ptr<const void> keep) {
-    refuse_vectors(wish);
     return Request(&state_->member.pending().make_persistent(cluster::call_of(rank(), size(), wish),
                                                              std::move(keep)));
 }

@@ -13,6 +13,9 @@ FarPlan far_plan_of(const Station& station, const team::PlanKey& key, const std:
         made.far = far_steps(plan, station.home, station.rank);
         made.local = plan_of_node(plan, station.home);
         made.readers = team::publication_readers(made.local);
+        if (key.keeps_parts) {
+            made.vector = vector_plan_of(plan, station.home, station.rank);
+        }
     } catch (const Error&) { // All ranks have the same text.
         made.refusal = std::current_exception();
     }

@@ -7,6 +7,8 @@
 #include "cluster/node_program.hpp"
 #include "cluster/plan_exchange.hpp"
 #include "cluster/station.hpp"
+#include "cluster/vector_plan.hpp"
+#include "cluster/vector_run.hpp"
 #include "team/call.hpp"
 #include "team/driver.hpp"
 #include "team/engine.hpp"
@@ -34,6 +36,7 @@ struct FarPlan {
     std::uint64_t number = 0;
     team::Readers readers;
     std::vector<FarStep> far;
+    std::optional<VectorPlan> vector; ///< Of parts that differ in length.
 };
 
 /// `text` is what all ranks have agreed on for the key.
@@ -50,6 +53,17 @@ struct FarKey {
     Rank awaited = -1;                     ///< Until then: as of an operation.
 };
 
+/// Of an operation whose parts differ in length, while it is under way.
+struct FarVector {
+    FarVector(const VectorPlan& plan, const Station& station, const team::Operands& call)
+        : run(plan, station.home, station.rank, call), operands(call) {}
+
+    VectorRun run;
+    team::Operands told;                 ///< Of the exchange of lengths.
+    team::Activation<team::Env> telling; ///< Without a program: there is none, or it is over.
+    team::Operands operands;             ///< Of the operation itself.
+};
+
 struct FarOperation final : detail::Operation {
     FarOperation(FarLane& of, Carrier& carrier, Carried& carried, int lane_number) noexcept
         : lane(&of), mail(carrier, carried, lane_number) {}
@@ -62,6 +76,7 @@ struct FarOperation final : detail::Operation {
     std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
     Mail mail;
     team::Activation<team::Env> activation;
+    std::unique_ptr<FarVector> vector;
     std::size_t next = 0; ///< Of the plan's far steps.
     Rank awaited = -1;    ///< On another node; -1: it waits within the node.
     int mark = 0;         ///< Of its messages to other nodes.
@@ -83,6 +98,7 @@ struct FarLane {
     team::CallDigest digest; ///< Of their terms.
     team::Compiler<team::Env>::Peers peers;
     std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;
+    std::optional<team::Program<team::Env>> telling; ///< Of lengths; compiled when first needed.
     std::vector<std::byte> scratch;
 };
 

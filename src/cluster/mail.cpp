@@ -15,12 +15,24 @@ struct Bytes {
     std::size_t count;
 };
 
+const team::Layout& layout_of(const team::Operands& operands, Buffer buffer) {
+    return buffer == Buffer::input    ? operands.input_layout
+           : buffer == Buffer::output ? operands.output_layout
+                                      : operands.scratch_layout;
+}
+
+/// As the engine has it (engine.hpp); parts of different lengths are of one block.
 Bytes bytes_of(const team::Operands& operands, const team::Places& places) {
+    const team::Layout& layout = layout_of(operands, places.buffer);
     const std::size_t bytes = operands.bytes;
     const std::size_t block = operands.block_bytes;
-    const std::size_t begin =
-        places.first_part * bytes + std::min(bytes, places.first_block * block);
-    const std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
+    std::size_t begin = places.first_part * bytes + std::min(bytes, places.first_block * block);
+    std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
+    if (layout.lengths != nullptr && places.end_part > places.first_part) {
+        const std::size_t last = places.end_part - 1;
+        begin = layout.offsets[places.first_part];
+        end = layout.offsets[last] + layout.lengths[last];
+    }
     // Steps write what is not `input` only (check_plan).
     std::byte* const base = places.buffer == Buffer::input ? const_cast<std::byte*>(operands.input)
                             : places.buffer == Buffer::output ? operands.output

@@ -62,7 +62,7 @@ Home::Home(std::vector<int> nodes, Rank rank) : node_of_rank(std::move(nodes)) {
 }
 
 detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
-    detail::Call call = detail::equal_parts_call(rank, size, wish);
+    detail::Call call = detail::collective_call(rank, size, wish);
     if (wish.op == Collective::barrier) { // Of no size.
         call.key = {};
     }

@@ -58,7 +58,7 @@ struct NodeProgram {
     std::vector<FarStep> far;
 };
 
-/// The call for `wish` of one of `size` ranks. Throws as detail::equal_parts_call.
+/// The call for `wish` of one of `size` ranks. Throws as detail::collective_call.
 [[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
 
 /// What the plan says to the ranks of one node, who count themselves from 0.

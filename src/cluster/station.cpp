@@ -2,6 +2,7 @@
 #include "cluster/station.hpp"
 
 #include "cluster/default_plans.hpp"
+#include "cluster/vector_plan.hpp"
 #include "team/disagreement.hpp"
 #include "team/member.hpp"
 
@@ -43,7 +44,7 @@ std::string Station::name_of(Rank which) const {
 std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
     try {
         plans_for_pull = all_can_pull;
-        Plan plan = plans({key.op, size(), key.root, key.bytes, key.ordered, false});
+        Plan plan = plans({key.op, size(), key.root, key.bytes, key.ordered, key.keeps_parts});
         const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
         if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes ||
             !is_at_root) {
@@ -52,6 +53,9 @@ std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
         }
         check_plan(plan, key.ordered);
         check_far_steps(plan, home.node_of_rank);
+        if (key.keeps_parts) {
+            check_vector_plan(plan, home.node_of_rank);
+        }
         if (!all_can_pull && uses(plan, Mechanism::pull)) {
             throw Error(Errc::unsupported, plan.algorithm +
                                                " copies between processes, which process_vm_readv "

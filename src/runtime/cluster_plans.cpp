@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team over several nodes: chosen by simulation on its network.
 #include "cluster/default_plans.hpp"
+#include "cluster/vector_plan.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/cluster.hpp>
 #include <corymb/cluster_planner.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -14,6 +16,10 @@
 namespace corymb::cluster {
 
 namespace {
+
+/// Where ranks do not know each other's lengths, plans are those that are best for parts of this
+/// one: there messages of small parts are worth putting together, and large ones lose little by it.
+constexpr std::uint64_t typical_part_bytes = 2048;
 
 /// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
 /// like theirs.
@@ -52,6 +58,9 @@ Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::La
         Plan plan = nodes::plan_for(need.op, layout, *scheme, need.bytes, need.root);
         try {
             check_plan(plan);
+            if (need.keeps_parts) {
+                check_vector_plan(plan, layout.node_of_rank);
+            }
             return plan;
         } catch (const Error& error) {
             if (error.code() != Errc::invalid_plan) {
@@ -74,18 +83,19 @@ PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()
                                            "which this operator needs");
         }
         const nodes::Layout layout(nodes);
+        const bool is_any = need.bytes == any_part_bytes;
         ClusterRequest request;
         request.op = need.op;
-        request.bytes = need.bytes;
+        request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
-        request.exhaustive = !can_pull;
+        request.exhaustive = !can_pull || need.keeps_parts; // Not all plans may do.
         const Cluster cluster = cluster_of(layout, network);
         ClusterChoice choice = make_cluster_plan(cluster, request);
         const std::vector<NodePlace> places = cluster.places();
         const bool is_ours =
             std::ranges::equal(places, nodes, std::ranges::equal_to{}, &NodePlace::node);
-        return is_ours && can_pull ? std::move(choice.plan)
-                                   : best_for(choice, need, layout, can_pull);
+        return is_ours && can_pull && !need.keeps_parts ? std::move(choice.plan)
+                                                        : best_for(choice, need, layout, can_pull);
     };
 }
 

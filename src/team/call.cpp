@@ -130,10 +130,7 @@ void check_rank(Rank rank, int size, const char* what) {
 }
 
 Call collective_call(const Member& member, const Wish& wish) {
-    const int size = member.shared->fabric.size();
-    check_wish(wish, size);
-    Call call = wish.is_vector ? vector_call(member, wish) : equal_call(member.rank, size, wish);
-    set_operator(call, wish);
+    Call call = collective_call(member.rank, member.shared->fabric.size(), wish);
     if (member.shared->is_reproducible(wish.op)) {
         call.key.reproducible = true;
         call.terms = team::reproducible(call.terms);
@@ -141,9 +138,9 @@ Call collective_call(const Member& member, const Wish& wish) {
     return call;
 }
 
-Call equal_parts_call(Rank rank, int size, const Wish& wish) {
+Call collective_call(Rank rank, int size, const Wish& wish) {
     check_wish(wish, size);
-    Call call = equal_call(rank, size, wish);
+    Call call = wish.is_vector ? vector_call(rank, size, wish) : equal_call(rank, size, wish);
     set_operator(call, wish);
     return call;
 }

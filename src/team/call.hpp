@@ -28,15 +28,21 @@ struct Call {
     bool is_nothing = false;                     ///< There is nothing to move.
 };
 
+/// Whether every rank of a vector operation knows how long all parts are; else it knows those that
+/// it gives or gets.
+[[nodiscard]] constexpr bool knows_all_lengths(Collective op) noexcept {
+    return op == Collective::allgather || op == Collective::reduce_scatter;
+}
+
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
 void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
 [[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
-/// The same of parts of equal lengths, for one of `size` ranks that need not be those of a team.
-[[nodiscard]] Call equal_parts_call(Rank rank, int size, const Wish& wish);
+/// The same for one of `size` ranks that need not be those of a team.
+[[nodiscard]] Call collective_call(Rank rank, int size, const Wish& wish);
 /// The part of it for vector operations; without what concerns the operator.
-[[nodiscard]] Call vector_call(const Member& member, const Wish& wish);
+[[nodiscard]] Call vector_call(Rank rank, int size, const Wish& wish);
 
 /// One message; `data` is only read by a send.
 struct PairCall {

@@ -151,11 +151,10 @@ private:
         case Buffer::output: return address(operands_->output, operands_->output_layout, places);
         case Buffer::scratch: break;
         }
-        return address(operands_->scratch, {}, places);
+        return address(operands_->scratch, operands_->scratch_layout, places);
     }
 
-    /// Whole parts that follow each other in a buffer without a layout are one stretch of bytes;
-    /// places of a buffer with a layout lie in one part (Operands).
+    /// Whole parts that follow each other are one stretch of bytes (Layout).
     Address address(const std::byte* buffer, const Layout& layout,
                     const Places& places) const noexcept {
         if (layout.lengths == nullptr) [[likely]] {
@@ -176,8 +175,12 @@ private:
         const std::size_t block =
             (elements + block_count_ - 1) / block_count_ * operands_->element_bytes;
         const std::size_t begin = std::min(bytes, places.first_block * block);
-        const std::size_t end =
-            places.end_part > part ? bytes : std::min(bytes, places.end_block * block);
+        if (places.end_part > part) {
+            const std::size_t last = places.end_part - 1;
+            const std::size_t end = layout.offsets[last] + layout.lengths[last];
+            return {buffer + layout.offsets[part] + begin, end - layout.offsets[part] - begin};
+        }
+        const std::size_t end = std::min(bytes, places.end_block * block);
         return {buffer + layout.offsets[part] + begin, end - begin};
     }
 

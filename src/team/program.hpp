@@ -112,7 +112,8 @@ struct Program {
 };
 
 /// Where the parts of a buffer lie and how long they are, in bytes from its beginning. Without
-/// arrays part p is `Operands::bytes` long and begins at p times that.
+/// arrays part p is `Operands::bytes` long and begins at p times that. Parts that a step names
+/// together lie side by side.
 struct Layout {
     const std::size_t* offsets = nullptr;
     const std::size_t* lengths = nullptr;
@@ -121,14 +122,16 @@ struct Layout {
 /// The buffers and the operator of one call.
 ///
 /// With layouts, parts may have different lengths, and any order in memory: only for plans that
-/// `keeps_parts` accepts. A buffer of one part then has arrays of one entry, or no layout if that
-/// part is `bytes` long. Offsets and lengths are multiples of element_bytes.
+/// `keeps_parts` accepts, or, if also scratch has one, for those whose parts plan::PartNames knows.
+/// A buffer of one part then has arrays of one entry, or no layout if that part is `bytes` long.
+/// Offsets and lengths are multiples of element_bytes.
 struct Operands {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
     std::byte* scratch = nullptr;
     Layout input_layout{};
     Layout output_layout{};
+    Layout scratch_layout{};
     std::size_t bytes = 0;       ///< Of one part; with layouts the longest.
     std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;

@@ -2,7 +2,6 @@
 // Calls whose parts differ in length: their layouts in bytes, and what must be true of them.
 #include "plan/places.hpp"
 #include "team/call.hpp"
-#include "team/member.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -182,10 +181,9 @@ void check_own_part(const Wish& wish, const Sides& sides, std::size_t own) {
 
 } // namespace
 
-Call vector_call(const Member& member, const Wish& wish) {
-    const auto ranks = static_cast<std::size_t>(member.shared->fabric.size());
-    const auto own = static_cast<std::size_t>(member.rank);
-    Sides sides = sides_of(wish, member.rank, static_cast<std::uint32_t>(ranks));
+Call vector_call(Rank rank, int size, const Wish& wish) {
+    const auto own = static_cast<std::size_t>(rank);
+    Sides sides = sides_of(wish, rank, static_cast<std::uint32_t>(size));
     auto& [in, out] = sides;
     const auto layout = std::make_shared<std::size_t[]>(2 * (in.part_count + out.part_count));
     in.offsets = layout.get();
@@ -201,7 +199,7 @@ Call vector_call(const Member& member, const Wish& wish) {
     Call call;
     // Ranks must ask for the same plan, so its size class can only come from what all of them know.
     const std::size_t longest = std::max(in.longest(), out.longest());
-    const bool all_know = wish.op == Collective::allgather || wish.op == Collective::reduce_scatter;
+    const bool all_know = knows_all_lengths(wish.op);
     call.key = {wish.op, wish.root, all_know ? team::size_class(longest) : any_part_bytes,
                 is_reduction(wish.op) && !wish.reduction.commutative, true};
     call.is_nothing = all_know && longest == 0;

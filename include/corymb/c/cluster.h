@@ -94,6 +94,35 @@ CORYMB_EXPORT corymb_status corymb_cluster_prepare(corymb_collective op, const v
                                                    corymb_op with, int root,
                                                    corymb_cluster_team* team,
                                                    corymb_request** request) CORYMB_NOEXCEPT;
+/// Where parts of different lengths lie, in elements, as of the operation's own function
+/// (corymb_gatherv and the like): those of a buffer that the operation, or this rank, does not have
+/// are NULL, as are displacements of parts that lie side by side. Read during the call only.
+typedef struct corymb_part_lists {
+    const size_t* input_counts;
+    const size_t* input_displacements;
+    const size_t* output_counts;
+    const size_t* output_displacements;
+} corymb_part_lists;
+
+/// The same of a gather, scatter, allgather, alltoall or reduce_scatter whose parts differ in
+/// length. `count` is the length of the buffer that has but one part.
+CORYMB_EXPORT corymb_status corymb_cluster_run_parts(corymb_collective op, const void* input,
+                                                     void* output, size_t count,
+                                                     corymb_part_lists parts, corymb_type type,
+                                                     corymb_op with, int root,
+                                                     corymb_cluster_team* team) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_cluster_start_parts(corymb_collective op, const void* input,
+                                                       void* output, size_t count,
+                                                       corymb_part_lists parts, corymb_type type,
+                                                       corymb_op with, int root,
+                                                       corymb_cluster_team* team,
+                                                       corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_cluster_prepare_parts(corymb_collective op, const void* input,
+                                                         void* output, size_t count,
+                                                         corymb_part_lists parts, corymb_type type,
+                                                         corymb_op with, int root,
+                                                         corymb_cluster_team* team,
+                                                         corymb_request** request) CORYMB_NOEXCEPT;
 /// As corymb_progress. On rank 0 it may have to plan.
 CORYMB_EXPORT corymb_status corymb_cluster_progress(corymb_cluster_team* team,
                                                     size_t* under_way) CORYMB_NOEXCEPT;

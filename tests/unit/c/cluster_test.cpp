@@ -105,6 +105,21 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
         expect_ok(corymb_cluster_run(op, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team));
         EXPECT_EQ(sum, 5) << op;
     }
+    const size_t one = 1;
+    const corymb_part_lists lists{&one, nullptr, &one, nullptr};
+    for (const corymb_collective op : {CORYMB_GATHER, CORYMB_SCATTER, CORYMB_ALLGATHER,
+                                       CORYMB_ALLTOALL, CORYMB_REDUCE_SCATTER}) {
+        sum = 0;
+        expect_ok(corymb_cluster_run_parts(op, &value, &sum, 1, lists, CORYMB_INT32, CORYMB_SUM, 0,
+                                           team));
+        EXPECT_EQ(sum, 5) << op;
+    }
+    expect_invalid(corymb_cluster_run_parts(CORYMB_SCAN, &value, &sum, 1, lists, CORYMB_INT32,
+                                            CORYMB_SUM, 0, team),
+                   "no parts that could differ");
+    expect_invalid(corymb_cluster_run_parts(CORYMB_GATHER, &value, &sum, 1, {}, CORYMB_INT32,
+                                            CORYMB_NO_OP, 0, team),
+                   "counts is NULL");
     expect_invalid(corymb_cluster_run(CORYMB_ALLTOALL, CORYMB_IN_PLACE, &sum, 1, CORYMB_INT32,
                                       CORYMB_NO_OP, 0, team),
                    "CORYMB_IN_PLACE cannot stand for the input");
@@ -131,6 +146,19 @@ TEST(ClusterOfC, StartsOperationsThatGoOn) {
     }
     expect_ok(corymb_cluster_start(CORYMB_BARRIER, nullptr, nullptr, 0, CORYMB_BYTE, CORYMB_NO_OP,
                                    0, team, &requests[3]));
+    int parts[2] = {};
+    corymb_request* of_parts[2] = {};
+    const size_t one = 1;
+    const corymb_part_lists lists{nullptr, nullptr, &one, nullptr};
+    expect_ok(corymb_cluster_start_parts(CORYMB_ALLGATHER, &value, &parts[0], 1, lists,
+                                         CORYMB_INT32, CORYMB_NO_OP, 0, team, &of_parts[0]));
+    expect_ok(corymb_cluster_prepare_parts(CORYMB_GATHER, &value, &parts[1], 1, lists, CORYMB_INT32,
+                                           CORYMB_NO_OP, 0, team, &of_parts[1]));
+    expect_ok(corymb_start(of_parts[1]));
+    expect_ok(corymb_wait(&of_parts[1]));
+    expect_ok(corymb_request_free(&of_parts[1]));
+    expect_ok(corymb_wait(&of_parts[0]));
+    EXPECT_EQ(parts[0] + parts[1], 10);
     size_t under_way = 7;
     expect_ok(corymb_cluster_progress(team, &under_way));
     EXPECT_EQ(under_way, 0U);

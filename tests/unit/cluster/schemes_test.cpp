@@ -3,6 +3,7 @@
 // the closed forms.
 #include "../rounds.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/part_names.hpp"
 
 #include <corymb/cluster.hpp>
 #include <corymb/error.hpp>
@@ -69,6 +70,9 @@ int try_all(const Cluster& cluster, const std::vector<Scheme>& schemes, std::uin
                 const bool in_order = op == Collective::scan || op == Collective::exscan;
                 check_plan(plan, in_order);
                 EXPECT_GE(simulate(plan, cluster, bytes).makespan, 0);
+                if (has_parts(op)) { // Those serve parts of different lengths, too.
+                    static_cast<void>(plan::PartNames(plan));
+                }
             } catch (const Error& error) {
                 ADD_FAILURE() << to_string(op) << " " << plan.algorithm << " among "
                               << layout.size() << " ranks on " << layout.nodes.size() << " nodes, "

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan for several nodes has to know of parts that differ in length, seen by one rank.
+#pragma once
+
+#include "cluster/node_program.hpp"
+#include "plan/part_names.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace corymb::cluster {
+
+struct VectorPlan {
+    Collective op = Collective::allgather;
+    Rank root = 0;
+    std::vector<plan::PartName> scratch; ///< What stands in each place of this rank's scratch.
+    bool has_runs_of_input = false;      ///< A step names parts of the input side by side.
+    bool has_runs_of_output = false;
+    /// Ranks of the node tell each other the lengths that they know before they run the plan:
+    /// scratch of one has parts that others give or get.
+    bool tells = false;
+    bool pulls = false; ///< Ranks of a node can copy out of each other's memory.
+};
+
+/// Throws Errc::invalid_plan for a plan that cannot serve parts of different lengths, or whose
+/// scratch has parts on a node that no rank of it gives or gets, so that none knows their lengths.
+void check_vector_plan(const Plan& plan, const std::vector<int>& node_of_rank);
+
+/// Of a plan that has passed this check.
+[[nodiscard]] VectorPlan vector_plan_of(const Plan& plan, const Home& home, Rank rank);
+
+/// How the ranks of one node tell each other lengths, any number of them: an allgather. `number`
+/// identifies it among the plans of a lane.
+struct TellingPlan {
+    Plan plan;
+    std::uint64_t number;
+};
+[[nodiscard]] TellingPlan telling_plan(std::size_t ranks, bool can_pull);
+
+} // namespace corymb::cluster

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which part stands in each place of scratch: where that is the same one throughout, a plan can
+// also be run with parts of different lengths, each place being as long as its part.
+#pragma once
+
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace corymb::plan {
+
+class Matching;
+
+/// One of the parts of an operation: what rank r gives or gets, whichever there is one of, is r;
+/// what rank s has for rank r in an alltoall is s * ranks + r.
+using PartName = std::uint64_t;
+inline constexpr PartName no_part = ~PartName{0};
+
+/// The part that stands in a place of the input or output of `rank`, in plans with one block a
+/// part, of operations that have parts.
+[[nodiscard]] PartName part_of(const Plan& plan, Rank rank, Buffer buffer, std::uint32_t place);
+
+class PartNames {
+public:
+    /// Of a plan that `check_plan` has accepted. Throws Errc::invalid_plan if parts have several
+    /// blocks, or if a place holds different parts in turn or another part than its own; the text
+    /// names the step. O(blocks that steps name).
+    explicit PartNames(const Plan& plan);
+
+    /// What stands in the places of scratch of a rank, as far as it uses them; `no_part` in a
+    /// place that it leaves alone.
+    [[nodiscard]] std::vector<PartName> in_scratch(Rank rank) const;
+
+private:
+    struct Place {
+        Rank rank;
+        Blocks blocks;
+    };
+
+    void follow(std::uint32_t number);
+    void equate(std::uint32_t number, const Place& one, const Place& other);
+    [[nodiscard]] std::size_t scratch_place(Rank rank, std::uint32_t place) const;
+    [[nodiscard]] std::size_t root_of(std::size_t place) const noexcept;
+    void name(std::uint32_t number, std::size_t place, PartName part);
+    void unite(std::uint32_t number, std::size_t one, std::size_t other);
+    [[noreturn]] void refuse(std::uint32_t number) const;
+
+    const Plan* plan_;
+    const Matching* matching_ = nullptr; // While it follows the steps.
+    std::vector<std::size_t> first_;     // By rank, and the end: its places of scratch.
+    // Places that hold the same are one set, named by its root.
+    mutable std::vector<std::size_t> parent_;
+    std::vector<PartName> name_;
+};
+
+} // namespace corymb::plan
