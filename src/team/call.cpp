@@ -13,9 +13,8 @@ namespace corymb::detail {
 
 namespace {
 
-// Above this a message between two ranks is copied once, out of the sender's memory; below it the
-// sender does not wait for the receiver.
-constexpr std::size_t pull_from_bytes = 65'536;
+// Shorter messages between two ranks fit into their channel: the sender does not wait.
+constexpr std::size_t long_message_bytes = 65'536;
 
 // CallTerms::what of a message between two ranks: no collective's.
 constexpr std::uint64_t message_terms = 0xFF;
@@ -112,6 +111,20 @@ Reduction::Combine combine_of(const Reduction& reduction) {
         .combine;
 }
 
+/// The same at both ends. A long message within a process is copied once, out of the sender's
+/// buffer. Between processes two copies through cells overlap and are faster than one of the kernel
+/// (1.5 to 2.2 times on two CPUs of one package), unless the ends take turns on a CPU.
+Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer) {
+    if (bytes <= line_payload_bytes) {
+        return Mechanism::line;
+    }
+    const bool is_pulled =
+        shared.is_elsewhere(peer)
+            ? shared.company->pull && shared.oversubscribed && bytes > long_message_bytes
+            : bytes >= long_message_bytes;
+    return is_pulled ? Mechanism::pull : Mechanism::cells;
+}
+
 void set_operator(Call& call, const Wish& wish) {
     if (is_reduction(wish.op)) {
         call.operands.element_bytes = wish.reduction.element_bytes;
@@ -150,12 +163,7 @@ PairCall pair_call(const Member& member, team::Direction direction, void* data, 
     check_rank(peer, member.shared->fabric.size(), "peer");
     check_pointer(data, bytes, "the data of a message");
     PairCall call;
-    call.key = {peer, direction, Mechanism::cells};
-    if (bytes <= line_payload_bytes) {
-        call.key.via = Mechanism::line;
-    } else if (bytes >= pull_from_bytes) {
-        call.key.via = Mechanism::pull;
-    }
+    call.key = {peer, direction, mechanism_of_message(*member.shared, bytes, peer)};
     call.operands.input = static_cast<const std::byte*>(data);
     call.operands.output = static_cast<std::byte*>(data);
     call.operands.bytes = bytes;
