@@ -5,6 +5,7 @@
 // tried.
 #include "base/random.hpp"
 #include "plan/matching.hpp"
+#include "plan/places.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
 #include "tune/portfolio.hpp"
@@ -28,6 +29,11 @@ constexpr std::size_t many = 64; ///< Ranks: from here on once is enough.
 /// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
 /// 690-760 ns between threads, 750-840 between processes.
 constexpr double turn_ns = 700;
+
+/// What a message takes longer that comes through its cells in several turns: others have had the
+/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 4 MiB: 1.2 to 2.4
+/// times as long as foreseen without it.
+constexpr double cold_cells = 1.6;
 
 /// The same plan again and again, as programs call it: what a rank may do early then counts.
 class TurnsOfPlan {
@@ -200,6 +206,13 @@ private:
     std::uint64_t looks_ = 0;
 };
 
+/// More than a channel holds.
+bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
+    constexpr std::uint64_t channel_bytes = 2 * cell_slots * cell_bytes;
+    const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
+    return step.via == Mechanism::cells && plan::bytes_of(plan, moved, payload) > channel_bytes;
+}
+
 } // namespace
 
 double turns_in_a_row(const Plan& plan, int cpus) {
@@ -231,7 +244,10 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
         for (const Activity& activity : timeline.ranks[rank]) {
             const Step& step = plan.steps[rank][activity.step];
             const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
-            busy += (activity.end - activity.begin) * (is_shared ? fetched : 1);
+            const double factor = is_shared                                   ? fetched
+                                  : comes_in_turns(plan, step, request.bytes) ? cold_cells
+                                                                              : 1;
+            busy += (activity.end - activity.begin) * factor;
         }
     }
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
