@@ -25,7 +25,8 @@ LaneOperation& own(Operation& operation) noexcept {
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
     : shared_(&shared), rank_(rank), ladder_(&ladder),
       looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_, rank),
-      patrol_(shared.deadline_ns), pair_end_(shared, rank, team::pair_lane) {}
+      waiting_(ladder, rank), patrol_(shared.deadline_ns),
+      pair_end_(shared, rank, team::pair_lane) {}
 
 Pending::~Pending() {
     while (pending_count_ > 0) {
@@ -44,12 +45,13 @@ Pending::~Pending() {
 // -------------------------------------------------------------------------------------------------
 
 LaneOperation& Pending::take_spare() {
-    if (spare_.empty()) {
+    if (spare_.empty()) [[unlikely]] {
+        const std::size_t all = operations_.size() + 1;
+        make_room(operations_, all);
+        make_room(spare_, all); // So that `forget` cannot fail.
+        make_room(resumable_, all);
         spare_.push_back(std::make_unique<LaneOperation>());
     }
-    make_room(operations_, operations_.size() + 1);
-    make_room(spare_, operations_.size() + spare_.size()); // So that `forget` cannot fail.
-    make_room(resumable_, operations_.size() + 1);
     operations_.push_back(std::move(spare_.back()));
     spare_.pop_back();
     LaneOperation& operation = *operations_.back();
@@ -70,7 +72,9 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
-LaneOperation& Pending::make(const Call& call, bool own_lane, std::shared_ptr<const void> keep) {
+// Flattened, as Member's calls are: beside a small operation calls of little functions count.
+[[gnu::flatten]] LaneOperation& Pending::make(const Call& call, bool own_lane,
+                                              std::shared_ptr<const void> keep) {
     LaneOperation& operation = take_spare();
     Collectives* lane = nullptr;
     if (own_lane) {
@@ -116,12 +120,14 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
 // Going on
 // -------------------------------------------------------------------------------------------------
 
-void Pending::start(Operation& given) {
+[[gnu::flatten]] void Pending::start(Operation& given) {
     auto& operation = own(given);
     shared_->throw_if_broken();
     patrol_.note_progress();
     Queue& queue = *operation.queue;
-    make_room(busy_, busy_.size() + 1);
+    if (!queue.is_listed) {
+        make_room(busy_, busy_.size() + 1);
+    }
     operation.activation.step = operation.activation.offset = 0;
     operation.state = State::pending;
     operation.next = nullptr;
@@ -179,15 +185,20 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
         if (!done) {
             return;
         }
-        if (queue.state != nullptr) {
-            queue.state->finished.store(queue.begun, std::memory_order_relaxed);
-        }
-        queue.first = operation.next;
-        finish(operation, State::done);
+        finish_first(queue);
         if (queue.first != nullptr) {
             begin(queue);
         }
     }
+}
+
+void Pending::finish_first(Queue& queue) {
+    if (queue.state != nullptr) {
+        queue.state->finished.store(queue.begun, std::memory_order_relaxed);
+    }
+    LaneOperation& operation = *queue.first;
+    queue.first = operation.next;
+    finish(operation, State::done);
 }
 
 void Pending::finish(LaneOperation& operation, State state) {
@@ -307,9 +318,33 @@ void Pending::wait_until_over(LaneOperation& operation) {
     }
 }
 
+[[gnu::flatten]] void Pending::wait_for_only(LaneOperation& operation) {
+    ladder_->set_background(nullptr); // It would go on with this very operation.
+    ladder_->begin_operation(moved_bytes(operation));
+    bool done = false;
+    try {
+        done = waiting_.run(operation.activation);
+    } catch (...) { // An operator of the user's.
+        thrown_ = std::current_exception();
+    }
+    if (!done) [[unlikely]] {
+        fail(operation, ladder_->timed_out());
+    }
+    patrol_.note_progress();
+    finish_first(*operation.queue);
+    for (Queue* queue : busy_) {
+        queue->is_listed = false;
+    }
+    busy_.clear();
+}
+
 void Pending::wait(Operation& given) {
     auto& operation = own(given);
-    wait_until_over(operation);
+    if (pending_count_ == 1 && operation.state == State::pending && !has_stopped()) {
+        wait_for_only(operation);
+    } else if (operation.state == State::pending) {
+        wait_until_over(operation);
+    }
     consume(operation);
 }
 
@@ -357,7 +392,7 @@ void Pending::drain(Operation& given) noexcept {
     }
 }
 
-void Pending::forget(Operation& given) noexcept {
+[[gnu::flatten]] void Pending::forget(Operation& given) noexcept {
     auto& operation = own(given);
     std::erase(resumable_, &operation);
     auto& slot = operations_[operation.index];
@@ -431,7 +466,7 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (auto known = hopeless()) {
         return *known;
     }
-    if (engine_.met_other_call()) {
+    if (has_met_other_call()) {
         return foreign_message(*shared_, rank_);
     }
     const auto lost =

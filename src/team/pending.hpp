@@ -79,7 +79,10 @@ private:
     [[nodiscard]] bool must_fail();
     /// Whether going on makes no sense: a peer is in another call, or an operator has thrown.
     [[nodiscard]] bool has_stopped() const noexcept {
-        return engine_.met_other_call() || thrown_ != nullptr;
+        return has_met_other_call() || thrown_ != nullptr;
+    }
+    [[nodiscard]] bool has_met_other_call() const noexcept {
+        return engine_.met_other_call() || waiting_.met_other_call();
     }
     [[nodiscard]] team::Failure reason(const LaneOperation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
@@ -95,12 +98,16 @@ private:
     /// For the patience of who waits.
     [[nodiscard]] std::uint64_t moved_bytes(const LaneOperation& operation) const noexcept;
     void wait_until_over(LaneOperation& operation);
+    /// The same of the only one under way: there is nothing to look at but its own next word.
+    void wait_for_only(LaneOperation& operation);
+    void finish_first(Queue& queue);
 
     TeamShared* shared_;
     Rank rank_;
     channel::WaitLadder* ladder_;
     Looking looking_;
     Engine engine_;
+    team::Engine<team::Env, channel::WaitLadder> waiting_;
     Patrol patrol_;
     std::exception_ptr thrown_;  ///< By an operator.
     Program nothing_;            ///< Of collectives without bytes.

@@ -11,6 +11,9 @@ namespace corymb {
 
 namespace {
 
+/// Of all barriers: making it anew takes as long as a part of one.
+const detail::Call barrier_call;
+
 /// Nonblocking operations start at once, and are given back when that fails.
 detail::Operation* begun(detail::Pending& pending, detail::Operation& operation, bool start) {
     if (start) {
@@ -38,11 +41,11 @@ detail::Operation* message(detail::Member& member, const detail::PairCall& call,
 } // namespace
 
 Request Team::ibarrier() {
-    return Request(collective(member(), {}, false));
+    return Request(collective(member(), barrier_call, false));
 }
 
 Request Team::barrier_init() {
-    return Request(collective(member(), {}, true));
+    return Request(collective(member(), barrier_call, true));
 }
 
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
