@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import corymb
@@ -36,7 +36,8 @@ def is_fixed(algorithm: str) -> bool:
 
 @dataclass
 class Case:
-    """One operation of one size on one machine, planned. Times are in the machine's own unit."""
+    """One operation of one size on one machine, planned. Times are in the machine's own unit;
+    `lines` and `copied` are what each rank moves."""
 
     machine: str
     unit: str
@@ -48,6 +49,8 @@ class Case:
     lines_max: int
     copied_max: int
     portfolio: dict[str, float]
+    lines: list[int] = field(default_factory=list)
+    copied: list[int] = field(default_factory=list)
 
     def slowdown(self, algorithm: str) -> float:
         """How many times longer the algorithm takes than the choice; infinite where it has no
@@ -57,7 +60,7 @@ class Case:
 
 
 def plan_case(machine: corymb.Machine, name: str, op: str, ranks: int, size: int) -> Case:
-    """Plans `op` for the first `ranks` CPUs and counts what the busiest rank moves."""
+    """Plans `op` for the first `ranks` CPUs and counts what each rank moves."""
     choice = corymb.make_plan(machine, op, placement=list(range(ranks)), bytes=size)
     lines, copied = corymb.traffic(choice.plan, size)
     return Case(
@@ -71,6 +74,8 @@ def plan_case(machine: corymb.Machine, name: str, op: str, ranks: int, size: int
         lines_max=max(lines, default=0),
         copied_max=max(copied, default=0),
         portfolio=by_algorithm(choice.portfolio),
+        lines=list(lines),
+        copied=list(copied),
     )
 
 
@@ -122,7 +127,8 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 @dataclass
 class Verdict:
-    """The best that one fixed algorithm can do for an operation, over all its cases."""
+    """The best that one fixed algorithm can do for some cases of an operation, and what the plans
+    that were chosen move at most."""
 
     op: str
     algorithm: str
@@ -131,14 +137,18 @@ class Verdict:
     worst_machine: str
     worst_bytes: int
     cases: int
+    bytes: int | None  # None: of all sizes.
+    lines_max: int
+    copied_max: int
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def verdict(cases: Sequence[Case]) -> Verdict:
-    """`cases` are of one operation. Of the fixed algorithms that have a plan in most of them, the
-    one with the smallest mean slowdown; cases in which it has none do not count."""
+def verdict(cases: Sequence[Case], size: int | None = None) -> Verdict:
+    """`cases` are of one operation, and with `size` of that size. Of the fixed algorithms that have
+    a plan in most of them, the one with the smallest mean slowdown; cases in which it has none do
+    not count."""
     fixed = sorted(set(filter(is_fixed, (name for case in cases for name in case.portfolio))))
 
     def rank(name: str) -> tuple[int, float]:
@@ -146,6 +156,10 @@ def verdict(cases: Sequence[Case]) -> Verdict:
         return len(cases) - len(known), geometric_mean(known)
 
     best = min(fixed, key=rank)
+    moved = {
+        "lines_max": max(case.lines_max for case in cases),
+        "copied_max": max(case.copied_max for case in cases),
+    }
     cases = [case for case in cases if best in case.portfolio]
     worst = max(cases, key=lambda case: case.slowdown(best))
     return Verdict(
@@ -156,6 +170,8 @@ def verdict(cases: Sequence[Case]) -> Verdict:
         worst_machine=worst.machine,
         worst_bytes=worst.bytes,
         cases=len(cases),
+        bytes=size,
+        **moved,
     )
 
 
@@ -163,3 +179,12 @@ def verdicts(cases: Sequence[Case]) -> list[Verdict]:
     """One for each operation, in the order of the cases."""
     ops = dict.fromkeys(case.op for case in cases)
     return [verdict([case for case in cases if case.op == op]) for op in ops]
+
+
+def verdicts_by_size(cases: Sequence[Case]) -> list[Verdict]:
+    """One for each operation and size, in the order of the cases."""
+    kinds = dict.fromkeys((case.op, case.bytes) for case in cases)
+    return [
+        verdict([case for case in cases if (case.op, case.bytes) == (op, size)], size)
+        for op, size in kinds
+    ]

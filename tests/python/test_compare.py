@@ -28,10 +28,18 @@ def test_table_and_json_agree(corymb_command: Command, tmp_path: Path) -> None:
         assert row["simulated"]
         assert row["predicted"] == pytest.approx(min(row["portfolio"].values()))
         assert row["portfolio"].get(row["best_fixed"], math.inf) >= row["predicted"] * (1 - 1e-9)
-        assert row["lines_max"] > 0
+        assert row["lines_max"] == max(row["lines"]) > 0
+        assert row["copied_max"] == max(row["copied"])
+        assert len(row["lines"]) == len(row["copied"]) == 8
     for row in value["verdicts"]:
         assert row["algorithm"] in done.stdout
         assert 1 <= row["slowdown_mean"] <= row["slowdown_max"] < math.inf
+    sizes = [(row["op"], row["bytes"]) for row in value["verdicts_by_size"]]
+    assert sizes == [("barrier", 8), ("allgather", 8), ("allgather", 65536), ("alltoall", 8),
+                     ("alltoall", 65536)]  # fmt: skip
+    of_size = {(row["op"], row["bytes"]): row for row in value["verdicts_by_size"]}
+    for row in value["cases"]:
+        assert row["best_fixed_of_size"] == of_size[row["op"], row["bytes"]]["algorithm"]
     assert "Simulated on 2 machine models" in done.stdout
 
 

@@ -53,20 +53,29 @@ def command(
     found = comparison.verdicts(cases)
     out = console.output(quiet=console.is_stdout(json))
     out.print(_table(found))
+    sized = comparison.verdicts_by_size(cases)
+    out.print(_sizes_table(sized))
     out.print(
         f"Simulated on {len(names)} machine models, at most {ranks} ranks, {len(cases)} cases. "
-        "Mean and worst: simulated time of that one algorithm over that of the choice."
+        "Mean and worst: simulated time of that one algorithm over that of the choice. Lines and "
+        "bytes: cache lines from others and bytes copied by the busiest rank of a chosen plan."
     )
     if json is not None:
+        of_op = {verdict.op: verdict.algorithm for verdict in found}
+        of_size = {(verdict.op, verdict.bytes): verdict.algorithm for verdict in sized}
         rows = [
-            vars(case) | {"simulated": True, "best_fixed": verdict.algorithm}
-            for verdict in found
+            vars(case)
+            | {
+                "simulated": True,
+                "best_fixed": of_op[case.op],
+                "best_fixed_of_size": of_size[case.op, case.bytes],
+            }
             for case in cases
-            if case.op == verdict.op
         ]
         value = {
             "schema": "corymb-compare/1",
             "verdicts": [verdict.to_json() for verdict in found],
+            "verdicts_by_size": [verdict.to_json() for verdict in sized],
             "cases": rows,
         }
         files.write_json(json, value)
@@ -96,5 +105,23 @@ def _table(found: list[comparison.Verdict]) -> Table:
             f"{row.slowdown_mean:.2f} x",
             f"{row.slowdown_max:.2f} x",
             f"{row.worst_machine}, {row.worst_bytes} B",
+        )
+    return table
+
+
+def _sizes_table(found: list[comparison.Verdict]) -> Table:
+    table = Table(title="The best fixed algorithm of each size, against the choice (simulated)")
+    table.add_column("operation", no_wrap=True)
+    for heading in ("bytes", "fixed algorithm", "mean", "worst", "lines", "bytes copied"):
+        table.add_column(heading, justify="right", overflow="fold")
+    for row in found:
+        table.add_row(
+            row.op,
+            str(row.bytes),
+            row.algorithm,
+            f"{row.slowdown_mean:.2f} x",
+            f"{row.slowdown_max:.2f} x",
+            str(row.lines_max),
+            str(row.copied_max),
         )
     return table
