@@ -34,25 +34,6 @@ enum class Operation : std::uint8_t {
     neighbor_alltoallw,
 };
 
-/// Whether it is taken over where ranks are on several nodes.
-[[nodiscard]] constexpr bool is_for_nodes(Operation operation) noexcept {
-    switch (operation) {
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter: // With equal counts.
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan: return true;
-    default: return false;
-    }
-}
-
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
 /// The same call of the MPI below; not owning.

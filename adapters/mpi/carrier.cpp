@@ -17,7 +17,6 @@ constexpr std::size_t mark_bytes = sizeof(std::int32_t);
 /// Data up to this is copied behind its mark: it costs less than a datatype of two pieces.
 constexpr std::size_t short_bytes = 4096;
 
-/// More than MPI's int counts hold goes to the MPI itself (Turn).
 bool fits(std::size_t bytes) noexcept {
     return bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
 }

@@ -27,8 +27,11 @@ namespace corymb::mpi {
     X(cluster_carried)                                                                             \
     X(cluster_network)                                                                             \
     X(cluster_run)                                                                                 \
+    X(cluster_run_parts)                                                                           \
     X(cluster_start)                                                                               \
+    X(cluster_start_parts)                                                                         \
     X(cluster_prepare)                                                                             \
+    X(cluster_prepare_parts)                                                                       \
     X(cluster_progress)                                                                            \
     X(is_defined)                                                                                  \
     X(test)                                                                                        \

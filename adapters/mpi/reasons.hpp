@@ -12,7 +12,7 @@ enum class Reason : std::uint8_t {
     arguments,
     no_kernel,
     no_hook,
-    several_nodes,
+    no_tags,
     no_translation,
     alone,
     between_groups,

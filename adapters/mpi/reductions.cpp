@@ -155,9 +155,6 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     if (!is_valid || is_aliased(in, out, all > 0)) {
         return turn.pass_on(Reason::arguments);
     }
-    if (!is_uniform && turn.is_on_nodes()) {
-        return turn.pass_on(Reason::several_nodes);
-    }
     return turn.take(
         elements(all) * how.kernel.bytes,
         [&] {

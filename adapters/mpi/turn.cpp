@@ -51,10 +51,9 @@ int Turn::pass_on(Reason reason) {
     }
     if (!has_team() && reason != Reason::no_translation) {
         const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
-        reason = is_early                                         ? Reason::early
-                 : group_->cluster != nullptr && !does_on_nodes() ? Reason::several_nodes
-                 : group_->state == Group::State::team            ? Reason::no_hook
-                                                                  : group_->reason;
+        reason = is_early                              ? Reason::early
+                 : group_->state == Group::State::team ? Reason::no_hook
+                                                       : group_->reason;
     }
     const int result = call_.below();
     note(reason, 0);

@@ -26,26 +26,21 @@ public:
 
     [[nodiscard]] bool has_team() const noexcept {
         return group_ != nullptr && group_->state == Group::State::team &&
-               (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_)) &&
-               (group_->team != nullptr || does_on_nodes());
+               (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_));
     }
-    [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
     int pass_on(Reason reason);
-    /// Does the work that `make` returns, or leaves it to the MPI where that is faster. `bytes` are
-    /// the same on all ranks, and so is `may_choose`.
+    /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
+    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
-        if (group_->cluster != nullptr && !fits_messages(bytes)) [[unlikely]] {
-            return pass_on(Reason::several_nodes);
-        }
         if (call_.form == Form::persistent && group_->cluster != nullptr &&
             !group_->carrier->take_own_lane()) [[unlikely]] {
-            return pass_on(Reason::several_nodes);
+            return pass_on(Reason::no_tags);
         }
         if (call_.form != Form::blocking) [[unlikely]] {
             auto hand = [&] {
@@ -88,13 +83,6 @@ private:
             work.finish();
         }
         return status;
-    }
-    /// Whether the call is one of those that are taken over where ranks are on several nodes.
-    [[nodiscard]] bool does_on_nodes() const noexcept { return is_for_nodes(call_.operation); }
-    /// A message between nodes may carry the parts of all ranks.
-    [[nodiscard]] bool fits_messages(std::uint64_t bytes) const noexcept {
-        constexpr std::uint64_t longest = 0x7FFFFFFF - sizeof(std::int32_t); // With a mark.
-        return bytes <= longest / static_cast<std::uint64_t>(size());
     }
     corymb_status hand_to_program(Work&& work);
     void begin() noexcept;

@@ -75,6 +75,8 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     const bool is_dense = std::ranges::all_of(
         parts, [](const ProgramPart& part) { return part.elements == 0 || part.layout.is_dense; });
     PartList list;
+    list.counts.reserve(parts.size());
+    list.displacements.reserve(parts.size());
     MPI_Aint lowest = 0;
     for (const ProgramPart& part : parts) {
         lowest = std::min(lowest, part.offset);

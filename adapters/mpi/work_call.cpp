@@ -88,6 +88,20 @@ corymb_status Work::call(Form form, corymb_team* team, corymb_request** request)
 corymb_status Work::call(Form form, corymb_cluster_team* team,
                          corymb_request** request) const noexcept {
     const Library& all = library();
+    if (is_vector) {
+        const corymb_part_lists lists{list(in_parts.counts), list(in_parts.displacements),
+                                      list(out_parts.counts), list(out_parts.displacements)};
+        switch (form) {
+        case Form::blocking: break;
+        case Form::nonblocking:
+            return all.cluster_start_parts(op, input, output, count, lists, type, with, root, team,
+                                           request);
+        case Form::persistent:
+            return all.cluster_prepare_parts(op, input, output, count, lists, type, with, root,
+                                             team, request);
+        }
+        return all.cluster_run_parts(op, input, output, count, lists, type, with, root, team);
+    }
     switch (form) {
     case Form::blocking: break;
     case Form::nonblocking:

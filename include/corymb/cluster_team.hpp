@@ -51,8 +51,8 @@ public:
     /// for as long as the team lives, also when it goes: channels are cheap where they are numbers.
     /// The same on all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int own_lanes() const noexcept;
-    /// Begins to send; never waits for the receiver. `data` must stay until `test` says so. `mark`,
-    /// from 0 to 32,767, comes along.
+    /// Begins to send, at most 1 GiB; never waits for the receiver. `data` must stay until `test`
+    /// says so. `mark`, from 0 to 32,767, comes along.
     virtual Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel,
                         int mark) = 0;
     /// Begins to receive the next message of `from`. A longer one than `room` is an error of

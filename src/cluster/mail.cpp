@@ -10,6 +10,9 @@ namespace corymb::cluster {
 
 namespace {
 
+/// Longer messages go in pieces: an MPI counts in ints.
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+
 struct Bytes {
     std::byte* data;
     std::size_t count;
@@ -66,7 +69,11 @@ void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
     }
     const Bytes from = bytes_of(operands, step.from);
     carried_->bytes_out += from.count;
-    send(from.data, from.count, step.peer, mark);
+    std::size_t at = 0;
+    for (; from.count - at > piece_bytes; at += piece_bytes) {
+        send(from.data + at, piece_bytes, step.peer, mark);
+    }
+    send(from.data + at, from.count - at, step.peer, mark);
 }
 
 void Mail::send(const void* data, std::size_t bytes, Rank to, int mark) {
@@ -87,18 +94,38 @@ void Mail::post(std::span<const FarStep> group, const team::Operands& operands) 
             incoming.resize(to.count);
             data = incoming.data();
         }
-        posted_.push_back(
-            {carrier_->receive(data, to.count, step.peer, channel(kind)), std::move(incoming)});
+        post(data, to.count, step.peer, kind, std::move(incoming));
     }
 }
 
+void Mail::post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel kind,
+                std::vector<std::byte> incoming) {
+    Posted& made = posted_.emplace_back(); // What was handed over must be known.
+    made.incoming = std::move(incoming);
+    made.pieces.reserve(1 + bytes / piece_bytes);
+    std::size_t at = 0;
+    do {
+        const std::size_t room = std::min(bytes - at, piece_bytes);
+        made.pieces.push_back(carrier_->receive(data + at, room, from, channel(kind)));
+        at += room;
+    } while (at < bytes);
+}
+
 void Mail::post(void* data, std::size_t bytes, Rank from) {
-    posted_.reserve(posted_.size() + 1);
-    posted_.push_back({carrier_->receive(data, bytes, from, channel(Carrier::Channel::data)), {}});
+    post(static_cast<std::byte*>(data), bytes, from, Carrier::Channel::data, {});
 }
 
 bool Mail::test_next(Carrier::Arrival& arrival) {
-    return carrier_->test(posted_[taken_].ticket, arrival);
+    Posted& posted = posted_[taken_];
+    while (carrier_->test(posted.pieces[posted.next], arrival)) {
+        posted.bytes += arrival.bytes;
+        const bool is_whole = arrival.bytes == piece_bytes; // One that is not is the last one.
+        if (++posted.next == posted.pieces.size() || !is_whole) {
+            arrival.bytes = posted.bytes;
+            return true;
+        }
+    }
+    return false;
 }
 
 void Mail::take() {
@@ -136,7 +163,9 @@ bool Mail::abandon_all() noexcept {
         carrier_->abandon(ticket);
     }
     for (std::size_t i = taken_; i < posted_.size(); ++i) {
-        carrier_->abandon(posted_[i].ticket);
+        for (std::size_t piece = posted_[i].next; piece < posted_[i].pieces.size(); ++piece) {
+            carrier_->abandon(posted_[i].pieces[piece]);
+        }
         keep_for_good(std::move(posted_[i].incoming));
     }
     sent_.clear();

@@ -48,9 +48,13 @@ public:
 
 private:
     struct Posted {
-        Carrier::Ticket ticket;
+        std::vector<Carrier::Ticket> pieces;
         std::vector<std::byte> incoming; ///< Of a fold.
+        std::size_t next = 0;            ///< The first piece that has not come.
+        std::size_t bytes = 0;           ///< Those that have come.
     };
+    void post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel kind,
+              std::vector<std::byte> incoming);
     [[nodiscard]] Carrier::Channel channel(Carrier::Channel kind) const noexcept {
         return static_cast<Carrier::Channel>(2 * lane_ + static_cast<int>(kind));
     }

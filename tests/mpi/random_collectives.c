@@ -119,6 +119,79 @@ static void move_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype 
     }
 }
 
+// Where parts lie: in their order or the other way round, with gaps or without. In elements.
+static void lay_out(const int* counts, int size, int* places) {
+    const int backwards = (int)draw(2), gap = (int)draw(2) * 3;
+    for (int i = 0, next = 0; i < size; ++i) {
+        const int part = backwards ? size - 1 - i : i;
+        places[part] = next;
+        next += counts[part] + gap;
+    }
+}
+
+// Of parts that differ in length: what rank `from` has for rank `to`, of some nothing.
+static int length(int from, int to, int most, int is_symmetric) {
+    return most * ((is_symmetric ? from + to : 2 * from + to) % 3) / 2;
+}
+
+static void alltoallv_step(int step, MPI_Comm comm, int rank, int size, int most,
+                           MPI_Datatype gappy) {
+    const int in_place = draw(3) == 0, has_types = (int)draw(2);
+    int in_counts[ranks_max], in_places[ranks_max], out_counts[ranks_max], out_places[ranks_max];
+    MPI_Datatype in_types[ranks_max], out_types[ranks_max];
+    for (int i = 0; i < size; ++i) {
+        in_counts[i] = length(rank, i, most, in_place);
+        out_counts[i] = length(i, rank, most, in_place);
+    }
+    lay_out(in_counts, size, in_places);
+    lay_out(out_counts, size, out_places);
+    if (!has_types) {
+        const void* from = in_place ? MPI_IN_PLACE : in;
+        BOTH(Alltoallv, comm, from, in_counts, in_places, MPI_INT, out, out_counts, out_places,
+             MPI_INT);
+        return;
+    }
+    for (int i = 0; i < size; ++i) { // Twice as many ints; places are bytes.
+        in_types[i] = i % 2 == 0 ? gappy : MPI_INT;
+        out_types[i] = (rank + i) % 2 == 0 ? gappy : MPI_INT;
+        in_counts[i] *= in_types[i] == gappy ? 1 : 2;
+        out_counts[i] *= out_types[i] == gappy ? 1 : 2;
+        in_places[i] *= 12;
+        out_places[i] *= 12;
+    }
+    BOTH(Alltoallw, comm, in, in_counts, in_places, in_types, out, out_counts, out_places,
+         out_types);
+}
+
+static void vector_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype gappy) {
+    const int sizes[] = {0, 1, 2, 7, 64, 1000, 4096, 9000};
+    const int most = sizes[draw(8)], root = (int)draw((unsigned)size), in_place = draw(3) == 0;
+    fill(in, bytes_max, rank, step);
+    fill(mine, bytes_max, rank, step + 1);
+    memcpy(theirs, mine, bytes_max);
+    int counts[ranks_max], places[ranks_max];
+    for (int i = 0; i < size; ++i) {
+        counts[i] = length(i, root, most, 0);
+    }
+    lay_out(counts, size, places);
+    const int is_in_place = in_place && rank == root;
+    switch (draw(4)) {
+    case 0:
+        BOTH(Gatherv, comm, is_in_place ? MPI_IN_PLACE : in, 2 * counts[rank], MPI_INT, out, counts,
+             places, gappy, root);
+        break;
+    case 1:
+        BOTH(Scatterv, comm, in, counts, places, gappy, is_in_place ? MPI_IN_PLACE : out,
+             2 * counts[rank], MPI_INT, root);
+        break;
+    case 2:
+        BOTH(Allgatherv, comm, in_place ? MPI_IN_PLACE : in, counts[rank], MPI_INT, out, counts,
+             places, MPI_INT);
+        break;
+    default: alltoallv_step(step, comm, rank, size, most, gappy);
+    }
+}
+
 static void reduce_step(int step, MPI_Comm comm, int rank, int size, MPI_Op own) {
     const MPI_Datatype types[] = {MPI_INT,   MPI_DOUBLE, MPI_UNSIGNED_CHAR, MPI_INT64_T, MPI_2INT,
                                   MPI_SHORT, MPI_BYTE,   MPI_UINT16_T,      MPI_DOUBLE,  MPI_INT};
@@ -186,13 +259,13 @@ int main(int argc, char** argv) {
         MPI_Comm_rank(comm, &comm_rank);
         MPI_Comm_size(comm, &comm_size);
         MPI_Barrier(comm);
-        if (draw(2) == 0) {
-            move_step(step, comm, comm_rank, comm_size, gappy);
-        } else {
-            reduce_step(step, comm, comm_rank, comm_size, own);
+        switch (draw(3)) {
+        case 0: move_step(step, comm, comm_rank, comm_size, gappy); break;
+        case 1: reduce_step(step, comm, comm_rank, comm_size, own); break;
+        default: vector_step(step, comm, comm_rank, comm_size, gappy);
         }
         state = before; // Halves of different sizes have drawn differently.
-        draw(2);
+        draw(3);
     }
     MPI_Op_free(&own);
     MPI_Type_free(&gappy);

@@ -63,37 +63,39 @@ def taken(run: Finished) -> set[str]:
 ALL = {
     f"MPI_{name}"
     for name in ("Barrier", "Bcast", "Gather", "Scatter", "Allgather", "Alltoall", "Reduce",
-                 "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan")
+                 "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan",
+                 "Gatherv", "Scatterv", "Allgatherv", "Alltoallv", "Alltoallw")
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("nodes", ["0011", "0100", "0122"])
 def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> None:
     """By their MPI_ and PMPI_ names they fill all buffers alike."""
-    run = on_nodes(mpi, nodes, program(mpi, "random_collectives"), 160, 5, "single")
-    assert "160 steps, 0 differences\n" in run.stdout, run.stderr
+    run = on_nodes(mpi, nodes, program(mpi, "random_collectives"), 300, 5, "single")
+    assert "300 steps, 0 differences\n" in run.stdout, run.stderr
     assert run.returncode == 0
     assert taken(run) >= ALL
-    assert "corymb does not do this on several nodes" in run.stderr
     assert re.search(r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}: ns", run.stderr, re.M)
 
 
 NONBLOCKING = {
     f"MPI_I{name}"
     for name in ("barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce",
-                 "allreduce", "reduce_scatter_block", "scan", "exscan")
+                 "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
+                 "gatherv", "scatterv", "allgatherv", "alltoallv")
 }  # fmt: skip
 
 
-PERSISTENT = {f"{name}_init" for name in ALL - {"MPI_Reduce_scatter"}}
+PERSISTENT = {f"{name}_init" for name in ALL - {"MPI_Alltoallw"}}
 
 
 @pytest.mark.parametrize("nodes", ["0011", "011"])
 @pytest.mark.parametrize("level", ["single", "multiple"])
 def test_requests_on_nodes(mpi: Mpi, program: Program, nodes: str, level: str) -> None:
-    """Completed in every way that MPI has, beside blocking ones and messages. Persistent vector
-    operations are the MPI's there, whose MPI_Testall refuses them in MPICH 5.0."""
-    run = on_nodes(mpi, nodes, program(mpi, "requests"), 30, 3, level, "no persistent vectors")
+    """Completed in every way that MPI has, beside blocking ones and messages. MPI_Testall of MPICH
+    5.0 refuses its own persistent vector operations."""
+    words = [] if mpi.has_hook else ["no persistent vectors"]
+    run = on_nodes(mpi, nodes, program(mpi, "requests"), 30, 3, level, *words)
     assert "30 rounds, 0 failures\n" in run.stdout, run.stderr
     assert run.returncode == 0, run.stderr
     if mpi.has_hook:
@@ -147,7 +149,7 @@ def test_nodes_without_process_vm_readv(program: Program) -> None:
     words = (program(mpi, "without_readv"), program(mpi, "random_collectives"), 60, 5, "single")
     run = on_nodes(mpi, "0011", *words, MPIR_CVAR_CH4_CMA_ENABLE="0")  # MPICH would fail.
     assert "60 steps, 0 differences\n" in run.stdout, run.stderr
-    assert len(taken(run) & ALL) >= 6, run.stderr
+    assert len(taken(run) & ALL) >= 9, run.stderr
 
 
 def test_two_jobs_at_once(program: Program) -> None:

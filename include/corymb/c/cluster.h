@@ -18,7 +18,8 @@ extern "C" {
 typedef struct corymb_carrier {
     size_t struct_size;
     void* context;
-    /// Begins to send without waiting for the receiver; `mark`, 0 to 32,767, comes along.
+    /// Begins to send, at most 1 GiB, without waiting for the receiver; `mark`, 0 to 32,767, comes
+    /// along.
     int (*send)(void* context, const void* data, size_t bytes, int to, int channel, int mark,
                 uint64_t* ticket);
     /// Begins to receive the next message of `from`; a longer one than `room` fails `test`.

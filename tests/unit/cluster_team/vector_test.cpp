@@ -7,6 +7,7 @@
 #include <corymb/request.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -166,6 +167,25 @@ TEST(UnequalParts, ThatAreShorterThanTheRootSaysAreNoticed) {
         EXPECT_NE(all.find(is_far ? "different sizes" : "rank"), std::string::npos) << all;
         EXPECT_NE(thrown[0], "") << is_far;
     }
+}
+
+/// A part that takes several messages.
+TEST(UnequalParts, MayBeLongerThanAMessage) {
+    if (std::getenv("CORYMB_LONG_TESTS") == nullptr) {
+        GTEST_SKIP() << "needs 7 GiB of memory; set CORYMB_LONG_TESTS=1";
+    }
+    on_nodes({0, 1}, [](ClusterTeam& team) {
+        const std::vector<std::size_t> counts{3, (std::size_t{2} << 30) + 5};
+        std::vector<char> part(counts[static_cast<std::size_t>(team.rank())], 'a');
+        part[part.size() - 2] = 'b';
+        std::vector<char> all(team.rank() == 0 ? counts[0] + counts[1] : 0);
+        team.gatherv(std::span<const char>(part), std::span(all), Parts{counts}, 0);
+        if (team.rank() == 0) {
+            EXPECT_EQ(std::ranges::count(all, 'a'), std::ssize(all) - 2);
+            EXPECT_EQ(all[1], 'b');
+            EXPECT_EQ(all[all.size() - 2], 'b');
+        }
+    });
 }
 
 TEST(UnequalParts, TellAllWhatAPlanDoesNotKnow) {
