@@ -23,6 +23,24 @@ namespace {
     refuse(name, "is read-only; the result needs memory that can be written");
 }
 
+/// Says why an object that has DLPack gives no tensor.
+[[noreturn]] void refuse_tensor(nb::handle object, const char* name) {
+    constexpr int cpu = 1; // DLPack's kDLCPU.
+    std::string why = "no tensor of the CPU came out of it";
+    try {
+        if (nb::cast<int>(object.attr("__dlpack_device__")()[0]) == cpu) {
+            static_cast<void>(object.attr("__dlpack__")());
+        } else {
+            why = "its memory is not that of a CPU";
+        }
+    } catch (nb::python_error& error) {
+        why = nb::str(error.value()).c_str(); // No std::string: this file has no caster for it.
+    } catch (const nb::cast_error&) {         // A device that is no number.
+    }
+    refuse(name, "has DLPack, but cannot be used: " + why +
+                     "; pass memory of the CPU, or a view of it as numbers");
+}
+
 std::optional<ElementType> type_of(const nb::dlpack::dtype& type) {
     using Code = nb::dlpack::dtype_code;
     if (type.lanes != 1) {
@@ -122,7 +140,7 @@ bool Buffer::read_tensor(nb::handle object, bool written, const char* name) {
         return false;
     }
     if (!nb::try_cast(object, tensor_, false)) {
-        refuse(name, "has DLPack, but its memory is not that of a CPU");
+        refuse_tensor(object, name);
     }
     if (!is_contiguous(tensor_)) {
         refuse_stride(name);

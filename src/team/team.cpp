@@ -30,8 +30,9 @@ std::size_t Team::memory() const {
 
 detail::Member& Team::member() const {
     if (member_ == nullptr) [[unlikely]] {
-        throw Error(Errc::invalid_argument, "the team handle is empty: it was moved from, or split "
-                                            "gave this rank no team");
+        throw Error(Errc::invalid_argument,
+                    "the team handle is empty: it was given back or moved from, or split "
+                    "gave this rank no team");
     }
     return *member_;
 }

@@ -15,6 +15,16 @@ import corymb
 from corymb import IN_PLACE, Team
 
 
+class OnGpu:
+    """Memory of another device."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise AssertionError("nobody asks for it")
+
+    def __dlpack_device__(self) -> Any:
+        return (2, 0)
+
+
 class OnlyDlpack:
     """A producer without the buffer protocol."""
 
@@ -95,6 +105,8 @@ NO_WRITING.flags.writeable = False
         (lambda t: t.Send(ROOM, -1), "-1"),
         (lambda t: t.Send(ROOM, 0, tag=3), "no tags"),
         (lambda t: t.Allreduce(ROOM[:4], ROOM[2:]), "overlap"),
+        (lambda t: t.Bcast(np.zeros(2, "M8[s]")), "DLPack only supports .* view of it as numbers"),
+        (lambda t: t.Bcast(OnGpu()), "not that of a CPU"),
         (lambda t: t.Allreduce(None, ROOM), "do not fit"),
     ],
 )
