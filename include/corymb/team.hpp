@@ -29,6 +29,9 @@ namespace detail {
 struct Member;     // what one rank holds; src/team/
 struct TeamShared; // what the ranks of a team share
 struct Untyped;    // detail/untyped.hpp: for bindings of other languages
+class Staging;     // detail/staging.hpp
+template <class T>
+class StagedBuffers; // detail/packed_inline.hpp
 
 } // namespace detail
 
@@ -280,32 +283,88 @@ public:
     template <class T, class Op = std::plus<>>
     [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {});
 
-    // The same on data that does not lie in one piece (packed.hpp): the blocking forms. What a rank
-    // does not use may be empty.
+    // The same on data that does not lie in one piece (packed.hpp). What a rank does not use may be
+    // empty. Requests copy the layouts: elements are taken when the operation starts, and put back
+    // when `wait` or `test` completes it; a request that is dropped puts nothing back.
     template <class T>
     void broadcast(const Packed<T>& data, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request ibroadcast(const Packed<T>& data, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request broadcast_init(const Packed<T>& data, Rank root = 0);
     template <class T, class Op = std::plus<>>
     void reduce(const Packed<T>& input, const Packed<T>& output, Op op = {}, Rank root = 0);
     template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(const Packed<T>& input, const Packed<T>& output, Op op = {},
+                                  Rank root = 0);
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(const Packed<T>& input, const Packed<T>& output, Op op = {},
+                                      Rank root = 0);
+    template <class T, class Op = std::plus<>>
     void allreduce(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(const Packed<T>& input, const Packed<T>& output,
+                                         Op op = {});
     template <class T>
     void gather(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
     template <class T>
+    [[nodiscard]] Request igather(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request gather_init(const Packed<T>& input, const Packed<T>& output,
+                                      Rank root = 0);
+    template <class T>
     void scatter(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request iscatter(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
+    template <class T>
+    [[nodiscard]] Request scatter_init(const Packed<T>& input, const Packed<T>& output,
+                                       Rank root = 0);
     template <class T>
     void allgather(const Packed<T>& input, const Packed<T>& output);
     template <class T>
+    [[nodiscard]] Request iallgather(const Packed<T>& input, const Packed<T>& output);
+    template <class T>
+    [[nodiscard]] Request allgather_init(const Packed<T>& input, const Packed<T>& output);
+    template <class T>
     void alltoall(const Packed<T>& input, const Packed<T>& output);
+    template <class T>
+    [[nodiscard]] Request ialltoall(const Packed<T>& input, const Packed<T>& output);
+    template <class T>
+    [[nodiscard]] Request alltoall_init(const Packed<T>& input, const Packed<T>& output);
     template <class T, class Op = std::plus<>>
     void reduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op = {});
     template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatter(const Packed<T>& input, const Packed<T>& output,
+                                          Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatter_init(const Packed<T>& input, const Packed<T>& output,
+                                              Op op = {});
+    template <class T, class Op = std::plus<>>
     void scan(const Packed<T>& input, const Packed<T>& output, Op op = {});
     template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
     void exscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
+    template <class T, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(const Packed<T>& input, const Packed<T>& output, Op op = {});
     template <class T>
     void send(const Packed<T>& data, Rank to);
     template <class T>
+    [[nodiscard]] Request isend(const Packed<T>& data, Rank to);
+    template <class T>
+    [[nodiscard]] Request send_init(const Packed<T>& data, Rank to);
+    template <class T>
     void recv(const Packed<T>& data, Rank from);
+    template <class T>
+    [[nodiscard]] Request irecv(const Packed<T>& data, Rank from);
+    template <class T>
+    [[nodiscard]] Request recv_init(const Packed<T>& data, Rank from);
 
     // Nonblocking forms. They return at once; docs/requests.md says what a Request promises. All
     // ranks start the same collectives in the same order, which counts nonblocking and persistent
@@ -384,6 +443,10 @@ private:
     Request start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep = nullptr);
     Request start_send(Mode mode, const void* data, std::size_t bytes, Rank to);
     Request start_recv(Mode mode, void* data, std::size_t bytes, Rank from);
+    static Request keeping(Request request, std::shared_ptr<detail::Staging> staging);
+    template <class T, class Start>
+    Request start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
+                         const Start& start);
     template <class T, class Op>
     Request start_kept(Mode mode, Collective op, std::span<const T> input, std::span<T> output,
                        const Op& with, Rank root);

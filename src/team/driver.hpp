@@ -3,10 +3,13 @@
 // of several nodes have different ones.
 #pragma once
 
+#include <corymb/detail/staging.hpp>
+
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <vector>
 
 namespace corymb::detail {
@@ -24,7 +27,8 @@ struct Operation {
     Driver* driver = nullptr; ///< Null when the team handle is gone; then the request owns this.
     std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
     State state = State::idle;
-    std::exception_ptr error; ///< Why this operation alone has failed; the team is whole.
+    std::exception_ptr error;         ///< Why this operation alone has failed; the team is whole.
+    std::shared_ptr<Staging> staging; ///< What its request does around it, or null.
     bool is_persistent = false;
     bool is_message = false; ///< Between two ranks; else a collective.
 };

@@ -51,6 +51,7 @@ struct LaneOperation final : Operation {
         next = nullptr;
         pair = {};
         keep.reset();
+        staging.reset();
         has_own_lane = is_persistent = is_message = false;
         coroutine = {};
         own_scratch.clear();

@@ -40,6 +40,12 @@ void complete_orphan(const detail::Operation& operation) {
     }
 }
 
+void put_back(const detail::Operation& operation) {
+    if (operation.staging) {
+        operation.staging->after();
+    }
+}
+
 /// Takes a completed operation from its request, also when it ends with an error.
 class Completion {
 public:
@@ -80,6 +86,8 @@ void let_go(detail::Operation* operation) noexcept {
 
 } // namespace
 
+detail::Staging::~Staging() = default;
+
 Request::Request(Request&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
 
 Request& Request::operator=(Request&& other) noexcept {
@@ -111,6 +119,7 @@ bool Request::test() {
         completion.keep();
         return false;
     }
+    put_back(operation);
     return true;
 }
 
@@ -122,6 +131,7 @@ void Request::wait() {
     } else {
         operation.driver->wait(operation);
     }
+    put_back(operation);
 }
 
 bool Request::cancel() {
@@ -149,6 +159,9 @@ void Request::start() {
     }
     if (operation_->driver == nullptr) {
         refuse("the team of the request is gone: a persistent request ends with its team handle");
+    }
+    if (operation_->staging) {
+        operation_->staging->before();
     }
     operation_->driver->start(*operation_);
 }

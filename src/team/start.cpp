@@ -69,6 +69,11 @@ Request Team::start_recv(Mode mode, void* data, std::size_t bytes, Rank from) {
     return Request(message(member(), call, mode == Mode::persistent));
 }
 
+Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging) {
+    request.operation_->staging = std::move(staging);
+    return request;
+}
+
 std::size_t Team::progress() {
     return member().pending().progress();
 }

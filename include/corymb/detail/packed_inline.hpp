@@ -2,149 +2,319 @@
 // Typed front of operations on data that does not lie in one piece: copied out, and back.
 #pragma once
 
+#include <corymb/detail/staging.hpp>
 #include <corymb/packed.hpp>
 #include <corymb/team.hpp>
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace corymb {
 
 namespace detail {
 
-/// A layout's elements in one piece.
+/// The elements of two layouts, each in one piece.
 template <class T>
-class Staged {
+class StagedBuffers final : public Staging {
 public:
     static_assert(std::is_trivially_copyable_v<T>);
 
-    explicit Staged(const Packed<T>& layout)
-        : layout_(&layout), elements_(std::make_unique_for_overwrite<T[]>(layout.count)) {}
+    /// What the operation does with the output. Throws Errc::invalid_argument when a function is
+    /// missing: without it the operation would be in vain.
+    struct Uses {
+        bool is_read = false;
+        bool is_written = false;
+    };
+    StagedBuffers(Packed<T> input, Packed<T> output, Uses output_uses)
+        : input_(std::move(input)), output_(std::move(output)), uses_(output_uses),
+          in_(std::make_unique_for_overwrite<T[]>(input_.count)),
+          out_(std::make_unique_for_overwrite<T[]>(output_.count)) {
+        require(input_.count == 0 || input_.pack, "pack");
+        require(output_.count == 0 || !uses_.is_read || output_.pack, "pack");
+        require(output_.count == 0 || !uses_.is_written || output_.unpack, "unpack");
+    }
 
-    [[nodiscard]] std::span<T> elements() const { return {elements_.get(), layout_->count}; }
-    void pack() const {
-        if (layout_->count != 0) {
-            require(layout_->pack != nullptr, "pack");
-            layout_->pack(elements());
+    [[nodiscard]] std::span<const T> input() const { return {in_.get(), input_.count}; }
+    [[nodiscard]] std::span<T> output() const { return {out_.get(), output_.count}; }
+
+    void before() override {
+        if (input_.count != 0) {
+            input_.pack(std::span<T>(in_.get(), input_.count));
+        }
+        if (uses_.is_read && output_.count != 0) {
+            output_.pack(output());
         }
     }
-    /// Before the operation, which would otherwise be in vain.
-    void require_unpack() const {
-        require(layout_->count == 0 || layout_->unpack != nullptr, "unpack");
-    }
-    void unpack() const {
-        if (layout_->count != 0) {
-            layout_->unpack(elements());
+    void after() override {
+        if (uses_.is_written && output_.count != 0) {
+            output_.unpack(output());
         }
     }
 
 private:
-    static void require(bool is_there, const char* function) {
-        if (!is_there) {
+    static void require(bool holds, const char* function) {
+        if (!holds) {
             throw Error(Errc::invalid_argument, std::string("the packed layout has no function ") +
                                                     function + ", which this operation needs");
         }
     }
 
-    const Packed<T>* layout_;
-    std::unique_ptr<T[]> elements_;
+    Packed<T> input_;
+    Packed<T> output_;
+    Uses uses_;
+    std::unique_ptr<T[]> in_;
+    std::unique_ptr<T[]> out_;
 };
 
-/// Runs `call` on the packed input and, where this rank gets a result, unpacks the output.
+template <class T>
+std::shared_ptr<StagedBuffers<T>> staged(const Packed<T>& input, const Packed<T>& output,
+                                         bool has_result) {
+    using Uses = typename StagedBuffers<T>::Uses;
+    return std::make_shared<StagedBuffers<T>>(input, output, Uses{false, has_result});
+}
+
+/// A buffer that is read on one rank and written on all others.
+template <class T>
+std::shared_ptr<StagedBuffers<T>> staged_in_place(const Packed<T>& data, bool is_read) {
+    using Uses = typename StagedBuffers<T>::Uses;
+    return std::make_shared<StagedBuffers<T>>(Packed<T>(), data, Uses{is_read, !is_read});
+}
+
 template <class T, class Call>
-void with_packed(const Packed<T>& input, const Packed<T>& output, bool has_result, Call call) {
-    const Staged<T> in(input);
-    const Staged<T> out(output);
-    in.pack();
-    if (has_result) {
-        out.require_unpack();
-    }
-    call(std::span<const T>(in.elements()), out.elements());
-    if (has_result) {
-        out.unpack();
-    }
+void run_staged(const std::shared_ptr<StagedBuffers<T>>& buffers, const Call& call) {
+    buffers->before();
+    call(buffers->input(), buffers->output());
+    buffers->after();
 }
 
 } // namespace detail
 
+template <class T, class Start>
+Request Team::start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
+                           const Start& start) {
+    if (mode == Mode::nonblocking) { // A persistent one does so when it starts.
+        buffers->before();
+    }
+    return keeping(start(buffers->input(), buffers->output()), buffers);
+}
+
 template <class T>
 void Team::broadcast(const Packed<T>& data, Rank root) {
-    const detail::Staged<T> staged(data);
-    if (rank() == root) {
-        staged.pack();
-    } else {
-        staged.require_unpack();
-    }
-    broadcast(staged.elements(), root);
-    if (rank() != root) {
-        staged.unpack();
-    }
+    detail::run_staged<T>(detail::staged_in_place(data, rank() == root),
+                          [&](auto /*in*/, auto out) { broadcast(out, root); });
+}
+
+template <class T>
+Request Team::ibroadcast(const Packed<T>& data, Rank root) {
+    return start_staged<T>(Mode::nonblocking, detail::staged_in_place(data, rank() == root),
+                           [&](auto /*in*/, auto out) { return ibroadcast(out, root); });
+}
+
+template <class T>
+Request Team::broadcast_init(const Packed<T>& data, Rank root) {
+    return start_staged<T>(Mode::persistent, detail::staged_in_place(data, rank() == root),
+                           [&](auto /*in*/, auto out) { return broadcast_init(out, root); });
 }
 
 template <class T, class Op>
 void Team::reduce(const Packed<T>& input, const Packed<T>& output, Op op, Rank root) {
-    detail::with_packed(input, output, rank() == root,
-                        [&](auto in, auto out) { reduce(in, out, op, root); });
+    detail::run_staged<T>(detail::staged(input, output, rank() == root),
+                          [&](auto in, auto out) { reduce(in, out, op, root); });
+}
+
+template <class T, class Op>
+Request Team::ireduce(const Packed<T>& input, const Packed<T>& output, Op op, Rank root) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, rank() == root),
+                           [&](auto in, auto out) { return ireduce(in, out, op, root); });
+}
+
+template <class T, class Op>
+Request Team::reduce_init(const Packed<T>& input, const Packed<T>& output, Op op, Rank root) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, rank() == root),
+                           [&](auto in, auto out) { return reduce_init(in, out, op, root); });
 }
 
 template <class T, class Op>
 void Team::allreduce(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::with_packed(input, output, true, [&](auto in, auto out) { allreduce(in, out, op); });
+    detail::run_staged<T>(detail::staged(input, output, true),
+                          [&](auto in, auto out) { allreduce(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::iallreduce(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return iallreduce(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::allreduce_init(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return allreduce_init(in, out, op); });
 }
 
 template <class T>
 void Team::gather(const Packed<T>& input, const Packed<T>& output, Rank root) {
-    detail::with_packed(input, output, rank() == root,
-                        [&](auto in, auto out) { gather(in, out, root); });
+    detail::run_staged<T>(detail::staged(input, output, rank() == root),
+                          [&](auto in, auto out) { gather(in, out, root); });
+}
+
+template <class T>
+Request Team::igather(const Packed<T>& input, const Packed<T>& output, Rank root) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, rank() == root),
+                           [&](auto in, auto out) { return igather(in, out, root); });
+}
+
+template <class T>
+Request Team::gather_init(const Packed<T>& input, const Packed<T>& output, Rank root) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, rank() == root),
+                           [&](auto in, auto out) { return gather_init(in, out, root); });
 }
 
 template <class T>
 void Team::scatter(const Packed<T>& input, const Packed<T>& output, Rank root) {
-    const Packed<T> none;
-    detail::with_packed(rank() == root ? input : none, output, true,
-                        [&](auto in, auto out) { scatter(in, out, root); });
+    detail::run_staged<T>(detail::staged(rank() == root ? input : Packed<T>(), output, true),
+                          [&](auto in, auto out) { scatter(in, out, root); });
+}
+
+template <class T>
+Request Team::iscatter(const Packed<T>& input, const Packed<T>& output, Rank root) {
+    return start_staged<T>(Mode::nonblocking,
+                           detail::staged(rank() == root ? input : Packed<T>(), output, true),
+                           [&](auto in, auto out) { return iscatter(in, out, root); });
+}
+
+template <class T>
+Request Team::scatter_init(const Packed<T>& input, const Packed<T>& output, Rank root) {
+    return start_staged<T>(Mode::persistent,
+                           detail::staged(rank() == root ? input : Packed<T>(), output, true),
+                           [&](auto in, auto out) { return scatter_init(in, out, root); });
 }
 
 template <class T>
 void Team::allgather(const Packed<T>& input, const Packed<T>& output) {
-    detail::with_packed(input, output, true, [&](auto in, auto out) { allgather(in, out); });
+    detail::run_staged<T>(detail::staged(input, output, true),
+                          [&](auto in, auto out) { allgather(in, out); });
+}
+
+template <class T>
+Request Team::iallgather(const Packed<T>& input, const Packed<T>& output) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return iallgather(in, out); });
+}
+
+template <class T>
+Request Team::allgather_init(const Packed<T>& input, const Packed<T>& output) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return allgather_init(in, out); });
 }
 
 template <class T>
 void Team::alltoall(const Packed<T>& input, const Packed<T>& output) {
-    detail::with_packed(input, output, true, [&](auto in, auto out) { alltoall(in, out); });
+    detail::run_staged<T>(detail::staged(input, output, true),
+                          [&](auto in, auto out) { alltoall(in, out); });
+}
+
+template <class T>
+Request Team::ialltoall(const Packed<T>& input, const Packed<T>& output) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return ialltoall(in, out); });
+}
+
+template <class T>
+Request Team::alltoall_init(const Packed<T>& input, const Packed<T>& output) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return alltoall_init(in, out); });
 }
 
 template <class T, class Op>
 void Team::reduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::with_packed(input, output, true,
-                        [&](auto in, auto out) { reduce_scatter(in, out, op); });
+    detail::run_staged<T>(detail::staged(input, output, true),
+                          [&](auto in, auto out) { reduce_scatter(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::ireduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return ireduce_scatter(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::reduce_scatter_init(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return reduce_scatter_init(in, out, op); });
 }
 
 template <class T, class Op>
 void Team::scan(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::with_packed(input, output, true, [&](auto in, auto out) { scan(in, out, op); });
+    detail::run_staged<T>(detail::staged(input, output, true),
+                          [&](auto in, auto out) { scan(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::iscan(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return iscan(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::scan_init(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, true),
+                           [&](auto in, auto out) { return scan_init(in, out, op); });
 }
 
 template <class T, class Op>
 void Team::exscan(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::with_packed(input, output, rank() != 0,
-                        [&](auto in, auto out) { exscan(in, out, op); });
+    detail::run_staged<T>(detail::staged(input, output, rank() != 0),
+                          [&](auto in, auto out) { exscan(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::iexscan(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(input, output, rank() != 0),
+                           [&](auto in, auto out) { return iexscan(in, out, op); });
+}
+
+template <class T, class Op>
+Request Team::exscan_init(const Packed<T>& input, const Packed<T>& output, Op op) {
+    return start_staged<T>(Mode::persistent, detail::staged(input, output, rank() != 0),
+                           [&](auto in, auto out) { return exscan_init(in, out, op); });
 }
 
 template <class T>
 void Team::send(const Packed<T>& data, Rank to) {
-    const detail::Staged<T> staged(data);
-    staged.pack();
-    send(std::span<const T>(staged.elements()), to);
+    detail::run_staged<T>(detail::staged(data, Packed<T>(), false),
+                          [&](auto in, auto /*out*/) { send(in, to); });
+}
+
+template <class T>
+Request Team::isend(const Packed<T>& data, Rank to) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(data, Packed<T>(), false),
+                           [&](auto in, auto /*out*/) { return isend(in, to); });
+}
+
+template <class T>
+Request Team::send_init(const Packed<T>& data, Rank to) {
+    return start_staged<T>(Mode::persistent, detail::staged(data, Packed<T>(), false),
+                           [&](auto in, auto /*out*/) { return send_init(in, to); });
 }
 
 template <class T>
 void Team::recv(const Packed<T>& data, Rank from) {
-    const detail::Staged<T> staged(data);
-    staged.require_unpack();
-    recv(staged.elements(), from);
-    staged.unpack();
+    detail::run_staged<T>(detail::staged(Packed<T>(), data, true),
+                          [&](auto /*in*/, auto out) { recv(out, from); });
+}
+
+template <class T>
+Request Team::irecv(const Packed<T>& data, Rank from) {
+    return start_staged<T>(Mode::nonblocking, detail::staged(Packed<T>(), data, true),
+                           [&](auto /*in*/, auto out) { return irecv(out, from); });
+}
+
+template <class T>
+Request Team::recv_init(const Packed<T>& data, Rank from) {
+    return start_staged<T>(Mode::persistent, detail::staged(Packed<T>(), data, true),
+                           [&](auto /*in*/, auto out) { return recv_init(out, from); });
 }
 
 } // namespace corymb

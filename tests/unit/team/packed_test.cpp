@@ -108,6 +108,82 @@ TEST(PackedTest, EveryOperationWithParts) {
     });
 }
 
+TEST(PackedTest, StartedOperationsPutBackWhenTheyAreCompleted) {
+    threads(3, [](Team& team) {
+        const int rank = team.rank();
+        std::vector<Particle> one(2, {0.5, rank + 1}), all(6, {0.5, 10 * rank}), three(6), sum(2);
+        const auto none = [](bool is_used, std::vector<Particle>& particles) {
+            return is_used ? charges(particles) : Packed<int>();
+        };
+        team.iallgather(charges(one), charges(three)).wait();
+        ASSERT_EQ(three[5].charge, 3);
+        team.igather(charges(one), none(rank == 1, three), 1).wait();
+        ASSERT_EQ(three[2].charge, 2);
+        team.ialltoall(charges(all), charges(three)).wait();
+        ASSERT_EQ(three[3].charge, 10);
+        team.ireduce_scatter(charges(all), charges(sum)).wait();
+        ASSERT_EQ(sum[1].charge, 30);
+        team.ireduce(charges(one), none(rank == 0, sum)).wait();
+        ASSERT_EQ(sum[0].charge, rank == 0 ? 6 : 30);
+        team.iallreduce(charges(one), charges(sum)).wait();
+        ASSERT_EQ(sum[0].charge, 6);
+        team.iscan(charges(one), charges(sum)).wait();
+        ASSERT_EQ(sum[1].charge, (rank + 1) * (rank + 2) / 2);
+        team.iexscan(charges(one), charges(sum)).wait();
+        ASSERT_EQ(sum[1].charge, rank == 0 ? 1 : rank * (rank + 1) / 2);
+        all[4].charge = 77;
+        team.iscatter(none(rank == 0, all), charges(one)).wait();
+        ASSERT_EQ(one[0].charge, rank == 2 ? 77 : 0);
+        ASSERT_EQ(one[0].place, 0.5);
+        Request broadcast = team.ibroadcast(charges(all), 1);
+        team.complete_all();
+        ASSERT_EQ(all[0].charge, 10 * rank) << "put back before it was completed";
+        ASSERT_TRUE(broadcast.test());
+        ASSERT_EQ(all[0].charge, 10);
+    });
+}
+
+TEST(PackedTest, PersistentOperationsTakeTheElementsAtEachStart) {
+    threads(3, [](Team& team) {
+        std::vector<Particle> own(40), sums(40), passed(40);
+        Request total = team.allreduce_init(charges(own), charges(sums));
+        Request from_root = team.broadcast_init(charges(passed), 2);
+        const int rank = team.rank();
+        Request message = rank == 0   ? team.send_init(charges(own), 1)
+                          : rank == 1 ? team.recv_init(charges(passed), 0)
+                                      : Request();
+        for (int round = 1; round < 50; ++round) {
+            std::ranges::fill(own, Particle{0, round * (rank + 1)});
+            std::ranges::fill(passed, Particle{0, round + rank});
+            total.start();
+            std::ranges::fill(own, Particle{0, -1}); // It has been taken.
+            from_root.start();
+            total.wait();
+            from_root.wait();
+            ASSERT_EQ(sums.back().charge, 6 * round);
+            ASSERT_EQ(passed.front().charge, round + 2);
+            if (message.is_persistent()) {
+                message.start();
+                message.wait();
+                ASSERT_EQ(passed.front().charge, rank == 1 ? -1 : round + 2);
+            }
+        }
+    });
+}
+
+TEST(PackedTest, ARequestThatIsDroppedPutsNothingBack) {
+    threads(2, [](Team& team) {
+        std::vector<Particle> own(3, {0, 1}), sums(3, {0, 5});
+        {
+            const Request dropped = team.iallreduce(charges(own), charges(sums));
+        }
+        ASSERT_EQ(sums[0].charge, 5);
+        team.isend(charges(own), 1 - team.rank()).wait();
+        team.irecv(charges(sums), 1 - team.rank()).wait();
+        ASSERT_EQ(sums[2].charge, 1);
+    });
+}
+
 TEST(PackedTest, AMissingFunctionIsNamed) {
     ThreadTeam made(1);
     Team team = made.join(0);
