@@ -18,6 +18,7 @@ std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
     if (!counts.exists() || !places.exists() || type == host().type_null) {
         return parts;
     }
+    parts.reserve(static_cast<std::size_t>(size));
     const Layout layout = layout_of(type);
     for (int rank = 0; rank < size; ++rank) {
         if (counts[rank] < 0) {
@@ -35,6 +36,7 @@ std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
     if (!counts.exists() || !places.exists() || types == nullptr) {
         return parts;
     }
+    parts.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
         if (counts[rank] < 0 || types[rank] == host().type_null) {
             return {};

@@ -6,6 +6,7 @@
 #include "team/program.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/team.hpp>
 
 #include <algorithm>
 #include <string>
@@ -45,6 +46,7 @@ public:
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
+                compiled.copies_short = copies_short(plan, *compiled.peer, compiled.code);
             }
             program.steps.push_back(compiled);
         }
@@ -94,6 +96,17 @@ private:
         }
         throw Error(Errc::invalid_plan,
                     "step kind " + std::to_string(static_cast<int>(step.kind)) + " cannot be run");
+    }
+
+    /// Plans for parts of any length do not know which are short.
+    bool copies_short(const Plan& plan, Peer<Env>& peer, Opcode code) {
+        constexpr Rank ranks_most = 16; // Cells take 64 KiB for each two ranks, both ways.
+        if (plan.bytes_max < any_part_bytes || plan.size() > ranks_most || peer.process == 0 ||
+            (code != Opcode::post && code != Opcode::pull)) {
+            return false;
+        }
+        connect(peer, code == Opcode::post ? Opcode::send_cells : Opcode::receive_cells);
+        return true;
     }
 
     std::uint32_t process_of(Rank rank) {

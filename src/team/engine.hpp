@@ -14,7 +14,9 @@
 //   copies. The poster's buffer stays valid because the plan makes it wait for a signal that
 //   follows the copy; check_plan has proved that. `offer` and `put` are the same with the roles of
 //   the buffers swapped: who receives the address writes there, and the one who offered touches
-//   the blocks again only after a signal that follows.
+//   the blocks again only after a signal that follows. Of parts that differ in length `post` sends
+//   a short one along with its address, and `pull` copies it out of the line. Between processes one
+//   of up to copied_bytes is put into a cell before its address, which says only how long it is.
 //
 //   A step whose await fails changes nothing but the bytes that went through cells, which the
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
@@ -37,6 +39,7 @@
 
 #include "base/copy_bytes.hpp"
 #include "team/activation.hpp"
+#include "team/addresses.hpp"
 #include "team/program.hpp"
 
 #include <algorithm>
@@ -82,19 +85,6 @@ private:
     using Compiled = CompiledStep<Env>;
     using LineReceiver = channel::SlotReceiver<Env, LineRing<Env>>;
 
-    /// Where a pulled message lies.
-    struct Address {
-        const std::byte* data;
-        std::size_t bytes;
-    };
-    static_assert(sizeof(Address) <= line_payload_bytes);
-    /// Where a peer may write; if it combines, with what.
-    struct Room {
-        Address to;
-        Address from;
-    };
-    static_assert(sizeof(Room) <= line_payload_bytes);
-
     bool perform(Compiled& step) {
         if constexpr (requires { waiter_->expect(step.awaited); }) {
             waiter_->expect(step.awaited);
@@ -119,7 +109,7 @@ private:
         case Opcode::receive_line: return receive_line(step);
         case Opcode::send_cells: return send_cells(*step.peer, bytes_of(step.from));
         case Opcode::receive_cells: return receive_cells(step);
-        case Opcode::post: return post(*step.peer, bytes_of(step.from));
+        case Opcode::post: return post(step);
         case Opcode::pull: return pull(step);
         case Opcode::offer: return offer(step);
         case Opcode::put: return put(step);
@@ -338,7 +328,40 @@ private:
     // Pull
     // -----------------------------------------------------------------------------------------
 
-    bool post(Peer<Env>& peer, Address what) { return send_message(peer, &what, sizeof what); }
+    bool post(Compiled& step) {
+        const Address what = bytes_of(step.from);
+        if (operands_->has_layouts() && what.bytes <= enclosed_bytes) [[unlikely]] {
+            return post_enclosed(*step.peer, what);
+        }
+        if (step.copies_short && what.bytes <= copied_bytes) [[unlikely]] {
+            return post_copy(*step.peer, what);
+        }
+        return send_message(*step.peer, &what, sizeof what);
+    }
+
+    bool post_enclosed(Peer<Env>& peer, Address what) {
+        Env::note_read(what.data, what.bytes);
+        Letter letter{what, {}};
+        copy_bytes(letter.enclosed, what.data, what.bytes);
+        return send_message(peer, &letter, sizeof what + what.bytes);
+    }
+
+    /// The cell first: who has the address finds it there.
+    bool post_copy(Peer<Env>& peer, Address what) {
+        if (offset_ == 0) {
+            Env::note_read(what.data, what.bytes);
+            if (!peer.cells_out.send(*waiter_, what.data, what.bytes, what.bytes, signature_)) {
+                return false;
+            }
+            offset_ = what.bytes;
+        }
+        what.data = nullptr;
+        if (!send_message(peer, &what, sizeof what)) {
+            return false;
+        }
+        offset_ = 0;
+        return true;
+    }
 
     /// A copy out of a peer's memory, for as long as it lasts: also when an operator throws, or who
     /// waits for the copies of a broken team would wait for ever.
@@ -406,6 +429,12 @@ private:
     }
 
     bool pull(const Compiled& step) {
+        if (operands_->has_layouts()) [[unlikely]] {
+            const Address to = bytes_of(step.to);
+            if (to.bytes <= enclosed_bytes) {
+                return pull_enclosed(step, to);
+            }
+        }
         const std::byte* payload = receive_message(*step.peer, sizeof(Address));
         if (payload == nullptr) {
             return false;
@@ -413,7 +442,41 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_message(*step.peer);
-        return copy_from(step, there, step.peer->process);
+        return there.data == nullptr && step.copies_short
+                   ? pull_copy(step, there)
+                   : copy_from(step, there, step.peer->process);
+    }
+
+    /// Out of the cell that was sent before the address.
+    bool pull_copy(const Compiled& step, const Address& there) {
+        const Address to = bytes_of(step.to);
+        std::uint64_t word = 0;
+        const std::byte* payload = step.peer->cells_in.receive(*waiter_, there.bytes, word);
+        if (payload == nullptr || !is_ours(word) || !is_expected(there.bytes, to.bytes)) {
+            return false;
+        }
+        arrive(step, payload, to, 0);
+        if (step.peer->cells_in.release()) {
+            step.peer->spot->wake_if_parked(own_key_);
+        }
+        return true;
+    }
+
+    /// The peer encloses as many bytes as there is room for here, or it means another length.
+    bool pull_enclosed(const Compiled& step, Address to) {
+        const std::byte* payload = receive_message(*step.peer, sizeof(Address) + to.bytes);
+        if (payload == nullptr) {
+            return false;
+        }
+        Address there;
+        std::memcpy(&there, payload, sizeof there);
+        const bool is_expected = there.bytes == to.bytes;
+        if (is_expected) {
+            arrive(step, payload + sizeof there, to, 0);
+        }
+        met_other_call_ = met_other_call_ || !is_expected;
+        release_message(*step.peer);
+        return is_expected;
     }
 
     // Push

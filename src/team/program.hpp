@@ -96,6 +96,8 @@ struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
+    /// Of post and pull: up to `copied_bytes` go through a cell.
+    bool copies_short = false;
     Rank awaited = -1; ///< The rank that the step names.
     Places to{};
     Places from{};
@@ -138,6 +140,10 @@ struct Operands {
     Reduction::Combine combine = nullptr;
     void* context = nullptr;          ///< Of the operator.
     channel::Signature signature = 0; ///< Of messages; those with another are refused.
+
+    [[nodiscard]] bool has_layouts() const noexcept {
+        return input_layout.lengths != nullptr || output_layout.lengths != nullptr;
+    }
 };
 
 /// What each of `ranks` ranks moves in the operation, about.

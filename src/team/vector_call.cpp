@@ -108,8 +108,39 @@ std::vector<std::size_t> by_address(const Side& side) {
     return order;
 }
 
+/// From the first byte of all parts to behind the last one.
+struct Span {
+    std::uintptr_t begin = std::numeric_limits<std::uintptr_t>::max();
+    std::uintptr_t end = 0;
+};
+
+Span span_of(const Side& side) {
+    Span span;
+    for (std::size_t part = 0; part < side.part_count; ++part) {
+        if (side.lengths[part] != 0) {
+            span.begin = std::min(span.begin, side.begin(part));
+            span.end = std::max(span.end, side.end(part));
+        }
+    }
+    return span;
+}
+
+/// Each part that is not empty begins where the one before it ends, or later.
+bool lie_in_order(const Side& side) {
+    std::uintptr_t end = 0;
+    for (std::size_t part = 0; part < side.part_count; ++part) {
+        if (side.lengths[part] != 0) {
+            if (side.begin(part) < end) {
+                return false;
+            }
+            end = side.end(part);
+        }
+    }
+    return true;
+}
+
 void check_outputs_apart(const Wish& wish, const Side& out) {
-    if (out.parts == nullptr || out.parts->displacements.empty()) {
+    if (out.parts == nullptr || out.parts->displacements.empty() || lie_in_order(out)) {
         return;
     }
     const std::vector<std::size_t> order = by_address(out);
@@ -132,6 +163,11 @@ bool is_in_place(const Wish& wish, const Sides& sides, std::size_t own) {
 void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
     const Side& in = sides.in;
     const Side& out = sides.out;
+    const Span read = span_of(in);
+    const Span written = span_of(out);
+    if (read.end <= written.begin || written.end <= read.begin) {
+        return;
+    }
     std::vector<std::size_t> inputs = by_address(in);
     const std::vector<std::size_t> outputs = by_address(out);
     if (is_in_place(wish, sides, own)) {

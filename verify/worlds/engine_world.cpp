@@ -49,12 +49,20 @@ Waiter make_waiter(Spot& spot) {
     }
 }
 
+/// What becomes of short messages by pull: with layouts they come along with their address; where
+/// each rank is a process, and the plan is for any length, they go through cells.
+enum class Short : std::uint8_t { lies_there, encloses, in_cells };
+
 template <class Waiter>
 class EngineInstance final : public Instance {
 public:
-    EngineInstance(const Plan& plan, std::uint64_t operations)
-        : plan_(plan), operations_(operations), fabric_(corymb::Arena(memory_), plan.size()),
+    EngineInstance(const Plan& plan, std::uint64_t operations, Short how)
+        : plan_(plan), operations_(operations), how_(how),
+          fabric_(corymb::Arena(memory_), plan.size()),
           readers_(corymb::team::publication_readers(plan)) {
+        for (Rank rank = 0; how == Short::in_cells && rank < plan.size(); ++rank) {
+            fabric_.state(rank).pid = static_cast<std::uint32_t>(rank + 1);
+        }
         for (Rank rank = 0; rank < plan.size(); ++rank) {
             ranks_.emplace_back(*this, rank);
         }
@@ -84,6 +92,9 @@ private:
             operands.scratch = reinterpret_cast<std::byte*>(scratch.data());
             operands.block_bytes = operands.element_bytes = sizeof(std::uint64_t);
             operands.bytes = world.plan_.block_count * sizeof(std::uint64_t);
+            if (world.how_ == Short::encloses) {
+                operands.input_layout = operands.output_layout = {&first, &operands.bytes};
+            }
             operands.combine = add;
         }
         Member(const Member&) = delete;
@@ -95,6 +106,7 @@ private:
         corymb::team::Compiler<ExplorerEnv>::Peers peers;
         corymb::team::Program<ExplorerEnv> program;
         corymb::team::Operands operands;
+        std::size_t first = 0;
         std::vector<std::uint64_t> input, output, scratch;
         std::deque<Letter> letters;
     };
@@ -148,6 +160,7 @@ private:
 
     const Plan& plan_;
     std::uint64_t operations_;
+    Short how_;
     corymb::HeapMemory memory_;
     corymb::team::Fabric<ExplorerEnv> fabric_;
     corymb::team::Readers readers_;
@@ -156,14 +169,14 @@ private:
 
 template <class Waiter = AwaitWaiter>
 World runs(const std::string& what, Plan plan, std::uint64_t operations,
-           const Options& options = {}) {
+           const Options& options = {}, Short how = Short::lies_there) {
     const int ranks = plan.size();
     const std::string name = "engine: " + std::string(corymb::to_string(plan.op)) + " " + what +
                              ", " + std::to_string(ranks) + " ranks, " +
                              std::to_string(operations) + (operations == 1 ? " time" : " times");
     const auto shared = std::make_shared<const Plan>(std::move(plan));
-    Program program{ranks, [shared, operations] {
-                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations);
+    Program program{ranks, [shared, operations, how] {
+                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations, how);
                     }};
     return {name, std::move(program), options};
 }
@@ -215,6 +228,7 @@ Plan without(Plan plan, std::size_t rank, StepKind kind) {
 
 std::vector<World> all_worlds() {
     using enum Mechanism;
+    constexpr std::uint64_t any = corymb::any_part_bytes;
     // The sender fills all slots and sleeps before the receiver runs.
     const Options unpreempted{.preemptions_max = 0};
     const Options two{.preemptions_max = 2};
@@ -236,6 +250,13 @@ std::vector<World> all_worlds() {
         runs("by chain over lines", chain_reduce(3, 8, line), 2),
         runs("by chain over cells", chain_reduce(3, 8, cells), 2),
         runs("by chain by pull", chain_reduce(3, 8, pull), 2),
+        runs("with the address", star_broadcast(3, 0, 8, pull), 2, {}, Short::encloses),
+        runs("with the address, slots used again", star_broadcast(2, 0, 8, pull), 10, {},
+             Short::encloses),
+        runs("by chain with the address", chain_reduce(3, 8, pull), 2, {}, Short::encloses),
+        runs("in a cell, slots used again", star_broadcast(2, 0, any, pull), 20, {},
+             Short::in_cells),
+        runs("by chain in a cell", chain_reduce(3, any, pull), 2, {}, Short::in_cells),
         runs("by put", halves_reduce(16, false), 2),
         runs("by put and fold", halves_reduce(16, true), 2),
         runs<ParkingWaiter<0>>("by put and fold, parking", halves_reduce(16, true), 1, two),

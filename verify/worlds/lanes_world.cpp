@@ -23,6 +23,8 @@ using corymb::Mechanism;
 using corymb::Plan;
 using corymb::Rank;
 
+constexpr std::uint64_t any = corymb::any_part_bytes;
+
 enum class Bug : std::uint8_t { none, same_lane };
 enum class Finish : std::uint8_t { in_order, crosswise };
 
@@ -72,6 +74,11 @@ public:
         for (std::size_t lane = 0; lane < plans.size(); ++lane) {
             readers_[lane] = corymb::team::publication_readers(plans[lane]);
             auto& fabric = fabrics_.of[bug == Bug::same_lane ? 0 : lane];
+            for (Rank rank = 0; rank < plans[lane].size(); ++rank) {
+                if (plans[lane].bytes_max == any) { // Through cells, if each is a process.
+                    fabric.state(rank).pid = static_cast<std::uint32_t>(rank + 1);
+                }
+            }
             for (Rank rank = 0; rank < plans[lane].size(); ++rank) {
                 work_[lane].emplace_back(fabric, plans[lane], rank, readers_[lane], lane,
                                          operations);
@@ -163,6 +170,10 @@ std::vector<World> all_worlds() {
         lanes("lines both ways", star(2, 0, line), star(2, 1, line), 2, few, crosswise),
         lanes("lines and cells", star(2, 0, line), star(2, 1, cells), 2, few, crosswise),
         lanes("pull both ways", star(2, 0, pull), star(2, 1, pull), 1, few),
+        lanes("short pull both ways", star_broadcast(2, 0, any, pull),
+              star_broadcast(2, 1, any, pull), 1, few),
+        lanes("short pull, rings used again", star_broadcast(2, 0, any, pull),
+              star_broadcast(2, 1, any, pull), 10, {.preemptions_max = 0}),
         lanes("publications", shared_broadcast(2, 0, 8, line), shared_broadcast(2, 1, 8, pull), 1,
               few),
         lanes("rings used again", star(2, 0, line), star(2, 1, cells), 10, {.preemptions_max = 0}),

@@ -26,6 +26,68 @@ TEST(ProcessVectorTest, RandomCallsGiveWhatTheReferenceGives) {
     children.expect_all_good();
 }
 
+/// Short ones travel in other ways than long ones, also beside them.
+TEST(ProcessVectorTest, PartsOfAllLengthsFollowEachOther) {
+    const std::size_t lengths[] = {0, 1, 40, 41, 1000, 2048, 2049, 8192, 100'000};
+    const auto length = [&](Rank from, Rank to, int round) {
+        return lengths[static_cast<std::size_t>(from * 4 + to * 5 + round) % std::size(lengths)];
+    };
+    const auto letter = [](Rank from, Rank to, int round) {
+        return static_cast<char>('a' + (from * 3 + to * 7 + round) % 26);
+    };
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, TeamOptions{}));
+            for (int round = 0; round < 60; ++round) {
+                Counts in, out;
+                std::vector<char> sent, wanted;
+                for (Rank other = 0; other < 3; ++other) {
+                    in.push_back(length(team.rank(), other, round));
+                    sent.resize(sent.size() + in.back(), letter(team.rank(), other, round));
+                    out.push_back(length(other, team.rank(), round));
+                    wanted.resize(wanted.size() + out.back(), letter(other, team.rank(), round));
+                }
+                std::vector<char> got(wanted.size(), '-');
+                team.alltoallv(std::span<const char>(sent), {in}, std::span(got), {out});
+                require(got == wanted, "round " + std::to_string(round));
+                team.ialltoallv(std::span<const char>(sent), {in}, std::span(got), {out}).wait();
+                require(got == wanted, "nonblocking round " + std::to_string(round));
+            }
+        });
+    }
+    children.expect_all_good();
+}
+
+TEST(ProcessVectorTest, LengthsThatDifferAreNamedHoweverPartsTravel) {
+    const std::pair<std::size_t, std::size_t> cases[] = {{10, 11},   {10, 600},     {600, 10},
+                                                         {600, 700}, {600, 90'000}, {90'000, 600}};
+    for (const auto& [said, sent] : cases) {
+        const TeamDescriptor memory(2);
+        Children children;
+        for (int child = 0; child < 2; ++child) {
+            children.start([&] {
+                Team team = Team::attach(by_descriptor(memory, TeamOptions{}));
+                const Counts counts{1, said};
+                const std::vector<char> mine(team.rank() == 0 ? 1 : sent, 7);
+                std::vector<char> all(said + 1, 0);
+                try {
+                    team.gatherv(std::span<const char>(mine), std::span(all), {counts});
+                    team.barrier();
+                    require(false, "the calls differ");
+                } catch (const Error& error) {
+                    // Who comes later finds the team broken; both are told why.
+                    require(std::string(error.what()).find("different numbers of bytes") !=
+                                std::string::npos,
+                            error.what());
+                }
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
 TEST(ProcessVectorTest, APartThatIsTooLongOverrunsNothing) {
     const TeamDescriptor memory(2);
     Children children;

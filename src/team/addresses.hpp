@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks tell each other of their buffers, in messages of one line.
+#pragma once
+
+#include <corymb/plan.hpp>
+
+#include <cstddef>
+
+namespace corymb::team {
+
+/// Where a message lies in the memory of its sender.
+struct Address {
+    const std::byte* data; ///< Null: in a cell.
+    std::size_t bytes;
+};
+static_assert(sizeof(Address) <= line_payload_bytes);
+
+inline constexpr std::size_t enclosed_bytes = line_payload_bytes - sizeof(Address);
+
+/// Between processes up to so many go through a cell: two copies from core to core of more take
+/// longer than one by the kernel.
+inline constexpr std::size_t copied_bytes = 2048;
+static_assert(copied_bytes <= cell_bytes);
+
+/// A short message that comes along with its address.
+struct Letter {
+    Address address;
+    std::byte enclosed[enclosed_bytes];
+};
+static_assert(sizeof(Letter) == line_payload_bytes);
+
+/// Where a peer may write; if it combines, with what.
+struct Room {
+    Address to;
+    Address from;
+};
+static_assert(sizeof(Room) <= line_payload_bytes);
+
+} // namespace corymb::team
