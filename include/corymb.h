@@ -15,6 +15,7 @@
 #include <corymb/c/messages.h>
 #include <corymb/c/multicast.h>
 #include <corymb/c/options.h>
+#include <corymb/c/packed.h>
 #include <corymb/c/parts.h>
 #include <corymb/c/requests.h>
 #include <corymb/c/status.h>

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace corymb::c {
 
@@ -54,6 +55,9 @@ corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_r
     return give_request(team, request, [&](Team& own, corymb_request& made) {
         const Wish wish = wish_of(own, arguments, made.own_call);
         made.request = begin(own, wish, made.own_call);
+        if (arguments.staging) {
+            made.request = Untyped::keeping(std::move(made.request), arguments.staging);
+        }
     });
 }
 

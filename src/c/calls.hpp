@@ -5,9 +5,11 @@
 #include "c/handles.hpp"
 
 #include <corymb.h>
+#include <corymb/detail/staging.hpp>
 #include <corymb/plan.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 namespace corymb::c {
@@ -30,6 +32,7 @@ struct Arguments {
     corymb_op with = CORYMB_NO_OP;
     int root = 0;
     std::optional<PartLists> parts{};
+    std::shared_ptr<detail::Staging> staging{}; ///< What a request does around it, or null.
 };
 
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;

@@ -24,6 +24,10 @@ struct Untyped {
                                       std::shared_ptr<const void> keep = nullptr) {
         return team.start(Team::Mode::persistent, wish, std::move(keep));
     }
+    /// The request does something around its operation.
+    [[nodiscard]] static Request keeping(Request request, std::shared_ptr<Staging> staging) {
+        return Team::keeping(std::move(request), std::move(staging));
+    }
     /// What the rank holds; for code that sees the private headers of src/team.
     [[nodiscard]] static Member& member(const Team& team) { return team.member(); }
 };
