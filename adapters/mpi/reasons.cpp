@@ -10,8 +10,7 @@ const char* text_of(Reason reason) noexcept {
     case Reason::arguments: return "arguments that MPI refuses";
     case Reason::no_kernel: return "no kernel for this datatype and operator";
     case Reason::no_hook: return "requests of others cannot go on while this MPI waits";
-    case Reason::no_tags:
-        return "no tags are left for persistent requests between nodes";
+    case Reason::no_tags: return "no tags are left for persistent requests between nodes";
     case Reason::no_translation: return "this operation is the MPI's";
     case Reason::alone: return "the communicator has one rank";
     case Reason::between_groups: return "an intercommunicator";
