@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <signal.h>
 #include <string>
@@ -127,6 +128,31 @@ class TeamDescriptor : public Descriptor {
 public:
     explicit TeamDescriptor(int size) : Descriptor(make_team_descriptor(size)) {}
 };
+
+/// Calls `life(team)` for each rank of this process, each in a thread of its own; throws what one
+/// of them throws.
+template <class Life>
+void in_threads(ProcessTeam& process, const Life& life) {
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(process.ranks_here()));
+    {
+        std::vector<std::jthread> crew;
+        for (std::size_t thread = 0; thread < failures.size(); ++thread) {
+            crew.emplace_back([&, thread] {
+                try {
+                    Team team = process.join(process.first_rank() + static_cast<Rank>(thread));
+                    life(team);
+                } catch (...) {
+                    failures[thread] = std::current_exception();
+                }
+            });
+        }
+    }
+    for (const auto& failure : failures) {
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+}
 
 /// Small plans over one mechanism, so that tests do not wait for the planner.
 inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = 60s) {

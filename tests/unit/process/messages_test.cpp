@@ -83,26 +83,7 @@ TEST_P(MessagesTest, OfAllLengthsAmongProcessesOfSeveralThreads) {
                 refuse_copies_by_kernel();
             }
             ProcessTeam process(by_descriptor(memory, {}, 2));
-            std::vector<std::exception_ptr> failures(2);
-            {
-                std::vector<std::jthread> crew;
-                for (std::size_t thread = 0; thread < failures.size(); ++thread) {
-                    crew.emplace_back([&, thread] {
-                        try {
-                            Team team =
-                                process.join(process.first_rank() + static_cast<Rank>(thread));
-                            pass_round(team);
-                        } catch (...) {
-                            failures[thread] = std::current_exception();
-                        }
-                    });
-                }
-            }
-            for (const auto& failure : failures) {
-                if (failure) {
-                    std::rethrow_exception(failure);
-                }
-            }
+            in_threads(process, pass_round);
         });
     }
     children.expect_all_good();
