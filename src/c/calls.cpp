@@ -63,6 +63,14 @@ corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_r
 
 } // namespace
 
+Collective op_of(corymb_collective op) {
+    const int number = op;
+    if (number < 0 || number >= static_cast<int>(collective_count)) {
+        refuse("there is no operation " + std::to_string(number));
+    }
+    return static_cast<Collective>(number);
+}
+
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
     return guarded([&] {
         Team& own = live(team).team;

@@ -35,6 +35,9 @@ struct Arguments {
     std::shared_ptr<detail::Staging> staging{}; ///< What a request does around it, or null.
 };
 
+/// Throws Errc::invalid_argument for what is none.
+[[nodiscard]] Collective op_of(corymb_collective op);
+
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
 corymb_status start(corymb_team* team, const Arguments& arguments,
                     corymb_request** request) noexcept;

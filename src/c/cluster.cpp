@@ -89,14 +89,6 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
     return options;
 }
 
-Collective op_of(corymb_collective op) {
-    const int number = op;
-    if (number < 0 || number >= static_cast<int>(collective_count)) {
-        c::refuse("there is no operation " + std::to_string(number));
-    }
-    return static_cast<Collective>(number);
-}
-
 detail::Wish wish_of(Collective op, corymb_type type, corymb_op with) {
     detail::Wish wish;
     wish.op = op;
@@ -144,12 +136,12 @@ detail::Wish wish_of(const ClusterTeam& team, c::Arguments arguments) {
 
 c::Arguments equal(corymb_collective op, const void* input, void* output, size_t count,
                    corymb_type type, corymb_op with, int root) {
-    return {op_of(op), input, output, count, type, with, root};
+    return {c::op_of(op), input, output, count, type, with, root};
 }
 
 c::Arguments unequal(corymb_collective op, const void* input, void* output, size_t count,
                      const corymb_part_lists& parts, corymb_type type, corymb_op with, int root) {
-    const Collective known = op_of(op);
+    const Collective known = c::op_of(op);
     if (!has_parts(known)) {
         c::refuse(std::string(to_string(known)) + " has no parts that could differ in length");
     }

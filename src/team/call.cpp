@@ -3,6 +3,7 @@
 
 #include "team/member.hpp"
 
+#include "plan/channel_room.hpp"
 #include "plan/places.hpp"
 
 #include <cstdint>
@@ -12,9 +13,6 @@
 namespace corymb::detail {
 
 namespace {
-
-// Shorter messages between two ranks fit into their channel: the sender does not wait.
-constexpr std::size_t long_message_bytes = 65'536;
 
 // CallTerms::what of a message between two ranks: no collective's.
 constexpr std::uint64_t message_terms = 0xFF;
@@ -120,8 +118,8 @@ Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer)
     }
     const bool is_pulled =
         shared.is_elsewhere(peer)
-            ? shared.company->pull && shared.oversubscribed && bytes > long_message_bytes
-            : bytes >= long_message_bytes;
+            ? shared.company->pull && shared.oversubscribed && bytes > plan::cell_ring_bytes
+            : bytes >= plan::cell_ring_bytes;
     return is_pulled ? Mechanism::pull : Mechanism::cells;
 }
 

@@ -13,6 +13,7 @@
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
 #include "channel/slot_ring.hpp"
+#include "plan/channel_room.hpp"
 #include "team/call_terms.hpp"
 
 #include <corymb/plan.hpp>
@@ -49,19 +50,15 @@ constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
 /// Number of a set of edges; 0 is that of blocking operations.
 using LaneId = std::uint32_t;
 
-// More slots than plans may rely on. Where ranks take turns on a CPU, a turn is worth as many
-// messages as a ring holds: with 32 lines instead of 8 broadcasts of 4 ranks on 2 CPUs follow each
-// other three times as fast. A block of cell_bytes may need two cells when its length is rounded up
-// to whole elements.
-inline constexpr std::size_t line_ring_slots = 8 * line_slots;
 template <class Env>
-using LineRing = channel::SlotRing<Env, line_payload_bytes, line_ring_slots, line_ring_slots / 2>;
+using LineRing =
+    channel::SlotRing<Env, line_payload_bytes, plan::line_ring_slots, plan::line_ring_slots / 2>;
 template <class Env>
-using CellRing = channel::SlotRing<Env, cell_bytes, 2 * cell_slots, 1>;
+using CellRing = channel::SlotRing<Env, cell_bytes, plan::cell_ring_slots, 1>;
 template <class Env>
 using ExchangeLine = channel::ExchangeLine<Env, exchange_payload_bytes>;
 template <class Env>
-using LinePublication = channel::PublicationRing<Env, line_payload_bytes, line_ring_slots>;
+using LinePublication = channel::PublicationRing<Env, line_payload_bytes, plan::line_ring_slots>;
 
 /// What one rank says to everybody: how far it is, and whether it sleeps.
 template <class Env>

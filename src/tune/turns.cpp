@@ -4,6 +4,7 @@
 // in no time, for turns take far longer. Nobody knows which ranks share a CPU, so several ways are
 // tried.
 #include "base/random.hpp"
+#include "plan/channel_room.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
@@ -208,9 +209,9 @@ private:
 
 /// More than a channel holds.
 bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
-    constexpr std::uint64_t channel_bytes = 2 * cell_slots * cell_bytes;
     const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
-    return step.via == Mechanism::cells && plan::bytes_of(plan, moved, payload) > channel_bytes;
+    return step.via == Mechanism::cells &&
+           plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes;
 }
 
 } // namespace

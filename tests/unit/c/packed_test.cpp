@@ -163,7 +163,7 @@ TEST(PackedTest, WhatDoesNotFitIsRefused) {
             return corymb_run_packed(op, in, out, CORYMB_INT, CORYMB_SUM, 0, team);
         };
         expect_invalid(run(CORYMB_BARRIER, &whole, &whole), "barrier");
-        expect_invalid(run(static_cast<corymb_collective>(99), &whole, &whole), "barrier");
+        expect_invalid(run(static_cast<corymb_collective>(99), &whole, &whole), "99");
         expect_invalid(run(CORYMB_ALLREDUCE, &whole, &shorter), "3");
         expect_invalid(run(CORYMB_ALLREDUCE, &whole, nullptr), "0");
         expect_invalid(run(CORYMB_ALLREDUCE, &whole, &silent), "unpack");
