@@ -72,17 +72,13 @@ std::string title_of(const Group& group) {
            std::to_string(group.size) + (group.size == 1 ? " rank" : " ranks");
 }
 
-/// The four numbers as CORYMB_NETWORK and --network take them; "" without several nodes.
+/// As CORYMB_NETWORK and --network take it; "" without several nodes.
 std::string network_of(const Group& group) {
-    double start_up = 0, gap = 0, stream = 0, node = 0;
-    if (group.cluster == nullptr ||
-        library().cluster_network(group.cluster, &start_up, &gap, &stream, &node) != CORYMB_OK) {
-        return "";
-    }
-    char text[120];
-    const int length =
-        std::snprintf(text, sizeof text, "%.4g,%.4g,%.4g,%.4g", start_up, gap, stream, node);
-    return {text, static_cast<std::size_t>(length)};
+    const char* network = "";
+    return group.cluster != nullptr &&
+                   library().cluster_network(group.cluster, &network) == CORYMB_OK
+               ? network
+               : "";
 }
 
 } // namespace

@@ -26,7 +26,7 @@ LIMIT_S = 300.0
 ROUNDS = 20
 BAR = 40
 # What the links below are in the model: 200 Mbit/s, and what a loaded machine adds to a message.
-NETWORK = (100_000.0, 20_000.0, 0.025, 0.025)
+NETWORK = "100000,20000,0.025,0.025"
 
 
 def fail(text: str) -> None:

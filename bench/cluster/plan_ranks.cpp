@@ -247,12 +247,9 @@ int measure(const std::vector<int>& nodes) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     bench::MpiCarrier carrier(MPI_COMM_WORLD);
-    const Network network = measure_network(carrier, nodes, rank);
+    const Networks networks = measure_networks(carrier, nodes, rank);
     if (rank == 0) {
-        std::printf("{\"start_up_ns\":%.1f,\"message_gap_ns\":%.1f,\"stream_gbs\":%.6f,"
-                    "\"node_gbs\":%.6f}\n",
-                    network.start_up_ns, network.message_gap_ns, network.stream_gbs,
-                    network.node_gbs);
+        std::printf("{\"network\":\"%s\"}\n", to_text(networks).c_str());
     }
     return 0;
 }

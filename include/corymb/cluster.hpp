@@ -14,7 +14,7 @@
 
 namespace corymb {
 
-/// What the network charges. The same for every pair of nodes.
+/// What the network charges a node: a class of adapters. Nodes may be of different ones.
 struct Network {
     double start_up_ns = 0;    ///< From handing a message over until its first byte arrives.
     double message_gap_ns = 0; ///< Least time between two messages of one node, each way.
@@ -23,6 +23,26 @@ struct Network {
 
     bool operator==(const Network&) const = default;
 };
+
+/// What messages between two nodes of these classes are charged: half of each start-up, the smaller
+/// bandwidths, the larger gap. Of two equal ones that same class.
+[[nodiscard]] CORYMB_EXPORT Network network_between(const Network& one,
+                                                    const Network& other) noexcept;
+
+/// Which class each node is of.
+struct Networks {
+    std::vector<Network> classes;
+    std::vector<int> of_node; ///< Index in `classes`. Empty: all nodes are of the first.
+
+    bool operator==(const Networks&) const = default;
+};
+
+/// "2000,400,3,12": one class, the numbers of corymb-cluster/1 in their order. Further ones name
+/// their nodes: "2000,400,3,12/20000,2000,1,1@2,5-7"; the others, of `nodes`, are of the first.
+/// Throws Errc::invalid_model saying what is wrong.
+[[nodiscard]] CORYMB_EXPORT Networks networks_from(std::string_view text, int nodes);
+/// The same text back.
+[[nodiscard]] CORYMB_EXPORT std::string to_text(const Networks& networks);
 
 /// A made-up machine: packages with equal cores. A message within a package takes `near_ns`, one
 /// between packages `far_ns` (receive = L, send = 0.28 L, as for imported machines).
@@ -53,6 +73,7 @@ struct NodeRun {
     int kind = 0; ///< Index in Cluster::kinds.
     int count = 1;
     int ranks = 1;
+    int network = 0; ///< Index in Cluster::networks.
 
     bool operator==(const NodeRun&) const = default;
 };
@@ -75,7 +96,7 @@ public:
     std::vector<NodeKind> kinds;
     std::vector<NodeRun> runs;
     RankOrder order = RankOrder::block;
-    Network network;
+    std::vector<Network> networks; ///< Classes of adapters; mostly one.
 
     [[nodiscard]] int node_count() const noexcept;
     /// Number of ranks.
@@ -84,6 +105,8 @@ public:
     [[nodiscard]] std::vector<NodePlace> places() const;
     /// kind_of_node()[node].
     [[nodiscard]] std::vector<int> kind_of_node() const;
+    /// network_of_node()[node].
+    [[nodiscard]] std::vector<int> network_of_node() const;
     /// Throws Errc::invalid_model naming the field: sizes, indexes, machines that count in
     /// cycles, more ranks than PUs, a network that is no network.
     void check() const;

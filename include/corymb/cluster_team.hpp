@@ -69,28 +69,26 @@ public:
 /// Measures what messages between nodes cost, between nodes 0 and 1, in about `budget` where the
 /// network is not slow. Collective over all ranks, which get the same result. Throws
 /// Errc::invalid_argument for a single node, Errc::timeout.
-CORYMB_EXPORT Network measure_network(Carrier& carrier, const std::vector<int>& node_of_rank,
-                                      Rank rank,
+CORYMB_EXPORT Networks measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
+                                        Rank rank,
+                                        std::chrono::nanoseconds budget = std::chrono::seconds(1));
+/// The network as $CORYMB_NETWORK of rank 0 says it (`networks_from`), or as rank 0 finds it in
+/// this user's cache (beside the machine's model) under `key`, a line that names nodes and
+/// transport; else measured, once in a process, and kept there. With CORYMB_NETWORK=measure the
+/// cache is not asked. Collective. Throws as `measure_networks`, and Errc::invalid_argument for a
+/// variable that says something else.
+CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
+                                      Rank rank, const std::string& key,
                                       std::chrono::nanoseconds budget = std::chrono::seconds(1));
-/// "2000,400,3,12": the numbers of corymb-cluster/1 in their order. Nothing: it is no network.
-CORYMB_EXPORT std::optional<Network> network_from(std::string_view text);
-/// The network as $CORYMB_NETWORK of rank 0 says it (`network_from`), or as rank 0 finds it in this
-/// user's cache (beside the machine's model) under `key`, a line that names nodes and transport;
-/// else measured, once in a process, and kept there. With CORYMB_NETWORK=measure the cache is not
-/// asked. Collective. Throws as `measure_network`, and Errc::invalid_argument for a variable that
-/// says something else.
-CORYMB_EXPORT Network known_network(Carrier& carrier, const std::vector<int>& node_of_rank,
-                                    Rank rank, const std::string& key,
-                                    std::chrono::nanoseconds budget = std::chrono::seconds(1));
 
 struct ClusterTeamOptions {
     /// The node of each rank, counted from 0; every node has a rank.
     std::vector<int> node_of_rank;
     Rank rank = 0; ///< This rank, in the whole team.
     /// For the default choice of plans; the same on all ranks.
-    Network network{20'000, 2'000, 1, 1};
+    Networks networks{{{20'000, 2'000, 1, 1}}, {}};
     /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
-    /// `network`.
+    /// `networks`.
     PlanSource plans;
 };
 

@@ -38,6 +38,18 @@ nb::dict traffic_of(const Plan& plan, const Cluster& cluster, std::uint64_t byte
     return counts;
 }
 
+/// (Costs of each class, class of each node.)
+nb::tuple classes_from(const std::string& text, int nodes) {
+    Networks networks = networks_from(text, nodes);
+    nb::list classes;
+    for (const Network& one : networks.classes) {
+        classes.append(
+            nb::make_tuple(one.start_up_ns, one.message_gap_ns, one.stream_gbs, one.node_gbs));
+    }
+    networks.of_node.resize(static_cast<std::size_t>(nodes), 0);
+    return nb::make_tuple(classes, networks.of_node);
+}
+
 void bind_model(nb::module_& module) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
     nb::class_<Cluster>(module, "Cluster", "Nodes and the network between them; docs/cluster.md.")
@@ -50,6 +62,11 @@ void bind_model(nb::module_& module) {
         .def_prop_ro("nodes", &Cluster::node_count, "Number of nodes.")
         .def("__len__", &Cluster::size, "Number of ranks.")
         .def_prop_ro("node_of_rank", &nodes_of, "Node of each rank, counted from 0.");
+    module.def("networks_from", &classes_from, nb::arg("text"), nb::arg("nodes"),
+               nb::sig("def networks_from(text: str, nodes: int) -> "
+                       "tuple[list[tuple[float, float, float, float]], list[int]]"),
+               "Classes of the network, as --network and CORYMB_NETWORK say them, and which of "
+               "them each node is of.");
 }
 
 } // namespace

@@ -78,13 +78,13 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
     options.node_of_rank.assign(given.node_of_rank,
                                 given.node_of_rank + (given.size > 0 ? given.size : 0));
     options.rank = given.rank;
-    const Network network{given.start_up_ns, given.message_gap_ns, given.stream_gbs,
-                          given.node_gbs};
-    if (!(network == Network{})) {
-        options.network = network;
+    if (given.network != nullptr) {
+        const auto most = std::ranges::max_element(options.node_of_rank);
+        const int nodes = most == options.node_of_rank.end() ? 1 : std::max(*most, 0) + 1;
+        options.networks = networks_from(given.network, nodes);
     } else if (given.network_key != nullptr && has_two_nodes(options.node_of_rank)) {
-        options.network = known_network(carrier, options.node_of_rank, options.rank,
-                                        given.network_key, std::chrono::milliseconds(500));
+        options.networks = known_networks(carrier, options.node_of_rank, options.rank,
+                                          given.network_key, std::chrono::milliseconds(500));
     }
     return options;
 }
@@ -116,7 +116,7 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     static constexpr const char* name = "the team over several nodes";
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
-    Network network;
+    std::string network;
     c::RequestHome* home = nullptr;
 };
 
@@ -196,7 +196,7 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
         handle.carrier = std::move(messages);
         handle.team.emplace(std::move(made));
-        handle.network = its.network;
+        handle.network = to_text(its.networks);
         handle.home = home.release();
         *team = &handle;
     });
@@ -288,19 +288,11 @@ corymb_status corymb_cluster_carried(const corymb_cluster_team* team, uint64_t* 
     });
 }
 
-corymb_status corymb_cluster_network(const corymb_cluster_team* team, double* start_up_ns,
-                                     double* message_gap_ns, double* stream_gbs,
-                                     double* node_gbs) noexcept {
+corymb_status corymb_cluster_network(const corymb_cluster_team* team,
+                                     const char** network) noexcept {
     return c::guarded([&] {
-        c::require(start_up_ns, "corymb_cluster_network: start_up_ns");
-        c::require(message_gap_ns, "corymb_cluster_network: message_gap_ns");
-        c::require(stream_gbs, "corymb_cluster_network: stream_gbs");
-        c::require(node_gbs, "corymb_cluster_network: node_gbs");
-        const Network& network = c::live(team).network;
-        *start_up_ns = network.start_up_ns;
-        *message_gap_ns = network.message_gap_ns;
-        *stream_gbs = network.stream_gbs;
-        *node_gbs = network.node_gbs;
+        c::require(network, "corymb_cluster_network: network");
+        *network = c::live(team).network.c_str();
     });
 }
 

@@ -30,6 +30,15 @@ void check(const Team& local, const ClusterTeamOptions& options) {
     if (seen.front() != 0 || seen.back() != static_cast<int>(seen.size()) - 1) {
         refuse("ClusterTeamOptions::node_of_rank must number the nodes from 0, each with a rank");
     }
+    const std::vector<int>& networks = options.networks.of_node;
+    const auto classes = static_cast<int>(options.networks.classes.size());
+    if (classes == 0 ||
+        (!networks.empty() && networks.size() != static_cast<std::size_t>(seen.back()) + 1) ||
+        std::ranges::any_of(networks,
+                            [=](int number) { return number < 0 || number >= classes; })) {
+        refuse("ClusterTeamOptions::networks must have a class, and say of each node which it is "
+               "of, or of none");
+    }
     const auto own = nodes.begin() + options.rank;
     if (local.size() != std::ranges::count(nodes, *own) ||
         local.rank() != std::count(nodes.begin(), own, *own)) {

@@ -203,8 +203,8 @@ Pairs pairs_of(const std::vector<int>& node_of_rank) {
 
 } // namespace cluster
 
-Network measure_network(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
-                        std::chrono::nanoseconds budget) {
+Networks measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
+                          std::chrono::nanoseconds budget) {
     const Pairs pairs = cluster::pairs_of(node_of_rank);
     if (pairs.askers.empty()) {
         throw Error(Errc::invalid_argument, "a network is measured between two nodes, numbered "
@@ -213,35 +213,46 @@ Network measure_network(Carrier& carrier, const std::vector<int>& node_of_rank, 
     constexpr int parts = 10; // Ping, burst, up to seven lengths of streams, together.
     Prober prober(carrier, budget.count() / parts);
     const Rank leader = pairs.askers.front();
-    Network network;
+    cluster::Word word;
     const auto asker = std::ranges::find(pairs.askers, rank);
     const auto answerer = std::ranges::find(pairs.answerers, rank);
     if (rank == leader) {
-        network = lead(prober, pairs);
+        word = {true, to_text({{lead(prober, pairs)}, {}})};
     } else if (asker != pairs.askers.end()) {
         follow(prober, leader,
                pairs.answerers[static_cast<std::size_t>(asker - pairs.askers.begin())]);
     } else if (answerer != pairs.answerers.end()) {
         prober.answer(pairs.askers[static_cast<std::size_t>(answerer - pairs.answerers.begin())]);
     }
-    return cluster::shared_network(carrier, node_of_rank, rank, leader, network);
+    word =
+        cluster::shared_word(carrier, static_cast<Rank>(node_of_rank.size()), rank, leader, word);
+    return networks_from(word.text, cluster::node_count(node_of_rank));
 }
 
 namespace cluster {
 
-Network shared_network(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank, Rank from,
-                       Network network) {
+int node_count(const std::vector<int>& node_of_rank) {
+    return node_of_rank.empty() ? 0 : *std::ranges::max_element(node_of_rank) + 1;
+}
+
+Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word) {
     Prober prober(carrier, 0);
     if (rank != from) {
-        prober.receive(&network, sizeof network, from);
-        return network;
+        Word told;
+        std::uint64_t length = 0;
+        told.is_known = prober.receive(&length, sizeof length, from).mark != stop;
+        told.text.resize(length);
+        prober.receive(told.text.data(), length, from);
+        return told;
     }
-    for (Rank other = 0; other < static_cast<Rank>(node_of_rank.size()); ++other) {
+    const std::uint64_t length = word.text.size();
+    for (Rank other = 0; other < size; ++other) {
         if (other != from) {
-            prober.send(&network, sizeof network, other, ping);
+            prober.send(&length, sizeof length, other, word.is_known ? ping : stop);
+            prober.send(word.text.data(), length, other, ping);
         }
     }
-    return network;
+    return word;
 }
 
 } // namespace cluster

@@ -4,6 +4,7 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <string>
 #include <vector>
 
 namespace corymb::cluster {
@@ -15,8 +16,14 @@ struct Pairs {
 };
 [[nodiscard]] Pairs pairs_of(const std::vector<int>& node_of_rank);
 
-/// What rank `from` says, on all ranks. Collective.
-[[nodiscard]] Network shared_network(Carrier& carrier, const std::vector<int>& node_of_rank,
-                                     Rank rank, Rank from, Network network);
+[[nodiscard]] int node_count(const std::vector<int>& node_of_rank);
+
+/// What one rank tells all others about the network: its costs, or why it does not know them.
+struct Word {
+    bool is_known = false;
+    std::string text;
+};
+/// What rank `from` of `size` says, on all ranks. Collective.
+[[nodiscard]] Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word);
 
 } // namespace corymb::cluster

@@ -2,6 +2,7 @@
 // The default plans of a team over several nodes: chosen by simulation on its network.
 #include "cluster/default_plans.hpp"
 #include "cluster/vector_plan.hpp"
+#include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/cluster.hpp>
@@ -23,20 +24,22 @@ constexpr std::uint64_t typical_part_bytes = 2048;
 
 /// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
 /// like theirs.
-Cluster cluster_of(const nodes::Layout& layout, const Network& network) {
+Cluster cluster_of(const nodes::Layout& layout, const Networks& networks) {
     Cluster cluster;
     cluster.name = "this job";
     cluster.source = "made up within a node; network as given";
     std::size_t most = 1;
-    for (const auto& node : layout.nodes) {
-        most = std::max(most, node.size());
-        cluster.runs.push_back({0, 1, static_cast<int>(node.size())});
+    for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
+        const auto ranks = static_cast<int>(layout.nodes[node].size());
+        most = std::max(most, layout.nodes[node].size());
+        const int network = networks.of_node.empty() ? 0 : networks.of_node[node];
+        cluster.runs.push_back({0, 1, ranks, network});
     }
     NodeShape shape;
     shape.cores = static_cast<int>(most);
     cluster.kinds.push_back(NodeKind::of_shape(shape));
     cluster.order = layout.is_block() ? RankOrder::block : RankOrder::cyclic;
-    cluster.network = network;
+    cluster.networks = networks.classes;
     return cluster;
 }
 
@@ -74,7 +77,7 @@ Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::La
 } // namespace
 
 PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
-    return [nodes = options.node_of_rank, network = options.network,
+    return [nodes = options.node_of_rank, networks = options.networks,
             pulls = std::move(pulls)](const PlanNeed& need) {
         const bool can_pull = pulls();
         const bool in_order = need.op == Collective::scan || need.op == Collective::exscan;
@@ -82,14 +85,14 @@ PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()
             throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
                                            "which this operator needs");
         }
-        const nodes::Layout layout(nodes);
         const bool is_any = need.bytes == any_part_bytes;
         ClusterRequest request;
         request.op = need.op;
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
         request.exhaustive = !can_pull || need.keeps_parts; // Not all plans may do.
-        const Cluster cluster = cluster_of(layout, network);
+        const Cluster cluster = cluster_of(nodes::Layout(nodes), networks);
+        const nodes::Layout layout(nodes, message_ns_of_nodes(cluster, request.bytes));
         ClusterChoice choice = make_cluster_plan(cluster, request);
         const std::vector<NodePlace> places = cluster.places();
         const bool is_ours =

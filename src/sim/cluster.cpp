@@ -59,8 +59,9 @@ private:
     std::vector<sim::Charges> charges_;
 };
 
-/// When each node's link is free again, one direction each.
+/// Of each node: what it is charged, and when its link is free again, one direction each.
 struct Link {
+    Network network;
     double out = 0;
     double in = 0;
 };
@@ -69,10 +70,10 @@ struct Link {
 /// or the message that they wait for.
 class ClusterReplay {
 public:
-    ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Network& network,
-                  int node_count, std::uint64_t bytes, bool with_activities)
-        : matching_(matching), plan_(matching.plan()), nodes_(nodes), network_(network),
-          bytes_(bytes), replay_(matching, nodes, bytes, with_activities), links_(at(node_count)),
+    ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Cluster& cluster,
+                  std::uint64_t bytes, bool with_activities)
+        : matching_(matching), plan_(matching.plan()), nodes_(nodes), bytes_(bytes),
+          replay_(matching, nodes, bytes, with_activities), links_(links_of(cluster)),
           next_(plan_.steps.size(), 0), has_acted_(plan_.steps.size(), false),
           waiting_(plan_.steps.size()), arrived_(matching.step_count(), -1) {}
 
@@ -100,6 +101,13 @@ public:
     }
 
 private:
+    static std::vector<Link> links_of(const Cluster& cluster) {
+        std::vector<Link> links;
+        for (const int number : cluster.network_of_node()) {
+            links.push_back({cluster.networks[at(number)]});
+        }
+        return links;
+    }
     struct Event {
         double time = 0;
         Rank rank = -1;
@@ -209,8 +217,8 @@ private:
         return static_cast<double>(plan::bytes_of(plan_, blocks, bytes_));
     }
     /// How long a message keeps a node's link busy.
-    [[nodiscard]] double occupation(double bytes) const {
-        return std::max(network_.message_gap_ns, bytes / network_.node_gbs);
+    static double occupation(const Link& link, double bytes) {
+        return std::max(link.network.message_gap_ns, bytes / link.network.node_gbs);
     }
 
     void send_far(StepNumber number, const Step& step, Rank rank) {
@@ -219,10 +227,12 @@ private:
         const double bytes = bytes_of(step.from);
         Link& link = links_[at(nodes_.node(rank))];
         const double leaves = std::max(end, link.out);
-        link.out = leaves + occupation(bytes);
+        link.out = leaves + occupation(link, bytes);
         replay_.place(number, begin, end, leaves);
         arrived_[number] = -2; // under way
-        events_.push({leaves + network_.start_up_ns, rank, number});
+        const Link& there = links_[at(nodes_.node(step.peer))];
+        const double start_up = network_between(link.network, there.network).start_up_ns;
+        events_.push({leaves + start_up, rank, number});
     }
 
     /// The first byte is at the receiving node.
@@ -230,9 +240,11 @@ private:
         const Step& step = matching_.step(event.message);
         const double bytes = bytes_of(step.from);
         Link& link = links_[at(nodes_.node(step.peer))];
-        link.in = std::max(event.time, link.in) + occupation(bytes);
+        link.in = std::max(event.time, link.in) + occupation(link, bytes);
+        const Link& sender = links_[at(nodes_.node(event.rank))];
+        const double stream_gbs = network_between(sender.network, link.network).stream_gbs;
         arrived_[event.message] =
-            std::max(link.in - network_.message_gap_ns, event.time + bytes / network_.stream_gbs);
+            std::max(link.in - link.network.message_gap_ns, event.time + bytes / stream_gbs);
         wake(step.peer);
     }
 
@@ -255,7 +267,6 @@ private:
     const plan::Matching& matching_;
     const Plan& plan_;
     const Nodes& nodes_;
-    const Network& network_;
     std::uint64_t bytes_;
     sim::Replay<Nodes> replay_;
     std::vector<Link> links_;
@@ -284,9 +295,7 @@ Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
     }
     const plan::Matching matching(plan);
     const Nodes nodes(cluster, bytes);
-    Timeline timeline = ClusterReplay(matching, nodes, cluster.network, cluster.node_count(), bytes,
-                                      with_activities)
-                            .run();
+    Timeline timeline = ClusterReplay(matching, nodes, cluster, bytes, with_activities).run();
     timeline.simulated_on = cluster.name;
     return timeline;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which scheme for several nodes: a closed form says where to begin, simulation decides.
+#include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -41,6 +42,18 @@ int most_ranks(const Cluster& cluster) {
     return most;
 }
 
+/// The worst of all nodes in each number: those that exchange go on together.
+Network slowest_of(const Cluster& cluster) {
+    Network slowest = cluster.networks[static_cast<std::size_t>(cluster.runs.front().network)];
+    for (const NodeRun& run : cluster.runs) {
+        const Network& one = cluster.networks[static_cast<std::size_t>(run.network)];
+        const double start_up_ns = std::max(slowest.start_up_ns, one.start_up_ns);
+        slowest = network_between(slowest, one);
+        slowest.start_up_ns = start_up_ns;
+    }
+    return slowest;
+}
+
 /// Divisors and powers of two, and all of the ranks.
 std::vector<int> leader_counts(int ranks) {
     std::vector<int> counts;
@@ -55,7 +68,8 @@ std::vector<int> leader_counts(int ranks) {
 class Search {
 public:
     Search(const Cluster& cluster, const ClusterRequest& request)
-        : cluster_(cluster), request_(request), layout_(nodes_of(cluster)),
+        : cluster_(cluster), network_(slowest_of(cluster)), request_(request),
+          layout_(nodes_of(cluster), message_ns_of_nodes(cluster, request.bytes)),
           counts_(leader_counts(most_ranks(cluster))) {}
 
     [[nodiscard]] std::vector<Scheme> all() const {
@@ -155,8 +169,8 @@ private:
     }
 
     [[nodiscard]] int leaders(bool ring) const {
-        const int wanted = leaders_by_formula(cluster_.network, cluster_.node_count(),
-                                              most_ranks(cluster_), request_.bytes, ring);
+        const int wanted = leaders_by_formula(network_, cluster_.node_count(), most_ranks(cluster_),
+                                              request_.bytes, ring);
         return *std::ranges::min_element(counts_, std::ranges::less{},
                                          [wanted](int count) { return std::abs(count - wanted); });
     }
@@ -186,8 +200,7 @@ private:
             for (std::int64_t reached = 1; reached < cluster_.node_count(); reached *= count + 1) {
                 ++rounds;
             }
-            return rounds *
-                   std::max(cluster_.network.start_up_ns, count * cluster_.network.message_gap_ns);
+            return rounds * std::max(network_.start_up_ns, count * network_.message_gap_ns);
         };
         return *std::ranges::min_element(counts_, std::ranges::less{}, time);
     }
@@ -225,6 +238,12 @@ private:
         other = scheme;
         other.inside = scheme.inside == Inside::shared ? Inside::messages : Inside::shared;
         add(list, other);
+        other = scheme;
+        if (scheme.exchange == Exchange::doubling || scheme.exchange == Exchange::folding) {
+            const bool folds = scheme.exchange == Exchange::folding;
+            other.exchange = folds ? Exchange::doubling : Exchange::folding;
+            add(list, other);
+        }
         for (const Roles roles : {Roles::lanes, Roles::node_major}) {
             other = scheme;
             other.roles = roles;
@@ -234,6 +253,7 @@ private:
     }
 
     const Cluster& cluster_;
+    Network network_; // for the closed forms
     const ClusterRequest& request_;
     nodes::Layout layout_;
     std::vector<int> counts_;

@@ -54,6 +54,25 @@ def test_cluster_file(corymb_call: Command, tmp_path: Path) -> None:
     assert "6 ranks on 3 nodes" in done.stdout
 
 
+def test_nodes_with_slow_adapters(corymb_call: Command, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    network = "2000,400,3,12/20000,2000,0.25,0.5@1,3"
+    words = ("plan", "allreduce", "--nodes", "5", "--per-node", "2", "--network")
+    assert corymb_call(*words, network, "--json", str(file)).returncode == 0
+    cluster = json.loads(file.read_text())["cluster"]
+    schema = json.loads((ROOT / "docs" / "schema" / "cluster-1.schema.json").read_text())
+    jsonschema.validate(cluster, schema)
+    assert [node["network"] for node in cluster["nodes"]] == [0, 1, 0, 1, 0]
+    result = stdout_json(corymb_call("sim", str(file), "--json", "-"))
+    assert result["makespan"] == json.loads(file.read_text())["predicted"]
+    plain = stdout_json(corymb_call(*words, "2000,400,3,12", "--json", "-"))
+    assert "networks" not in plain["cluster"]
+    assert plain["predicted"] < result["makespan"]
+    for wrong in (plain["cluster"] | {"networks": []}, {**cluster, "networks": []}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+
+
 def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
     result = stdout_json(corymb_call("cluster", "regret", "--shapes", "3", "--json", "-"))
     assert result["shapes"] == 3
@@ -74,6 +93,7 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
         (("plan", "allgather", "--nodes", "0", "--per-node", "1"), "at least 1"),
         (("plan", "allgather", *SMALL, "--network", "1,2"), "four numbers"),
         (("plan", "allgather", *SMALL, "--network", "1,2,9,3"), "network.node_gbs"),
+        (("plan", "allgather", *SMALL, "--network", "1,2,3,3/2,2,3,3@4"), "there are 4"),
         (("plan", "allgather", *SMALL, "--ranks", "4"), "--ranks"),
         (("plan", "allgather", *SMALL, "--algorithm", "lanes/x"), "no scheme"),
         (("plan", "alltoall", "--nodes", "1000", "--per-node", "64"), "no plan for alltoall"),

@@ -48,9 +48,10 @@ typedef struct corymb_cluster_options {
     const int* node_of_rank; ///< The node of each rank, from 0; every node has one.
     int size;                ///< Ranks.
     int rank;                ///< This rank, in the whole team.
-    /// For the choice of plans, as in corymb-cluster/1, the same on all ranks: nanoseconds and
-    /// 10^9 bytes a second. All 0: as `network_key` says.
-    double start_up_ns, message_gap_ns, stream_gbs, node_gbs;
+    /// For the choice of plans, the same on all ranks: "2000,400,3,12", the numbers of
+    /// corymb-cluster/1, and where nodes differ further classes with their nodes,
+    /// "2000,400,3,12/20000,2000,1,1@2,5-7". NULL: as `network_key` says.
+    const char* network;
     /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
     /// measured under this key, or measured now, in about half a second. NULL: one of no name.
     const char* network_key;
@@ -131,11 +132,9 @@ CORYMB_EXPORT corymb_status corymb_cluster_progress(corymb_cluster_team* team,
 CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* team,
                                                    uint64_t* bytes_in, uint64_t* messages_in,
                                                    uint64_t* rounds) CORYMB_NOEXCEPT;
-/// The network that plans are chosen for, as in corymb_cluster_options.
+/// The network that plans are chosen for, as in corymb_cluster_options; valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
-                                                   double* start_up_ns, double* message_gap_ns,
-                                                   double* stream_gbs,
-                                                   double* node_gbs) CORYMB_NOEXCEPT;
+                                                   const char** network) CORYMB_NOEXCEPT;
 /// Breaks the team on this rank's node because it cannot go on.
 CORYMB_EXPORT corymb_status corymb_cluster_team_abandon(corymb_cluster_team* team,
                                                         const char* why) CORYMB_NOEXCEPT;

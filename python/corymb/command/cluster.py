@@ -69,7 +69,14 @@ def _shape(dice: random.Random) -> tuple[corymb.Cluster, int, str]:
     order = "cyclic" if dice.random() < 0.15 else "block"
     size = int(2 ** dice.uniform(3, 20))
     op = "allgather" if dice.random() < 0.75 else "allreduce"
-    return clusters.cluster_of(runs, (start_up, gap, stream, node), order=order), size, op
+    network = f"{start_up},{gap},{stream},{node}"
+    count = sum(number for number, _ in runs)
+    if dice.random() < 0.2:  # Some nodes have a slower adapter.
+        factor = dice.choice((2, 4, 10))
+        slow = ",".join(map(str, sorted(dice.sample(range(count), dice.randint(1, count - 1)))))
+        costs = (start_up * factor, gap * factor, stream / factor, node / factor)
+        network += "/" + ",".join(map(str, costs)) + "@" + slow
+    return clusters.cluster_of(runs, network, order=order), size, op
 
 
 def _regret(shapes: int, seed: int) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json as json_text
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,13 @@ from rich.table import Table
 import corymb
 from corymb.command import console, files, inputs, sim_json
 
-DEFAULT_NETWORK = (2000.0, 400.0, 3.0, 12.0)
+DEFAULT_NETWORK = "2000,400,3,12"
 SHOWN_SCHEMES = 12
 
 
 def cluster_of(
     runs: list[tuple[int, int]],
-    network: tuple[float, float, float, float] = DEFAULT_NETWORK,
+    network: str = DEFAULT_NETWORK,
     machine: str | None = None,
     order: str = "block",
     name: str = "",
@@ -31,14 +32,23 @@ def cluster_of(
     most = max(ranks for _, ranks in runs)
     packages = 2 if most > 1 else 1
     shape = {"packages": packages, "cores": -(-most // packages)}
+    ranks_of_node = [ranks for count, ranks in runs for _ in range(count)]
+    classes, class_of_node = corymb.networks_from(network, len(ranks_of_node))
     names = ("start_up_ns", "message_gap_ns", "stream_gbs", "node_gbs")
+    networks = [dict(zip(names, costs, strict=True)) for costs in classes]
+    nodes = [
+        {"machine": 0, "count": len(list(equal)), "ranks": ranks, "network": number}
+        for (ranks, number), equal in itertools.groupby(
+            zip(ranks_of_node, class_of_node, strict=True)
+        )
+    ]
     document = {
         "schema": "corymb-cluster/1",
         "name": name or " + ".join(f"{count} x {ranks}" for count, ranks in runs),
         "machines": [{"gallery": machine} if machine is not None else {"shape": shape}],
-        "nodes": [{"machine": 0, "count": count, "ranks": ranks} for count, ranks in runs],
+        "nodes": nodes,
         "order": order,
-        "network": dict(zip(names, network, strict=True)),
+        "networks": networks,
     }
     return corymb.Cluster.from_json(json_text.dumps(document))
 
@@ -67,23 +77,11 @@ class Wanted:
             raise inputs.usage("give --nodes and --per-node together, or --cluster FILE")
         if self.nodes < 1 or self.per_node < 1:
             raise inputs.usage("--nodes and --per-node must be at least 1")
-        costs = DEFAULT_NETWORK if self.network is None else _network(self.network)
+        network = self.network or DEFAULT_NETWORK
         try:
-            return cluster_of([(self.nodes, self.per_node)], costs, self.machine)
+            return cluster_of([(self.nodes, self.per_node)], network, self.machine)
         except corymb.Error as error:
             raise inputs.usage(str(error)) from None
-
-
-def _network(text: str) -> tuple[float, float, float, float]:
-    words = text.split(",")
-    try:
-        start_up, gap, stream, node = (float(word) for word in words)
-    except ValueError:
-        raise inputs.usage(
-            f"--network '{text}' must be four numbers such as 2000,400,3,12: start-up ns, "
-            "message gap ns, 10^9 B/s of a message and of a node"
-        ) from None
-    return start_up, gap, stream, node
 
 
 def refuse_with(options: dict[str, Any]) -> None:

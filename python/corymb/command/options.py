@@ -34,8 +34,9 @@ NetworkCosts = Annotated[
     str | None,
     typer.Option(
         "--network",
-        metavar="A,O,S,B",
-        help="Of --nodes: start-up ns, message gap ns, 10^9 B/s of a message and of a node.",
+        metavar="A,O,S,B[/A,O,S,B@NODES]",
+        help="Of --nodes: start-up ns, message gap ns, 10^9 B/s of a message and of a node; other "
+        "classes of adapters with their nodes.",
     ),
 ]
 JsonFile = Annotated[

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "machine/model/networks.hpp"
+
 #include <corymb/cluster.hpp>
 #include <corymb/error.hpp>
 
@@ -72,22 +74,6 @@ Machine machine_of(const NodeShape& shape) {
     return machine;
 }
 
-void check_network(const Network& network) {
-    for (const auto& [field, value] :
-         {std::pair{"network.start_up_ns", network.start_up_ns},
-          std::pair{"network.message_gap_ns", network.message_gap_ns}}) {
-        if (!std::isfinite(value) || value < 0) {
-            refuse(field, fmt::format("must be >= 0, is {}", value));
-        }
-    }
-    require_positive("network.stream_gbs", network.stream_gbs);
-    require_positive("network.node_gbs", network.node_gbs);
-    if (network.node_gbs < network.stream_gbs) {
-        refuse("network.node_gbs", fmt::format("must be >= stream_gbs, which is {}, is {}",
-                                               network.stream_gbs, network.node_gbs));
-    }
-}
-
 } // namespace
 
 NodeKind NodeKind::of_gallery(std::string_view name) {
@@ -121,6 +107,14 @@ std::vector<int> Cluster::kind_of_node() const {
         kind.insert(kind.end(), static_cast<std::size_t>(run.count), run.kind);
     }
     return kind;
+}
+
+std::vector<int> Cluster::network_of_node() const {
+    std::vector<int> network;
+    for (const NodeRun& run : runs) {
+        network.insert(network.end(), static_cast<std::size_t>(run.count), run.network);
+    }
+    return network;
 }
 
 std::vector<NodePlace> Cluster::places() const {
@@ -160,6 +154,13 @@ void Cluster::check() const {
             refuse(fmt::format("machines[{}]", i), "counts in cycles, a cluster in ns");
         }
     }
+    if (networks.empty()) {
+        refuse("network", "there must be one");
+    }
+    for (std::size_t i = 0; i < networks.size(); ++i) {
+        check_network(networks[i],
+                      networks.size() == 1 ? "network" : fmt::format("networks[{}]", i));
+    }
     std::int64_t ranks = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const NodeRun& run = runs[i];
@@ -176,6 +177,10 @@ void Cluster::check() const {
                                                  "is {}",
                                                  pus, run.ranks));
         }
+        if (run.network < 0 || static_cast<std::size_t>(run.network) >= networks.size()) {
+            refuse(field + ".network",
+                   fmt::format("there are {} classes of the network", networks.size()));
+        }
         ranks += std::int64_t{run.count} * run.ranks;
         if (ranks > cluster_ranks_max) {
             refuse(field, fmt::format("more than {} ranks", cluster_ranks_max));
@@ -184,7 +189,6 @@ void Cluster::check() const {
     if (runs.empty()) {
         refuse("nodes", "there must be at least one");
     }
-    check_network(network);
 }
 
 } // namespace corymb

@@ -62,6 +62,29 @@ Network network(const JsonView& view) {
             view.at("stream_gbs").number(), view.at("node_gbs").number()};
 }
 
+/// "network" where nodes are of one class, else "networks".
+std::vector<Network> networks(const JsonView& root) {
+    const auto several = root.find("networks");
+    if (!several) {
+        return {network(root.at("network"))};
+    }
+    if (root.find("network")) {
+        several->fail("must not stand beside \"network\"");
+    }
+    std::vector<Network> classes;
+    for (std::size_t i = 0; i < several->size(); ++i) {
+        classes.push_back(network((*several)[i]));
+    }
+    return classes;
+}
+
+nlohmann::ordered_json json_of(const Network& network) {
+    return {{"start_up_ns", network.start_up_ns},
+            {"message_gap_ns", network.message_gap_ns},
+            {"stream_gbs", network.stream_gbs},
+            {"node_gbs", network.node_gbs}};
+}
+
 } // namespace
 
 Cluster cluster_from_json(std::string_view text) {
@@ -71,7 +94,8 @@ Cluster cluster_from_json(std::string_view text) {
     if (schema.text() != schema_name) {
         schema.fail("must be \"corymb-cluster/1\"; this is no cluster, or one of another version");
     }
-    root.allow_only({"schema", "name", "source", "machines", "nodes", "order", "network"});
+    root.allow_only(
+        {"schema", "name", "source", "machines", "nodes", "order", "network", "networks"});
     Cluster cluster;
     if (const auto name = root.find("name")) {
         cluster.name = name->text();
@@ -86,9 +110,10 @@ Cluster cluster_from_json(std::string_view text) {
     const JsonView nodes = root.at("nodes");
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const JsonView run = nodes[i];
-        run.allow_only({"machine", "count", "ranks"});
+        run.allow_only({"machine", "count", "ranks", "network"});
         cluster.runs.push_back({whole_or(run, "machine", 0), whole_or(run, "count", 1),
-                                static_cast<int>(run.at("ranks").integer(0, int_max))});
+                                static_cast<int>(run.at("ranks").integer(0, int_max)),
+                                whole_or(run, "network", 0)});
     }
     if (const auto order = root.find("order")) {
         const std::string name = order->text();
@@ -97,7 +122,7 @@ Cluster cluster_from_json(std::string_view text) {
         }
         cluster.order = name == "block" ? RankOrder::block : RankOrder::cyclic;
     }
-    cluster.network = network(root.at("network"));
+    cluster.networks = networks(root);
     cluster.check();
     return cluster;
 }
@@ -124,22 +149,29 @@ std::string to_json(const Cluster& cluster) {
                                                                 {"copy_gbs", made.copy_gbs}}}}
                                                : ordered_json{{"gallery", one.gallery}});
     }
+    const bool is_one = cluster.networks.size() == 1;
     ordered_json nodes = ordered_json::array();
     for (const NodeRun& run : cluster.runs) {
         nodes.push_back({{"machine", run.kind}, {"count", run.count}, {"ranks", run.ranks}});
+        if (!is_one) {
+            nodes.back()["network"] = run.network;
+        }
     }
-    const Network& network = cluster.network;
-    return dump_json({{"schema", schema_name},
-                      {"name", cluster.name},
-                      {"source", cluster.source},
-                      {"machines", std::move(machines)},
-                      {"nodes", std::move(nodes)},
-                      {"order", cluster.order == RankOrder::block ? "block" : "cyclic"},
-                      {"network",
-                       {{"start_up_ns", network.start_up_ns},
-                        {"message_gap_ns", network.message_gap_ns},
-                        {"stream_gbs", network.stream_gbs},
-                        {"node_gbs", network.node_gbs}}}});
+    ordered_json document{{"schema", schema_name},
+                          {"name", cluster.name},
+                          {"source", cluster.source},
+                          {"machines", std::move(machines)},
+                          {"nodes", std::move(nodes)},
+                          {"order", cluster.order == RankOrder::block ? "block" : "cyclic"}};
+    if (is_one) {
+        document["network"] = json_of(cluster.networks.front());
+    } else {
+        ordered_json& classes = document["networks"] = ordered_json::array();
+        for (const Network& one : cluster.networks) {
+            classes.push_back(json_of(one));
+        }
+    }
+    return dump_json(document);
 }
 
 } // namespace corymb

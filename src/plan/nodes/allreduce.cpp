@@ -17,14 +17,19 @@ namespace {
 
 class Allreduce {
 public:
-    Allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes)
-        : scheme_(scheme), groups_(layout.nodes) {
-        if (scheme.roles == Roles::flat) {
-            groups_.clear();
-            for (const auto& node : layout.nodes) {
-                for (const Rank rank : node) {
-                    groups_.push_back({rank});
-                }
+    Allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) : scheme_(scheme) {
+        const bool is_flat = scheme.roles == Roles::flat;
+        const bool folds = scheme.exchange == Exchange::folding;
+        inner_ = std::bit_floor(is_flat ? layout.node_of_rank.size()
+                                : folds ? layout.fastest
+                                        : layout.nodes.size());
+        for (const std::size_t node : layout.fastest_inside(folds ? inner_ : 0)) {
+            if (!is_flat) {
+                groups_.push_back(layout.nodes[node]);
+                continue;
+            }
+            for (const Rank rank : layout.nodes[node]) {
+                groups_.push_back({rank});
             }
         }
         shares_ = scheme.roles == Roles::flat ? 1 : static_cast<std::uint32_t>(scheme.leaders);
@@ -96,35 +101,35 @@ private:
         }
     }
 
-    /// Beyond the largest power of two, groups give their sum to another and get the result.
+    /// Groups beyond the inner ones, a power of two, give their sums to those and get the result.
     void doubling() {
-        const std::size_t power = std::bit_floor(groups_.size());
         std::vector<std::uint32_t> have(groups_.size(), 0); // by group: round of what it holds
         std::vector<Arrival> messages;
-        for (std::size_t extra = power; extra < groups_.size(); ++extra) {
+        for (std::size_t outer = inner_; outer < groups_.size(); ++outer) {
+            const std::size_t to = outer % inner_;
             for (std::uint32_t s = 0; s < shares_; ++s) {
-                messages.push_back({leader(extra, s), leader(extra - power, s), kept(0, s),
-                                    kept(1, s), kept(0, s)});
+                messages.push_back({leader(outer, s), leader(to, s), kept(0, s),
+                                    kept(have[to] + 1, s), kept(have[to], s)});
             }
-            have[extra - power] = 1;
+            ++have[to];
+            if (to + 1 == inner_ || outer + 1 == groups_.size()) {
+                writer_->round(std::exchange(messages, {}));
+            }
         }
-        writer_->round(messages);
-        for (std::size_t distance = 1; distance < power; distance *= 2) {
-            messages.clear();
-            for (std::size_t g = 0; g < power; ++g) {
-                add_doubling(messages, g, g ^ distance, have, 2 * distance == power);
+        for (std::size_t distance = 1; distance < inner_; distance *= 2) {
+            for (std::size_t g = 0; g < inner_; ++g) {
+                add_doubling(messages, g, g ^ distance, have, 2 * distance == inner_);
             }
-            writer_->round(messages);
-            for (std::size_t g = 0; g < power; ++g) {
+            writer_->round(std::exchange(messages, {}));
+            for (std::size_t g = 0; g < inner_; ++g) {
                 ++have[g];
             }
         }
-        messages.clear();
-        for (std::size_t extra = power; extra < groups_.size(); ++extra) {
+        for (std::size_t outer = inner_; outer < groups_.size(); ++outer) {
             for (std::uint32_t s = 0; s < shares_; ++s) {
                 const Blocks result = share(Buffer::output, s);
                 messages.push_back(
-                    {leader(extra - power, s), leader(extra, s), result, result, {}});
+                    {leader(outer % inner_, s), leader(outer, s), result, result, {}});
             }
         }
         writer_->round(messages);
@@ -189,6 +194,7 @@ private:
 
     Scheme scheme_;
     std::vector<std::vector<Rank>> groups_;
+    std::size_t inner_ = 1; // Groups that double.
     std::uint32_t shares_ = 1;
     std::uint32_t blocks_ = 1; // Of a share.
     std::uint32_t piece_ = 0;  // The one that is written.

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
 namespace corymb::nodes {
@@ -19,12 +20,13 @@ constexpr std::array<std::pair<Roles, std::string_view>, 5> role_names{
      {Roles::node_major, "node-major"},
      {Roles::slices, "slices"},
      {Roles::objects, "objects"}}};
-constexpr std::array<std::pair<Exchange, std::string_view>, 6> exchange_names{
+constexpr std::array<std::pair<Exchange, std::string_view>, 7> exchange_names{
     {{Exchange::doubling, "doubling"},
      {Exchange::ring, "ring"},
      {Exchange::bruck, "bruck"},
      {Exchange::binomial, "binomial"},
      {Exchange::dissemination, "dissemination"},
+     {Exchange::folding, "folding"},
      {Exchange::direct, "direct"}}};
 constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
@@ -117,9 +119,11 @@ bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint6
                                                        : layout.nodes.size();
     const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
     const bool cuts = scheme.exchange == Exchange::ring;
+    const bool folds = scheme.exchange == Exchange::folding && scheme.roles == Roles::lanes &&
+                       layout.fastest >= 2 && layout.fastest < layout.nodes.size();
     // Blocks of a few bytes are not worth a message; a ring has a message for each of them.
     return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) && !scheme.early &&
-           (scheme.exchange == Exchange::doubling || (cuts && scheme.pieces == 1)) &&
+           (scheme.exchange == Exchange::doubling || folds || (cuts && scheme.pieces == 1)) &&
            bytes >= 8 * leaders * (cuts ? positions : 1) &&
            (!cuts || positions * positions * leaders <= steps_most) &&
            applies_in_pieces(layout, scheme, bytes);
@@ -207,12 +211,22 @@ std::vector<Scheme> all_schemes(std::span<const int> leaders) {
     return schemes;
 }
 
-Layout::Layout(std::span<const int> places) : node_of_rank(places.begin(), places.end()) {
+Layout::Layout(std::span<const int> places, std::span<const double> message_ns)
+    : node_of_rank(places.begin(), places.end()) {
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
         const auto node = static_cast<std::size_t>(places[rank]);
         nodes.resize(std::max(nodes.size(), node + 1));
         nodes[node].push_back(static_cast<Rank>(rank));
     }
+    if (std::ranges::adjacent_find(message_ns, std::ranges::not_equal_to{}) == message_ns.end()) {
+        return;
+    }
+    fastest_first.resize(nodes.size());
+    std::iota(fastest_first.begin(), fastest_first.end(), std::size_t{0});
+    std::ranges::stable_sort(fastest_first, std::ranges::less{},
+                             [&](std::size_t node) { return message_ns[node]; });
+    fastest =
+        static_cast<std::size_t>(std::ranges::count(message_ns, std::ranges::min(message_ns)));
 }
 
 bool Layout::is_block() const {
@@ -229,6 +243,41 @@ std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const
         groups[g].assign(ranks.begin() + begin, ranks.begin() + end);
     }
     return groups;
+}
+
+std::vector<std::size_t> Layout::order_from(std::size_t first, Exchange exchange) const {
+    std::vector<std::size_t> order(nodes.size());
+    for (std::size_t p = 0; p < order.size(); ++p) {
+        order[p] = (first + p) % order.size();
+    }
+    if (fastest_first.empty()) {
+        return order;
+    }
+    std::vector<std::size_t> positions(order.size() - 1); // those with the most children first
+    std::iota(positions.begin(), positions.end(), std::size_t{1});
+    if (exchange == Exchange::binomial) {
+        std::ranges::stable_sort(positions, std::ranges::greater{},
+                                 [](std::size_t p) { return std::countr_zero(p); });
+    }
+    auto position = positions.begin();
+    for (const std::size_t node : fastest_first) {
+        if (node != first) {
+            order[*position++] = node;
+        }
+    }
+    return order;
+}
+
+std::vector<std::size_t> Layout::fastest_inside(std::size_t count) const {
+    std::vector<std::size_t> order = fastest_first;
+    order.resize(nodes.size());
+    if (fastest_first.empty()) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+    }
+    const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()));
+    std::sort(order.begin(), middle);
+    std::sort(middle, order.end());
+    return order;
 }
 
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {

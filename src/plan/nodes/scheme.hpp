@@ -28,7 +28,8 @@ enum class Exchange : std::uint8_t {
     bruck,
     binomial,
     dissemination,
-    direct, ///< Everything at once, straight to who needs it.
+    folding, ///< Doubling among the fastest nodes only, to which the others give their sums.
+    direct,  ///< Everything at once, straight to who needs it.
 };
 enum class Inside : std::uint8_t {
     messages, ///< Through rings of cells, from rank to rank.
@@ -62,13 +63,22 @@ inline constexpr std::array<std::uint32_t, 3> numbers_of_pieces{1, 8, 32};
 struct Layout {
     std::vector<int> node_of_rank;
     std::vector<std::vector<Rank>> nodes; ///< Ranks of each node, increasing.
+    /// Nodes by what their messages cost; empty where all cost the same.
+    std::vector<std::size_t> fastest_first;
+    std::size_t fastest = 0; ///< So many of these are as fast as the first.
 
-    explicit Layout(std::span<const int> node_of_rank);
+    /// `message_ns` of each node is what one of its messages costs; empty: the same.
+    explicit Layout(std::span<const int> node_of_rank, std::span<const double> message_ns = {});
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(node_of_rank.size()); }
     /// Ranks are numbered node after node.
     [[nodiscard]] bool is_block() const;
     /// The ranks of a node in `groups` runs of about equal length.
     [[nodiscard]] std::vector<std::vector<Rank>> groups(std::size_t node, int groups) const;
+    /// The other nodes behind `first`: as they are numbered, or, where they differ, the slow ones
+    /// at the end of a chain, or where a binomial tree has its leaves.
+    [[nodiscard]] std::vector<std::size_t> order_from(std::size_t first, Exchange exchange) const;
+    /// The fastest `count` nodes before the others, each lot as it is numbered.
+    [[nodiscard]] std::vector<std::size_t> fastest_inside(std::size_t count) const;
 };
 
 /// Whether there is a plan of this scheme: an exchange that the operation knows, a number of nodes

@@ -14,22 +14,22 @@ namespace corymb::nodes {
 namespace {
 
 /// Groups that a leader each acts for, the root's first, led by the root; the others as they are
-/// numbered.
+/// numbered, or whole nodes as suits their speed.
 std::vector<std::vector<Rank>> groups_of(const Layout& layout, const Scheme& scheme, Rank root) {
     std::vector<std::vector<Rank>> groups;
-    for (const auto& node : layout.nodes) {
-        if (scheme.roles == Roles::flat) {
+    if (scheme.roles == Roles::flat) {
+        for (const auto& node : layout.nodes) {
             for (const Rank rank : node) {
                 groups.push_back({rank});
             }
-        } else {
-            groups.push_back(node);
         }
+        std::ranges::rotate(groups, std::ranges::find(groups, std::vector{root}));
+        return groups;
     }
-    const auto first = std::ranges::find_if(groups, [root](const std::vector<Rank>& group) {
-        return std::ranges::find(group, root) != group.end();
-    });
-    std::rotate(groups.begin(), first, groups.end());
+    const auto home = static_cast<std::size_t>(layout.node_of_rank[static_cast<std::size_t>(root)]);
+    for (const std::size_t node : layout.order_from(home, scheme.exchange)) {
+        groups.push_back(layout.nodes[node]);
+    }
     std::iter_swap(groups.front().begin(), std::ranges::find(groups.front(), root));
     return groups;
 }

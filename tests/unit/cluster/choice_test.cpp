@@ -21,7 +21,7 @@ Cluster small_cluster() {
     cluster.kinds = {NodeKind::of_shape({2, 8, 100, 250, 8}),
                      NodeKind::of_gallery("xeon-w9-3475x-sapphirerapids-1s-36c")};
     cluster.runs = {{0, 3, 4}, {1, 1, 2}};
-    cluster.network = {2000, 400, 3, 12};
+    cluster.networks = {{2000, 400, 3, 12}};
     return cluster;
 }
 
@@ -54,7 +54,7 @@ TEST(ClusterModel, ReadsWhatItWrites) {
     const Cluster back = cluster_from_json(text);
     EXPECT_EQ(to_json(back), text);
     EXPECT_EQ(back.places(), cluster.places());
-    EXPECT_EQ(back.network, cluster.network);
+    EXPECT_EQ(back.networks, cluster.networks);
     EXPECT_EQ(back.kinds[1].machine.size(), 36);
 }
 

@@ -30,7 +30,7 @@ Cluster cluster_of(const std::vector<int>& ranks, RankOrder order = RankOrder::b
         cluster.runs.push_back({0, 1, count});
     }
     cluster.order = order;
-    cluster.network = {2000, 400, 3, 12};
+    cluster.networks = {{2000, 400, 3, 12}};
     cluster.check();
     return cluster;
 }

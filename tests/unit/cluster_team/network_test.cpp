@@ -22,9 +22,9 @@ using cluster_test::Switchboard;
 
 /// What each rank is told; `find(line, rank)` runs on all.
 template <class Find>
-std::vector<Network> on_all(std::size_t ranks, const Find& find) {
+std::vector<Networks> on_all(std::size_t ranks, const Find& find) {
     Switchboard board;
-    std::vector<Network> found(ranks);
+    std::vector<Networks> found(ranks);
     {
         std::vector<std::jthread> threads;
         for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -42,32 +42,26 @@ TEST(Network, IsMeasuredTheSameForAll) {
     for (const std::vector<int>& nodes :
          {std::vector{0, 1}, std::vector{0, 0, 1, 1}, std::vector{1, 0, 2, 0, 1, 0}}) {
         const auto found = on_all(nodes.size(), [&](Line& line, Rank rank) {
-            return measure_network(line, nodes, rank, 50ms);
+            return measure_networks(line, nodes, rank, 50ms);
         });
-        for (const Network& network : found) {
-            EXPECT_EQ(network, found.front());
+        for (const Networks& networks : found) {
+            EXPECT_EQ(networks, found.front());
         }
-        EXPECT_GE(found.front().start_up_ns, 1);
-        EXPECT_GE(found.front().message_gap_ns, 1);
-        EXPECT_GT(found.front().stream_gbs, 0);
-        EXPECT_GE(found.front().node_gbs, found.front().stream_gbs);
+        const Network& first = found.front().classes.front();
+        EXPECT_GE(first.start_up_ns, 1);
+        EXPECT_GE(first.message_gap_ns, 1);
+        EXPECT_GT(first.stream_gbs, 0);
+        EXPECT_GE(first.node_gbs, first.stream_gbs);
     }
 }
 
 TEST(Network, IsNotMeasuredOnOneNode) {
     Switchboard board;
     Line line(board, 0);
-    EXPECT_THROW(static_cast<void>(measure_network(line, {0, 0}, 0, 1ms)), Error);
+    EXPECT_THROW(static_cast<void>(measure_networks(line, {0, 0}, 0, 1ms)), Error);
 }
 
-TEST(Network, IsReadFromText) {
-    EXPECT_EQ(network_from("2000,400,3,12"), (Network{2000, 400, 3, 12}));
-    EXPECT_EQ(network_from("2e3,0,0.5,0.5"), (Network{2000, 0, 0.5, 0.5}));
-    for (const char* wrong : {"", "1", "1,2,3", "1,2,3,4,5", "1,2,3,x", "0,1,2,3", "1,-1,2,3",
-                              "1,1,0,3", "1,1,3,2", "1,1,1,inf", "1;1;1;1", "1,1,1,1 "}) {
-        EXPECT_FALSE(network_from(wrong).has_value()) << wrong;
-    }
-}
+const Networks of_variable{{{2000, 400, 3, 12}}, {}};
 
 class KnownNetwork : public testing::Test {
 protected:
@@ -83,9 +77,9 @@ protected:
         ::unsetenv("CORYMB_NETWORK");
         std::filesystem::remove_all(folder_);
     }
-    static std::vector<Network> find(const std::string& key) {
+    static std::vector<Networks> find(const std::string& key) {
         return on_all(3, [&](Line& line, Rank rank) {
-            return known_network(line, {0, 1, 1}, rank, key, 20ms);
+            return known_networks(line, {0, 1, 1}, rank, key, 20ms);
         });
     }
     [[nodiscard]] std::vector<std::filesystem::path> files() const {
@@ -112,26 +106,29 @@ TEST_F(KnownNetwork, IsNotReadFromADamagedFile) {
     const auto first = find("two more");
     const auto kept = files();
     ASSERT_EQ(kept.size(), 1U);
-    for (const char* text : {"", "corymb-network/1\n", "corymb-network/1\nothers\n1,1,1,1\n",
-                             "corymb-network/1\ntwo more\n0,0,0,0\n"}) {
+    for (const char* text : {"", "corymb-network/2\n", "corymb-network/2\nothers\n1,1,1,1\n",
+                             "corymb-network/2\ntwo more\n0,0,0,0\n",
+                             "corymb-network/2\ntwo more\n2000,400,3,12/1,1,1,1@2\n"}) {
         std::ofstream(kept.front()) << text;
         EXPECT_EQ(find("two more"), first) << text;
     }
-    std::ofstream(kept.front()) << "corymb-network/1\ntwo more\n2000,400,3,12\n";
-    EXPECT_EQ(find("two more")[2], (Network{2000, 400, 3, 12}));
+    std::ofstream(kept.front()) << "corymb-network/2\ntwo more\n2000,400,3,12\n";
+    EXPECT_EQ(find("two more")[2], of_variable);
 }
 
 TEST_F(KnownNetwork, IsWhatTheVariableSays) {
     ::setenv("CORYMB_NETWORK", "2000,400,3,12", 1);
-    EXPECT_EQ(find("two nodes")[1], (Network{2000, 400, 3, 12}));
+    EXPECT_EQ(find("two nodes")[1], of_variable);
+    ::setenv("CORYMB_NETWORK", "2000,400,3,12/1,1,1,1@1", 1);
+    EXPECT_EQ(find("two nodes")[1], (Networks{{{2000, 400, 3, 12}, {1, 1, 1, 1}}, {0, 1}}));
     EXPECT_TRUE(files().empty());
     ::setenv("CORYMB_NETWORK", "fast", 1);
     const auto told = on_all(2, [](Line& line, Rank rank) {
         try {
-            return known_network(line, {0, 1}, rank, "two nodes", 1ms);
+            return known_networks(line, {0, 1}, rank, "two nodes", 1ms);
         } catch (const Error& error) {
             EXPECT_NE(std::string(error.what()).find("CORYMB_NETWORK"), std::string::npos);
-            return Network{7, 7, 7, 7};
+            return Networks{{{7, 7, 7, 7}}, {}};
         }
     });
     EXPECT_EQ(told[0], told[1]);
@@ -142,16 +139,16 @@ TEST_F(KnownNetwork, IsMeasuredAnewOnce) {
     const auto anew = find("two again");
     const auto kept = files();
     ASSERT_EQ(kept.size(), 1U);
-    std::ofstream(kept.front()) << "corymb-network/1\ntwo again\n2000,400,3,12\n";
+    std::ofstream(kept.front()) << "corymb-network/2\ntwo again\n2000,400,3,12\n";
     EXPECT_EQ(find("two again"), anew);
     ::unsetenv("CORYMB_NETWORK");
-    EXPECT_EQ(find("two again")[1], (Network{2000, 400, 3, 12}));
+    EXPECT_EQ(find("two again")[1], of_variable);
 }
 
 TEST_F(KnownNetwork, HasAKeyOfOneLine) {
     Switchboard board;
     Line line(board, 0);
-    EXPECT_THROW(static_cast<void>(known_network(line, {0, 1}, 0, "a\nb", 1ms)), Error);
+    EXPECT_THROW(static_cast<void>(known_networks(line, {0, 1}, 0, "a\nb", 1ms)), Error);
 }
 
 } // namespace
