@@ -251,7 +251,7 @@ void meet(Group& group) noexcept {
     group.state = Group::State::passed;
     group.reason = Reason::no_team;
     group.early_requests = 0;
-    for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::other_memory);
+    for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::wrong_network);
          bit <<= 1) {
         if ((objections & bit) != 0) {
             group.why += group.why.empty() ? "" : "; ";

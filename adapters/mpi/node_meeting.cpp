@@ -18,6 +18,7 @@ namespace {
 /// What a rank tells all others.
 struct Card {
     std::uint64_t machine = 0;
+    std::uint64_t name = 0; ///< Of the machine: a hash that is the same in other jobs.
     std::uint64_t pid = 0;
     std::uint64_t descriptor = 0;
     std::uint64_t nonce = 0;
@@ -82,22 +83,43 @@ std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& c
     return has_nonce(group, nodes.place, first.nonce) ? 0 : bit_of(Objection::other_memory);
 }
 
-/// What the network's costs are remembered under: where rank 0 is, how many nodes, which MPI.
-std::string network_key(const Nodes& nodes) {
+std::string processor_name() {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     host().Get_processor_name(name, &length);
+    return name;
+}
+
+/// FNV-1a.
+std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
+    }
+    return hash;
+}
+constexpr std::uint64_t hash_begin = 0xcbf29ce484222325;
+
+/// What the network's costs are remembered under: which nodes in which order, which MPI.
+std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
+    std::uint64_t all = hash_begin;
+    int count = 0;
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+        if (nodes.node_of_rank[rank] == count) { // The first of its node.
+            ++count;
+            all = hash_of(all, &cards[rank].name, sizeof cards[rank].name);
+        }
+    }
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
     host().Get_library_version(version, &length);
-    const int count = *std::ranges::max_element(nodes.node_of_rank) + 1;
-    std::string key = std::string(name) + " and " + std::to_string(count - 1) + " more by " +
-                      std::string(version).substr(0, 80);
+    std::string key = processor_name() + " and " + std::to_string(count - 1) + " more, in all " +
+                      std::to_string(all) + ", by " + std::string(version).substr(0, 80);
     std::ranges::replace(key, '\n', ' ');
     return key;
 }
 
 /// The node's team becomes part of one over all nodes.
-std::uint64_t join_nodes(Group& group, const Nodes& nodes) {
+std::uint64_t join_nodes(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
     group.carrier = std::make_unique<MessageCarrier>(group.comm);
     if (!group.carrier->is_whole()) {
         return bit_of(Objection::no_messages);
@@ -107,13 +129,15 @@ std::uint64_t join_nodes(Group& group, const Nodes& nodes) {
     options.node_of_rank = nodes.node_of_rank.data();
     options.size = group.size;
     options.rank = group.rank;
-    const std::string key = network_key(nodes);
+    const std::string key = network_key(nodes, cards);
     options.network_key = key.c_str();
     const corymb_carrier carrier = group.carrier->functions();
-    return library().cluster_team_create(&group.team, &carrier, &options, &group.cluster) ==
-                   CORYMB_OK
-               ? 0
-               : bit_of(Objection::not_attached);
+    switch (library().cluster_team_create(&group.team, &carrier, &options, &group.cluster)) {
+    case CORYMB_OK: return 0;
+    case CORYMB_INVALID_ARGUMENT: // Everything else is right by construction.
+        return bit_of(Objection::wrong_network);
+    default: return bit_of(Objection::not_attached);
+    }
 }
 
 } // namespace
@@ -122,6 +146,8 @@ std::uint64_t meet_on_nodes(Group& group) {
     Card own;
     std::vector<Card> cards;
     own.machine = machine_and_namespace();
+    const std::string name = processor_name();
+    own.name = hash_of(hash_begin, name.data(), name.size());
     if (!exchange(group, own, cards)) {
         return bit_of(Objection::not_attached);
     }
@@ -150,7 +176,7 @@ std::uint64_t meet_on_nodes(Group& group) {
         objections = all_objections(group, prove(group, nodes, cards, memory));
     }
     if (objections == 0) {
-        objections = all_objections(group, join_nodes(group, nodes));
+        objections = all_objections(group, join_nodes(group, nodes, cards));
     }
     return objections;
 }

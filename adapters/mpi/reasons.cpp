@@ -32,6 +32,7 @@ const char* text_of(Objection objection) noexcept {
     case Objection::no_messages: return "no communicator for messages between nodes could be made";
     case Objection::not_shared: return "a rank cannot map the memory of another on its node";
     case Objection::not_attached: return "a rank could not attach";
+    case Objection::wrong_network: return "CORYMB_NETWORK says no costs, or names other nodes";
     case Objection::other_memory: return "the ranks do not see the same memory";
     }
     return "";

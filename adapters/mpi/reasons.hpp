@@ -33,6 +33,7 @@ enum class Objection : std::uint64_t {
     not_shared = 64,
     not_attached = 128,
     other_memory = 256,
+    wrong_network = 512,
 };
 
 /// For people, of the reasons that need no more words.

@@ -88,7 +88,7 @@ def inside(options: argparse.Namespace) -> int:
         run("ip", "addr", "add", f"{SUBNET}.254/24", "dev", INTERFACE)
         run("ip", "link", "set", INTERFACE, "up")
         for number in range(options.nodes):
-            make_node(number, options.rate)
+            make_node(number, rate_of(number, options.rate))
         ends = [f"to{number}" for number in range(options.nodes)]
         if options.delay_us > 0:
             start_relay(options.delay_us, options.nodes)
@@ -114,6 +114,12 @@ def inside(options: argparse.Namespace) -> int:
 
 def address(number: int) -> str:
     return f"{SUBNET}.{number + 1}"
+
+
+def rate_of(number: int, rates: str) -> str:
+    """Of one for all nodes, or of a list whose last one holds for all further nodes."""
+    each = rates.split(",")
+    return each[min(number, len(each) - 1)]
 
 
 def make_node(number: int, rate: str) -> None:
@@ -171,7 +177,8 @@ def first_child(pid: int) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run a command beside nodes made of namespaces.")
     parser.add_argument("--nodes", type=int, default=8, help=f"1 to {NODES_MOST}")
-    parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
+    rates = "of each link and way, as tc writes it; a list: of each node, the last of all further"
+    parser.add_argument("--rate", default="200mbit", help=rates)
     parser.add_argument("--delay-us", type=int, default=0, help="of what a node sends; 0: none")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -183,8 +190,8 @@ def main() -> int:
         fail(f"--nodes must be from 1 to {NODES_MOST}")
     if not 0 <= options.delay_us <= 1_000_000:
         fail("--delay-us must be from 0 to 1000000")
-    if not re.fullmatch(r"[1-9][0-9]*[kmg]bit", options.rate):
-        fail(f"--rate '{options.rate}' must be a number and kbit, mbit or gbit")
+    if not re.fullmatch(r"[1-9][0-9]*[kmg]bit(,[1-9][0-9]*[kmg]bit)*", options.rate):
+        fail(f"--rate '{options.rate}' must be a number and kbit, mbit or gbit, or several")
     return inside(options) if options.inside else outer(options)
 
 

@@ -66,9 +66,10 @@ public:
     virtual void abandon(Ticket ticket) noexcept = 0;
 };
 
-/// Measures what messages between nodes cost, between nodes 0 and 1, in about `budget` where the
-/// network is not slow. Collective over all ranks, which get the same result. Throws
-/// Errc::invalid_argument for a single node, Errc::timeout.
+/// Measures what messages between nodes cost: all nodes meet some others for a short while, to find
+/// classes that differ by half or more; then each class is measured between two nodes. In about 1.5
+/// `budget` where the network is not slow, whatever the number of nodes. Collective over all ranks,
+/// which get the same result. Throws Errc::invalid_argument for a single node, Errc::timeout.
 CORYMB_EXPORT Networks measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
                                         Rank rank,
                                         std::chrono::nanoseconds budget = std::chrono::seconds(1));

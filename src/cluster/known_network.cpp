@@ -3,12 +3,13 @@
 // kind of file, the key and the costs as CORYMB_NETWORK says them.
 #include "base/file.hpp"
 #include "base/sha256.hpp"
-#include "cluster/network_probe.hpp"
+#include "cluster/shared_word.hpp"
 
 #include <corymb/cluster_team.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -101,7 +102,7 @@ Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank, 
     if (key.find('\n') != std::string::npos) {
         throw Error(Errc::invalid_argument, "the key of a network is one line");
     }
-    const int nodes = cluster::node_count(node_of_rank);
+    const int nodes = node_of_rank.empty() ? 1 : std::ranges::max(node_of_rank) + 1;
     const cluster::Word word =
         cluster::shared_word(carrier, static_cast<Rank>(node_of_rank.size()), rank, 0,
                              rank == 0 ? said(key, nodes) : cluster::Word{});

@@ -75,7 +75,21 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert "300 steps, 0 differences\n" in run.stdout, run.stderr
     assert run.returncode == 0
     assert taken(run) >= ALL
-    assert re.search(r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}: ns", run.stderr, re.M)
+    assert re.search(
+        r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}[^ ]*: ns", run.stderr, re.M
+    )
+
+
+def test_nodes_with_classes_of_adapters(program: Program) -> None:
+    """Given by rank 0, used by all, told at the end."""
+    network = "2000,400,3,12/20000,2000,0.25,0.5@1-2"
+    run = on_nodes(MPIS["mpich"], "0123", program(MPIS["mpich"], "random_collectives"), 100, 5,
+                   "single", CORYMB_NETWORK=network)  # fmt: skip
+    assert "100 steps, 0 differences\n" in run.stdout, run.stderr
+    assert f"planned for the network {network}: ns" in run.stderr
+    refused = on_nodes(MPIS["mpich"], "01", program(MPIS["mpich"], "random_collectives"), 60, 5,
+                       "single", CORYMB_NETWORK=network)  # fmt: skip
+    assert "MPI: CORYMB_NETWORK says no costs, or names other nodes" in refused.stderr
 
 
 NONBLOCKING = {

@@ -173,7 +173,14 @@ def is_running(word: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "words", [["--nodes", "0"], ["--nodes", "65"], ["--rate", "fast"], ["--nodes", "2"]]
+    "words",
+    [
+        ["--nodes", "0"],
+        ["--nodes", "65"],
+        ["--rate", "fast"],
+        ["--rate", "1mbit,"],
+        ["--nodes", "2"],
+    ],
 )
 def test_wrong_nodes_are_refused(words: list[str]) -> None:
     command = ["true"] if words != ["--nodes", "2"] else []

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes meet to measure their network, and what is made of what they find: classes of nodes
+// that differ for certain. Pure functions, so that all ranks come to the same result.
+#pragma once
+
+#include <corymb/cluster.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace corymb::cluster {
+
+/// Two nodes.
+using Meeting = std::pair<int, int>;
+
+/// Meetings at the same time, round by round: each node has one in a round, or none. All pairs of
+/// up to seven nodes; of more, six rounds.
+[[nodiscard]] std::vector<std::vector<Meeting>> meetings_of(int nodes);
+
+/// The better of each number: noise only adds to times, and a slow partner too.
+[[nodiscard]] Network best_of(const Network& one, const Network& other) noexcept;
+
+/// The class of each node, from the best that it has seen in its meetings; numbered from 0 as they
+/// come. Classes are told apart by start-up and stream, where these leave a space that noise would
+/// not: a single class is the more likely answer.
+[[nodiscard]] std::vector<int> classes_of(std::span<const Network> best);
+
+/// A class, and two nodes to measure its costs with: both of the class where it has two, else the
+/// second is of the first class in the list.
+struct Probe {
+    int number = 0;
+    Meeting nodes;
+    bool is_mixed = false;
+};
+/// In the order in which to measure: classes of several nodes first, then the faster ones.
+[[nodiscard]] std::vector<Probe> probes_of(std::span<const int> class_of_node,
+                                           std::span<const Network> best);
+
+/// What was measured, one for each probe, as costs of nodes. Classes are kept apart only if they
+/// differ by the same number, and in the same direction, in what was seen and in what was measured.
+[[nodiscard]] Networks networks_of(std::span<const int> class_of_node,
+                                   std::span<const Network> best, std::span<const Probe> probes,
+                                   std::span<const Network> measured);
+
+} // namespace corymb::cluster
