@@ -35,13 +35,13 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "base/copy_bytes.hpp"
 #include "channel/message_slots.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace corymb::channel {
 
@@ -99,9 +99,7 @@ public:
         if (place == nullptr) {
             return false;
         }
-        if (bytes != 0) { // Nothing may be at no address.
-            std::memcpy(place, from, bytes);
-        }
+        copy_bytes(place, from, bytes);
         commit(bytes);
         return true;
     }

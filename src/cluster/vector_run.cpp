@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/vector_run.hpp"
 
+#include "base/copy_bytes.hpp"
 #include "plan/places.hpp"
 #include "team/call.hpp"
 
-#include <cstring>
 #include <numeric>
 
 namespace corymb::cluster {
@@ -167,10 +167,8 @@ void VectorRun::lay_out(team::Operands& operands, std::vector<std::byte>& memory
     if (input_.is_copied) {
         input_.copy = memory.data() + scratch;
         for (std::size_t part = 0; part < input_.parts; ++part) {
-            if (input_.layout.lengths[part] != 0) {
-                std::memcpy(input_.copy + input_.offsets[part],
-                            input_.data + input_.layout.offsets[part], input_.layout.lengths[part]);
-            }
+            copy_bytes(input_.copy + input_.offsets[part],
+                       input_.data + input_.layout.offsets[part], input_.layout.lengths[part]);
         }
         operands.input = input_.copy;
     }
@@ -185,10 +183,8 @@ void VectorRun::hand_out() const noexcept {
         return;
     }
     for (std::size_t part = 0; part < output_.parts; ++part) {
-        if (output_.layout.lengths[part] != 0) {
-            std::memcpy(call_->output + output_.layout.offsets[part],
-                        output_.copy + output_.offsets[part], output_.layout.lengths[part]);
-        }
+        copy_bytes(call_->output + output_.layout.offsets[part],
+                   output_.copy + output_.offsets[part], output_.layout.lengths[part]);
     }
 }
 

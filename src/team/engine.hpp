@@ -40,12 +40,12 @@
 #include "base/copy_bytes.hpp"
 #include "team/activation.hpp"
 #include "team/addresses.hpp"
+#include "team/bounce.hpp"
 #include "team/program.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 namespace corymb::team {
 
@@ -403,15 +403,16 @@ private:
                            std::uint32_t process) {
         const Copying copying(*waiter_);
         bool copied = copying.is_allowed();
-        const std::size_t most = step.fold ? bounce_length() : there.bytes;
+        const bool bounces = step.fold || lie_badly(to.data, there.data);
+        const std::size_t most = bounces ? bounce_length() : there.bytes;
         for (std::size_t offset = 0; copied && offset < there.bytes;) {
             const std::size_t part = std::min(most, there.bytes - offset);
             const std::byte* from = there.data + offset;
-            if (step.fold) {
-                bounce_.resize(std::max(bounce_.size(), part));
-                copied = Env::read_process(process, from, bounce_.data(), part);
+            if (bounces) {
+                std::byte* const here = bounce_.room(from, part);
+                copied = Env::read_process(process, from, here, part);
                 if (copied) {
-                    arrive(step, bounce_.data(), {to.data + offset, part}, offset);
+                    arrive(step, here, {to.data + offset, part}, offset);
                 }
             } else {
                 auto* const out = const_cast<std::byte*>(to.data) + offset;
@@ -422,10 +423,11 @@ private:
         return copied && waiter_->begin_copy();
     }
 
-    /// Bytes that are folded at a time: whole elements, and they stay in a core's cache.
+    /// Bytes that bounce at a time: whole elements, and they stay in a core's cache.
     [[nodiscard]] std::size_t bounce_length() const noexcept {
         constexpr std::size_t bounce_bytes = std::size_t{128} << 10;
-        return bounce_bytes / operands_->element_bytes * operands_->element_bytes;
+        const std::size_t element = operands_->element_bytes;
+        return std::max(bounce_bytes / element, std::size_t{1}) * element;
     }
 
     bool pull(const Compiled& step) {
@@ -580,8 +582,8 @@ private:
     std::size_t block_count_ = 1;
     channel::Signature signature_ = 0;
     bool met_other_call_ = false;
-    std::size_t offset_ = 0;        ///< Of the activation that runs.
-    std::vector<std::byte> bounce_; ///< What a fold has copied out of another process.
+    std::size_t offset_ = 0; ///< Of the activation that runs.
+    Bounce bounce_;          ///< What a fold has copied out of another process.
 };
 
 } // namespace corymb::team

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/remote_memory.hpp"
+#include "team/bounce.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <limits>
 #include <random>
-#include <vector>
 
 namespace corymb::team {
 
@@ -29,11 +29,12 @@ const void* there(const ProbePlace& place) noexcept {
 
 /// Least time of one copy; infinity when one fails.
 double least_ns(std::uint32_t pid, const ProbePlace& place, std::size_t bytes, int tries) {
-    std::vector<std::byte> here(bytes);
+    Bounce bounce;
+    std::byte* const here = bounce.room(there(place), bytes);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < tries; ++i) {
         const std::int64_t begin = now_ns();
-        if (!read_process(pid, there(place), here.data(), bytes)) {
+        if (!read_process(pid, there(place), here, bytes)) {
             return std::numeric_limits<double>::infinity();
         }
         least = std::min(least, static_cast<double>(now_ns() - begin));

@@ -45,7 +45,52 @@ void exercise(Team& team, int rounds) {
     }
 }
 
+/// Reductions and broadcasts between buffers that lie differently in their pages on each rank: some
+/// copies then take another way (`lie_badly`).
+void exercise_places(Team& team) {
+    constexpr std::size_t count = 200'000; // More than goes through a bounce at a time.
+    std::vector<std::uint8_t> input(count + 64);
+    std::vector<std::uint8_t> output(count + 64);
+    for (const std::size_t place : {0UL, 1UL, 16UL, 31UL, 32UL}) {
+        const std::size_t own = team.rank() % 2 == 0 ? 0 : place;
+        const std::span in(input.data() + own, count);
+        const std::span out(output.data() + place - own, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            in[i] = static_cast<std::uint8_t>(value_of(team.rank(), i, 0));
+        }
+        team.reduce(std::span<const std::uint8_t>(in), out);
+        for (std::size_t i = 0; team.rank() == 0 && i < count; ++i) {
+            std::uint32_t sum = 0;
+            for (Rank rank = 0; rank < team.size(); ++rank) {
+                sum += value_of(rank, i, 0);
+            }
+            require(out[i] == static_cast<std::uint8_t>(sum), "a sum at " + std::to_string(place));
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            in[i] = team.rank() == 0 ? static_cast<std::uint8_t>(value_of(0, i, 1)) : 0;
+        }
+        team.broadcast(in, 0);
+        for (std::size_t i = 0; i < count; ++i) {
+            require(in[i] == static_cast<std::uint8_t>(value_of(0, i, 1)),
+                    "a broadcast at " + std::to_string(place));
+        }
+        team.barrier();
+    }
+}
+
 class OperationsTest : public ::testing::TestWithParam<Mechanism> {};
+
+TEST_P(OperationsTest, BetweenAllPlacesInPages) {
+    const TeamDescriptor memory(3);
+    Children children;
+    for (int child = 0; child < 3; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, plans_over(GetParam())));
+            exercise_places(team);
+        });
+    }
+    children.expect_all_good();
+}
 
 TEST_P(OperationsTest, AmongOneToEightProcesses) {
     for (const int size : {1, 2, 3, 5, 8}) {
