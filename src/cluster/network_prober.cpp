@@ -17,6 +17,7 @@ namespace {
 constexpr int burst = 32;
 constexpr std::size_t small_bytes = 8;
 constexpr std::size_t first_stream_bytes = std::size_t{64} << 10;
+constexpr double stream_ns_most = 1e8; // A slow network need not be measured for seconds.
 constexpr std::size_t samples_most = 64;
 
 enum Order : int { stop = 0, ping = 1, bursts = 2, stream = 3 };
@@ -40,7 +41,8 @@ public:
         double stream_ns = 0;
         for (;; bytes *= 2) { // Until the bytes take much longer than the start.
             stream_ns = median_ns([&] { ask(peer, stream, bytes); }) - round_ns;
-            if (stream_ns > effort_->stream_rounds * round_ns || 2 * bytes > data_.size()) {
+            if (stream_ns > std::min(effort_->stream_rounds * round_ns, stream_ns_most) ||
+                2 * bytes > data_.size()) {
                 break;
             }
         }
