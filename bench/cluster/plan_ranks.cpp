@@ -193,22 +193,30 @@ std::uint64_t node_bytes(const Contestant& contestant, const Case& task, int run
     return *std::max_element(of_node.begin(), of_node.end()) / static_cast<std::uint64_t>(runs);
 }
 
+double median(std::vector<double> times) {
+    std::sort(times.begin(), times.end());
+    return times.empty() ? 0 : times[times.size() / 2];
+}
+
 void print(const Contestant& contestant, const Case& task, int runs) {
     const std::uint64_t bytes = node_bytes(contestant, task, runs);
     const int nodes = *std::max_element(task.nodes.begin(), task.nodes.end()) + 1;
     if (task.rank != 0) {
         return;
     }
-    std::vector<double> times = contestant.times;
-    std::sort(times.begin(), times.end());
+    const double middle = median(contestant.times);
+    std::vector<double> halves[2]; // Every other turn: one half chooses, the other judges.
+    for (std::size_t turn = 0; turn < contestant.times.size(); ++turn) {
+        halves[turn % 2].push_back(contestant.times[turn]);
+    }
     std::string line =
         "{\"name\":\"" + contestant.name + "\",\"op\":\"" + std::string(to_string(task.op)) +
         "\",\"bytes\":" + std::to_string(task.count * sizeof(double)) +
         ",\"ranks\":" + std::to_string(task.size) + ",\"nodes\":" + std::to_string(nodes) +
         ",\"right\":" + (contestant.right ? "true" : "false") +
-        ",\"median_us\":" + std::to_string(times[times.size() / 2] * 1e6) +
-        ",\"least_us\":" + std::to_string(times.front() * 1e6) +
-        ",\"node_bytes_in\":" + (contestant.team ? std::to_string(bytes) : "null") + "}\n";
+        ",\"median_us\":" + std::to_string(middle * 1e6) + ",\"halves_us\":[" +
+        std::to_string(median(halves[0]) * 1e6) + "," + std::to_string(median(halves[1]) * 1e6) +
+        "]" + ",\"node_bytes_in\":" + (contestant.team ? std::to_string(bytes) : "null") + "}\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);
 }

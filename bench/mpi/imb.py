@@ -94,7 +94,9 @@ def main() -> int:
     parser = pairs.arguments(__doc__.splitlines()[0], "impi,mpich")
     parser.add_argument("--only", default="", help="names of IMB's, such as Bcast,Iallreduce")
     parser.add_argument("--sizes", default="3:20", help="powers of two of the sizes, LEAST:MOST")
-    parser.add_argument("--seconds", type=float, default=0.2, help="IMB's -time for each size")
+    parser.add_argument("--seconds", type=float, default=0.05, help="IMB's -time for each size")
+    # Many short runs: a virtual machine may be in another state after a second.
+    parser.set_defaults(rounds=7)
     options = parser.parse_args()
     wanted = set(options.only.split(",")) if options.only else {*BLOCKING, *NONBLOCKING}
     rows: list[Any] = []
