@@ -4,6 +4,7 @@
 #include "hook.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -30,6 +31,22 @@ int largest_tag() noexcept {
         host().Comm_get_attr(host().comm_world, MPI_TAG_UB, static_cast<void*>(&found), &is_there);
     return result == MPI_SUCCESS && is_there != 0 ? std::max(*static_cast<int*>(found), promised)
                                                   : promised;
+}
+
+/// More has come than there was room for.
+bool is_truncation(int result) noexcept {
+    int kind = MPI_SUCCESS;
+    return result != MPI_SUCCESS && host().Error_class(result, &kind) == MPI_SUCCESS &&
+           kind == MPI_ERR_TRUNCATE;
+}
+
+/// To stderr: a number says little.
+void report(int result) noexcept {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (host().Error_string(result, text, &length) == MPI_SUCCESS) {
+        std::fprintf(stderr, "corymb: the MPI fails with a message between nodes: %s\n", text);
+    }
 }
 
 /// Channels of other operations come after those of blocking ones.
@@ -187,6 +204,7 @@ int MessageCarrier::receive(void* self, void* data, std::size_t room, int from, 
         *ticket = own.take_slot();
         Slot& slot = own.slots_[*ticket];
         slot.is_receive = true;
+        slot.room = room;
         if (is_framed(channel)) {
             return own.receive_framed(slot, data, room, from, channel);
         }
@@ -211,7 +229,17 @@ int MessageCarrier::test(void* self, std::uint64_t ticket, int* done, std::size_
     if (is_done != 0 || result != MPI_SUCCESS) {
         own.free_.push_back(ticket);
     }
-    if (result == MPI_SUCCESS && is_done != 0 && slot.is_receive) {
+    if (slot.is_receive && is_truncation(result)) { // Ranks have called different operations.
+        slot.request = host().request_null;
+        slot.front.clear();
+        *done = 1;
+        *bytes = slot.room + 1;
+        *mark = -1;
+        return MPI_SUCCESS;
+    }
+    if (result != MPI_SUCCESS) {
+        report(result);
+    } else if (is_done != 0 && slot.is_receive) {
         arrive(slot, status, bytes, mark);
     }
     if (is_done != 0) {

@@ -55,6 +55,7 @@ private:
         /// it has none of these.
         std::vector<std::byte> front;
         std::byte* data = nullptr; ///< Where that data goes.
+        std::size_t room = 0;      ///< For the data of a message to come.
     };
     /// What to hand to the MPI for a message with a mark in front: in one piece where it is short.
     struct Framed {

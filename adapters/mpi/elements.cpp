@@ -170,6 +170,58 @@ const std::array<NamedOperator, 12>& named_operators() {
     return all;
 }
 
+bool is_named(MPI_Datatype type) noexcept {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    return host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) !=
+               MPI_SUCCESS ||
+           combiner == MPI_COMBINER_NAMED;
+}
+
+/// What a contiguous type or a copy is made of. Null: the type is made in another way.
+MPI_Datatype inner_type(MPI_Datatype type) noexcept {
+    const Host& mpi = host();
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    const bool is_known =
+        mpi.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) && integers <= 1 &&
+        addresses == 0 && types == 1;
+    int count = 0;
+    MPI_Datatype inner = mpi.type_null;
+    return is_known && mpi.Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner) ==
+                           MPI_SUCCESS
+               ? inner
+               : mpi.type_null;
+}
+
+/// Whether a type of the program's is contiguous down to a predefined one without gaps. Size and
+/// extent do not tell: the parts of an element may lie in any order.
+bool is_row_of_bytes(MPI_Datatype type) noexcept {
+    const Host& mpi = host();
+    MPI_Datatype inner = inner_type(type);
+    bool is_dense = false;
+    while (inner != mpi.type_null) {
+        const Named* const named = find_named(inner);
+        if (named != nullptr) {
+            is_dense = named->layout.is_dense;
+            break;
+        }
+        MPI_Datatype outer = inner;
+        inner = inner_type(outer);
+        // One that is predefined, but not among those of the adapter, may not be freed.
+        if (inner == mpi.type_null && is_named(outer)) {
+            break;
+        }
+        mpi.Type_free(&outer);
+    }
+    return is_dense;
+}
+
 } // namespace
 
 Layout layout_of(MPI_Datatype type) {
@@ -182,7 +234,8 @@ Layout layout_of(MPI_Datatype type) {
     MPI_Aint extent = 0;
     mpi.Type_size_x(type, &size);
     mpi.Type_get_extent(type, &lower, &extent);
-    return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, false, false, type};
+    return {static_cast<std::size_t>(std::max<MPI_Count>(size, 0)), extent, is_row_of_bytes(type),
+            false, type};
 }
 
 namespace {

@@ -15,7 +15,7 @@ namespace corymb::mpi {
 struct Layout {
     std::size_t size = 0;      ///< Bytes of data of an element.
     std::ptrdiff_t extent = 0; ///< From one element to the next.
-    bool is_dense = false;     ///< Predefined and without gaps: elements are just bytes.
+    bool is_dense = false;     ///< Without gaps, in the order of memory: just bytes.
     bool is_predefined = false;
     MPI_Datatype type{};
 };

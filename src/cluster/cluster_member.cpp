@@ -211,8 +211,11 @@ void ClusterMember::receive_group(std::span<const FarStep> group, const team::Op
     for (const FarStep& step : group) {
         Carrier::Arrival arrival;
         await([&] { return mail_.test_next(arrival); }, [&] { return step.peer; });
-        station_.check_mark(arrival, Mail::size_of(step, operands), step.peer,
-                            Station::mark_of(operands.signature));
+        if (!Station::is_of_call(arrival, Mail::size_of(step, operands),
+                                 Station::mark_of(operands.signature))) {
+            const auto terms = shared_->fabric.state(station_.own).calls.read(operations_);
+            station_.fail_foreign(step.peer, terms ? detail::describe(*terms) : "an operation");
+        }
         mail_.take(step, operands);
     }
 }

@@ -2,6 +2,7 @@
 #include "cluster/cluster_pending.hpp"
 
 #include "base/make_room.hpp"
+#include "team/disagreement.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -384,7 +385,9 @@ bool ClusterPending::receive(FarOperation& operation, const FarPlan& plan) {
             operation.awaited = step.peer;
             return false;
         }
-        station_->check_mark(arrival, Mail::size_of(step, operands), step.peer, operation.mark);
+        if (!Station::is_of_call(arrival, Mail::size_of(step, operands), operation.mark)) {
+            station_->fail_foreign(step.peer, detail::describe(operation.call.terms));
+        }
         operation.mail.take(step, operands);
         ++operation.next;
     }

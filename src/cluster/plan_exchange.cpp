@@ -82,7 +82,9 @@ bool PlanExchange::has_come(std::size_t bytes) {
         return false;
     }
     mail_->take();
-    station_->check_mark(arrival, bytes, parent_, mark_);
+    if (!Station::is_of_call(arrival, bytes, mark_)) {
+        station_->fail_foreign(parent_, std::string(to_string(key_.op)));
+    }
     return true;
 }
 

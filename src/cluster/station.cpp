@@ -92,14 +92,12 @@ void Station::give_back_own_lane(team::LaneId id) noexcept {
     shared->give_back_own_lane(id - first_persistent_lane + team::first_own_lane);
 }
 
-void Station::check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark) {
-    if (arrival.mark != mark || arrival.bytes != bytes) {
-        fail({Errc::mismatch,
-              name_of(rank) + " and " + name_of(peer) +
-                  ", which is on another node, call different operations, or with different "
-                  "sizes; all ranks must call the same",
-              {rank, peer}});
-    }
+void Station::fail_foreign(Rank peer, const std::string& call) {
+    fail({Errc::mismatch,
+          name_of(rank) + ", in " + call + ", and " + name_of(peer) +
+              ", which is on another node, call different operations, here or before, or with "
+              "different sizes, roots or types; all ranks must call the same",
+          {rank, peer}});
 }
 
 std::vector<int> Station::missing(team::LaneId lane, std::uint64_t number) {

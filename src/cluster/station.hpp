@@ -67,8 +67,13 @@ struct Station {
     [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
 
-    /// Fails where a message belongs to another call.
-    void check_mark(const Carrier::Arrival& arrival, std::size_t bytes, Rank peer, int mark);
+    /// False: the message belongs to another call than that which waits for it.
+    [[nodiscard]] static bool is_of_call(const Carrier::Arrival& arrival, std::size_t bytes,
+                                         int mark) noexcept {
+        return arrival.mark == mark && arrival.bytes == bytes;
+    }
+    /// Such a message has come from `peer` to this rank, which is in `call`.
+    [[noreturn]] void fail_foreign(Rank peer, const std::string& call);
     /// Ranks of the node that have not begun operation `number` of a lane.
     [[nodiscard]] std::vector<int> missing(team::LaneId lane, std::uint64_t number);
     /// Those that have ended without finishing it.

@@ -21,34 +21,6 @@ struct Party {
     std::vector<Rank> ranks;
 };
 
-std::string describe(const team::CallTerms& terms) {
-    const Collective op = team::op_of(terms);
-    if (op == Collective::barrier) {
-        return std::string(to_string(op));
-    }
-    std::string text = fmt::format("{} of {} bytes", to_string(op), terms.bytes);
-    if (team::is_vector(terms)) {
-        text = fmt::format("{}v", to_string(op));
-        if (terms.bytes != 0) {
-            text += fmt::format(" with counts of digest {:012x}", terms.bytes);
-        }
-    }
-    const std::uint32_t identity = team::identity_of(terms);
-    if (identity != 0) {
-        text += fmt::format(" of {}", to_string(type_of_identity(identity)));
-        if (is_reduction(op)) {
-            text += fmt::format(" with {}", to_string(operator_of_identity(identity)));
-        }
-    }
-    if (is_rooted(op)) {
-        text += fmt::format(", root {}", team::root_of(terms));
-    }
-    if (team::is_reproducible(terms)) {
-        text += ", reproducible";
-    }
-    return text;
-}
-
 /// The parties in operation `number`, the largest first.
 std::vector<Party> parties(const std::vector<const Log*>& logs, std::uint64_t number) {
     std::vector<Party> all;
@@ -92,6 +64,34 @@ team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId 
 }
 
 } // namespace
+
+std::string describe(const team::CallTerms& terms) {
+    const Collective op = team::op_of(terms);
+    if (op == Collective::barrier) {
+        return std::string(to_string(op));
+    }
+    std::string text = fmt::format("{} of {} bytes", to_string(op), terms.bytes);
+    if (team::is_vector(terms)) {
+        text = fmt::format("{}v", to_string(op));
+        if (terms.bytes != 0) {
+            text += fmt::format(" with counts of digest {:012x}", terms.bytes);
+        }
+    }
+    const std::uint32_t identity = team::identity_of(terms);
+    if (identity != 0) {
+        text += fmt::format(" of {}", to_string(type_of_identity(identity)));
+        if (is_reduction(op)) {
+            text += fmt::format(" with {}", to_string(operator_of_identity(identity)));
+        }
+    }
+    if (is_rooted(op)) {
+        text += fmt::format(", root {}", team::root_of(terms));
+    }
+    if (team::is_reproducible(terms)) {
+        text += ", reproducible";
+    }
+    return text;
+}
 
 std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
                                           std::uint64_t last) {

@@ -6,8 +6,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace corymb::detail {
+
+/// A call as messages name it: "allreduce of 400 bytes of float64 with sum".
+[[nodiscard]] std::string describe(const team::CallTerms& terms);
 
 /// Compares what the ranks say about the last operations of a lane, up to number `last`; names the
 /// first in which they differ. None: those that have said something agree. O(ranks).

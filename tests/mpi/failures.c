@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong in the middle: `failures kill`, `abort`, `mismatch` or `returned`.
+// What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned` or
+// `longer`.
 #include <mpi.h>
 
 #include <signal.h>
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 20; ++i) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    double one = 1, sum = 0;
+    double one = 1, sum = 0, many[100] = {0};
     if (rank == 1 && strcmp(what, "kill") == 0) {
         raise(SIGKILL);
     } else if (rank == 1 && strcmp(what, "abort") == 0) {
@@ -29,6 +30,10 @@ int main(int argc, char** argv) {
         if (rank == 1 && i == 2 &&
             (strcmp(what, "mismatch") == 0 || strcmp(what, "returned") == 0)) {
             error = MPI_Bcast(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        } else if (strcmp(what, "longer") == 0) {
+            // Both lengths have their plans by then.
+            const int length = i == 0 || (i == 2 && rank == 0) ? 100 : 50;
+            error = MPI_Bcast(many, length, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         } else {
             error = MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         }

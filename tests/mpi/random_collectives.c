@@ -68,6 +68,18 @@ static MPI_Datatype make_gappy(void) {
     return type;
 }
 
+// Two ints in a row, made in two steps: such data is used where it lies.
+static MPI_Datatype make_row(void) {
+    MPI_Datatype pair, type;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_dup(pair, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&pair);
+    return type;
+}
+
+static MPI_Datatype row;
+
 static void add_times(void* a, void* b, int* count, MPI_Datatype* type) {
     (void)type;
     for (int i = 0; i < *count; ++i) {
@@ -82,8 +94,8 @@ static void move_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype 
     const int in_place = draw(3) == 0;
     // Ranks may describe the same data by different types.
     const int gaps = draw(4), has_gaps = gaps == 1 || (gaps == 2 && rank % 2 == 1);
-    MPI_Datatype type = has_gaps ? gappy : MPI_INT;
-    const int count = has_gaps ? elements : 2 * elements;
+    MPI_Datatype type = has_gaps ? gappy : gaps == 3 ? row : MPI_INT;
+    const int count = type != MPI_INT ? elements : 2 * elements;
     fill(in, bytes_max, rank, step);
     fill(mine, bytes_max, rank, step + 1);
     memcpy(theirs, mine, bytes_max);
@@ -250,6 +262,7 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &all[1]);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &all[2]); // In reverse order.
     MPI_Datatype gappy = make_gappy();
+    row = make_row();
     MPI_Op own;
     MPI_Op_create(add_times, 1, &own);
     for (int step = 0; step < steps; ++step) {
@@ -269,6 +282,7 @@ int main(int argc, char** argv) {
     }
     MPI_Op_free(&own);
     MPI_Type_free(&gappy);
+    MPI_Type_free(&row);
     MPI_Comm_free(&all[1]);
     MPI_Comm_free(&all[2]);
     int sum = 0;

@@ -157,6 +157,16 @@ def test_requests_that_differ_on_nodes(program: Program, nodes: str) -> None:
         assert re.search("call different operations|differ in operation", run.stderr), run.stderr
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_a_message_that_is_too_long_names_the_calls(program: Program, name: str) -> None:
+    """It has another call's size: no failure of the messages themselves."""
+    mpi = MPIS[name]
+    run = on_nodes(mpi, "01", program(mpi, "failures"), "longer")
+    assert run.returncode != 0
+    text = r"rank 1 \(node 1\), in broadcast.*, and rank 0 .* call different operations"
+    assert re.search(text, run.stderr), run.stderr
+
+
 def test_nodes_without_process_vm_readv(program: Program) -> None:
     """Ranks of a node that cannot copy out of each other's memory use shared cells."""
     mpi = MPIS["mpich"]
