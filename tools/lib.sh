@@ -89,8 +89,11 @@ system_python() {
     return 1
 }
 
+# Ctrl-C reaches a script and those that it runs: the one that a person has called says so.
+[ -n "${CORYMB_OUTERMOST_SCRIPT:-}" ] || export CORYMB_OUTERMOST_SCRIPT=$$
+
 interrupted() {
-    printf '\ncorymb: interrupted\n' >&2
+    [ "$CORYMB_OUTERMOST_SCRIPT" != $$ ] || printf '\ncorymb: interrupted\n' >&2
     trap - INT TERM
     exit 130
 }
