@@ -18,6 +18,10 @@ constexpr std::size_t mark_bytes = sizeof(std::int32_t);
 /// Data up to this is copied behind its mark: it costs less than a datatype of two pieces.
 constexpr std::size_t short_bytes = 4096;
 
+/// More than this has a message of its own behind its mark: MPICH sends a datatype of two pieces
+/// several times as slowly.
+constexpr std::size_t long_bytes = 65536;
+
 bool fits(std::size_t bytes) noexcept {
     return bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
 }
@@ -112,7 +116,8 @@ void MessageCarrier::free_communicators() noexcept {
 
 std::uint64_t MessageCarrier::take_slot() {
     if (free_.empty()) {
-        slots_.emplace_back().request = host().request_null;
+        Slot& made = slots_.emplace_back();
+        made.request = made.body = host().request_null;
         free_.reserve(slots_.size()); // For all of them to come back.
         return slots_.size() - 1;
     }
@@ -141,6 +146,17 @@ int MessageCarrier::frame(Slot& slot, void* data, std::size_t bytes, Framed& fra
 
 int MessageCarrier::send_framed(Slot& slot, const void* data, std::size_t bytes, int to,
                                 int channel, int mark) {
+    if (bytes > long_bytes) {
+        const std::int32_t alone = mark;
+        slot.front.resize(mark_bytes);
+        std::memcpy(slot.front.data(), &alone, mark_bytes);
+        const int sent =
+            host().Isend(slot.front.data(), static_cast<int>(mark_bytes), host().type_byte, to,
+                         channel, comms_[framed_comm], &slot.request);
+        return sent != MPI_SUCCESS ? sent
+                                   : host().Isend(data, static_cast<int>(bytes), host().type_byte,
+                                                  to, channel, comms_[framed_comm], &slot.body);
+    }
     Framed framed{};
     int result = frame(slot, const_cast<void*>(data), bytes, framed);
     if (result != MPI_SUCCESS) {
@@ -161,6 +177,15 @@ int MessageCarrier::send_framed(Slot& slot, const void* data, std::size_t bytes,
 
 int MessageCarrier::receive_framed(Slot& slot, void* data, std::size_t room, int from,
                                    int channel) {
+    if (room > long_bytes) {
+        slot.front.assign(mark_bytes, std::byte{0xFF});
+        const int posted =
+            host().Irecv(slot.front.data(), static_cast<int>(mark_bytes), host().type_byte, from,
+                         channel, comms_[framed_comm], &slot.request);
+        return posted != MPI_SUCCESS ? posted
+                                     : host().Irecv(data, static_cast<int>(room), host().type_byte,
+                                                    from, channel, comms_[framed_comm], &slot.body);
+    }
     Framed framed{};
     int result = frame(slot, data, room, framed);
     if (result != MPI_SUCCESS) {
@@ -183,7 +208,7 @@ int MessageCarrier::send(void* self, const void* data, std::size_t bytes, int to
         }
         *ticket = own.take_slot();
         Slot& slot = own.slots_[*ticket];
-        slot.is_receive = false;
+        slot.is_receive = slot.is_apart = false;
         if (is_framed(channel)) {
             return own.send_framed(slot, data, bytes, to, channel, mark);
         }
@@ -204,6 +229,7 @@ int MessageCarrier::receive(void* self, void* data, std::size_t room, int from, 
         *ticket = own.take_slot();
         Slot& slot = own.slots_[*ticket];
         slot.is_receive = true;
+        slot.is_apart = false;
         slot.room = room;
         if (is_framed(channel)) {
             return own.receive_framed(slot, data, room, from, channel);
@@ -221,16 +247,20 @@ int MessageCarrier::test(void* self, std::uint64_t ticket, int* done, std::size_
     Slot& slot = own.slots_[ticket];
     MPI_Status status{};
     int is_done = 0;
-    if (!may_be_complete(slot.request)) {
-        *done = 0;
-        return MPI_SUCCESS;
-    }
-    const int result = host().Test(&slot.request, &is_done, &status);
+    int result = MPI_SUCCESS;
+    do {
+        if (!may_be_complete(slot.request)) {
+            *done = 0;
+            return MPI_SUCCESS;
+        }
+        result = host().Test(&slot.request, &is_done, &status);
+    } while (result == MPI_SUCCESS && is_done != 0 && goes_on_with_body(slot));
     if (is_done != 0 || result != MPI_SUCCESS) {
         own.free_.push_back(ticket);
     }
     if (slot.is_receive && is_truncation(result)) { // Ranks have called different operations.
         slot.request = host().request_null;
+        give_up(slot.body, true);
         slot.front.clear();
         *done = 1;
         *bytes = slot.room + 1;
@@ -249,6 +279,27 @@ int MessageCarrier::test(void* self, std::uint64_t ticket, int* done, std::size_
     return result;
 }
 
+bool MessageCarrier::goes_on_with_body(Slot& slot) noexcept {
+    if (slot.body == host().request_null) {
+        return false;
+    }
+    slot.request = slot.body;
+    slot.body = host().request_null;
+    slot.is_apart = true;
+    return true;
+}
+
+void MessageCarrier::give_up(MPI_Request& request, bool is_receive) noexcept {
+    if (request == host().request_null) {
+        return;
+    }
+    if (is_receive) {
+        host().Cancel(&request);
+    }
+    host().Request_free(&request);
+    request = host().request_null;
+}
+
 void MessageCarrier::arrive(Slot& slot, const MPI_Status& status, std::size_t* bytes, int* mark) {
     int count = 0;
     host().Get_count(&status, host().type_byte, &count);
@@ -258,9 +309,9 @@ void MessageCarrier::arrive(Slot& slot, const MPI_Status& status, std::size_t* b
         return;
     }
     std::int32_t word = -1;
-    if (*bytes >= mark_bytes) {
+    if (slot.is_apart || *bytes >= mark_bytes) {
         std::memcpy(&word, slot.front.data(), mark_bytes);
-        *bytes -= mark_bytes;
+        *bytes -= slot.is_apart ? 0 : mark_bytes;
     }
     *mark = word;
     if (slot.front.size() > mark_bytes) {
@@ -275,11 +326,8 @@ void MessageCarrier::abandon(void* self, std::uint64_t ticket) noexcept {
         return;
     }
     Slot& slot = own.slots_[ticket];
-    if (slot.is_receive) {
-        host().Cancel(&slot.request);
-    }
-    host().Request_free(&slot.request);
-    slot.request = host().request_null;
+    give_up(slot.request, slot.is_receive);
+    give_up(slot.body, slot.is_receive);
     if (!slot.front.empty()) {
         keep_for_good(std::move(slot.front));
         slot.front.clear();

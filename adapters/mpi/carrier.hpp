@@ -2,7 +2,8 @@
 // Messages between nodes by the MPI below, on communicators of the adapter's own. Those of blocking
 // operations have their mark as tag, and a communicator for each of the two channels. Those of
 // nonblocking and persistent ones share one: the channel is their tag, and the mark goes before the
-// data.
+// data, or,
+// where that is long, in a message of its own.
 #pragma once
 
 #include "host.hpp"
@@ -50,7 +51,9 @@ private:
 
     struct Slot {
         MPI_Request request{};
+        MPI_Request body{}; ///< Of the data, where it comes after its mark.
         bool is_receive = false;
+        bool is_apart = false; ///< The mark has come, the data is a message of its own.
         /// The mark of a nonblocking operation's message, and its data, where that is short. Empty:
         /// it has none of these.
         std::vector<std::byte> front;
@@ -69,6 +72,8 @@ private:
                                   int channel, int mark);
     [[nodiscard]] int receive_framed(Slot& slot, void* data, std::size_t room, int from,
                                      int channel);
+    [[nodiscard]] static bool goes_on_with_body(Slot& slot) noexcept;
+    static void give_up(MPI_Request& request, bool is_receive) noexcept;
     static void arrive(Slot& slot, const MPI_Status& status, std::size_t* bytes, int* mark);
 
     static constexpr int framed_comm = 2;
