@@ -28,7 +28,7 @@ TEST(ProcessVectorTest, RandomCallsGiveWhatTheReferenceGives) {
 
 /// Short ones travel in other ways than long ones, also beside them.
 TEST(ProcessVectorTest, PartsOfAllLengthsFollowEachOther) {
-    const std::size_t lengths[] = {0, 1, 40, 41, 1000, 2048, 2049, 8192, 100'000};
+    const std::size_t lengths[] = {0, 1, 40, 41, 1000, 2048, 2049, 8192, 8193, 100'000};
     const auto length = [&](Rank from, Rank to, int round) {
         return lengths[static_cast<std::size_t>(from * 4 + to * 5 + round) % std::size(lengths)];
     };
