@@ -23,7 +23,7 @@ enum class Verdict : std::uint8_t { open, corymb, mpi };
 class Trial {
 public:
     /// The next call is the MPI's.
-    [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ >= calls_each; }
+    [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ / calls_each % 2 == 1; }
     /// Before the first call; throws std::bad_alloc.
     void reserve() {
         corymb_ns_.reserve(calls_each);
@@ -31,13 +31,15 @@ public:
     }
     /// A call is over, which took this rank so long.
     void add(std::int64_t ns) noexcept;
-    [[nodiscard]] bool is_over() const noexcept { return calls_ == 2 * calls_each; }
+    [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each; }
     /// Collective over the communicator, after the last call. All ranks find the same.
     [[nodiscard]] Verdict agree(MPI_Comm comm) noexcept;
 
 private:
-    /// The first of each is not counted: plans are made, memory is touched.
     static constexpr int calls_each = 8;
+    /// Two each, in turns. The first ones are not counted, in which plans are made and memory is
+    /// touched: large messages of an MPI may go through fresh memory for several calls.
+    static constexpr int visits = 4;
 
     int calls_ = 0;
     std::vector<std::int64_t> corymb_ns_;
