@@ -42,6 +42,14 @@ constexpr const char* names[] = {
     "Neighbor_alltoallw",
 };
 
+/// "-" where what was passed on did not say.
+std::string bytes_in(const Account::Key& what, const Account::Row& row) {
+    const Reason reason = std::get<Reason>(what);
+    const bool is_known = row.bytes > 0 || reason == Reason::none || reason == Reason::slower ||
+                          std::get<Operation>(what) == Operation::barrier;
+    return is_known ? std::to_string(row.bytes) : "-";
+}
+
 std::string name_of(Operation operation, Form form) {
     std::string name = names[static_cast<std::size_t>(operation)];
     if (form == Form::nonblocking) {
@@ -131,9 +139,9 @@ void print_summary(int world_rank, int world_size) noexcept {
                      "calls", "bytes", "time", "by corymb, or why not");
         for (const auto& [key, row] : rows) {
             const auto& [what, why] = key;
-            std::fprintf(stderr, "  %-24s %10" PRIu64 " %14" PRIu64 " %9.3f ms  %s\n",
+            std::fprintf(stderr, "  %-24s %10" PRIu64 " %14s %9.3f ms  %s\n",
                          name_of(std::get<Operation>(what), std::get<Form>(what)).c_str(),
-                         row.calls, row.bytes, static_cast<double>(row.ns) / 1e6,
+                         row.calls, bytes_in(what, row).c_str(), static_cast<double>(row.ns) / 1e6,
                          std::get<Reason>(what) == Reason::none ? "corymb"
                                                                 : ("MPI: " + why).c_str());
         }

@@ -38,7 +38,7 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
           MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on(Reason::no_team, count, type);
     }
     if (!is_valid(count, type) || !turn.is_rank(root)) {
         return turn.pass_on(Reason::arguments);
@@ -60,7 +60,8 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
            MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return in == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, out_count, out_type)
+                                  : turn.pass_on(Reason::no_team, in_count, in_type);
     }
     const bool is_root = turn.rank() == root;
     const bool in_place = in == MPI_IN_PLACE;
@@ -93,7 +94,8 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
             MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return out == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, in_count, in_type)
+                                   : turn.pass_on(Reason::no_team, out_count, out_type);
     }
     const bool is_root = turn.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
@@ -125,7 +127,7 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
               MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on(Reason::no_team, out_count, out_type);
     }
     const bool in_place = in == MPI_IN_PLACE;
     if (!is_valid(out_count, out_type) || (!in_place && !is_valid(in_count, in_type))) {

@@ -51,7 +51,7 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
     Turn turn(call, comm);
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused);
+        return turn.pass_on(how.refused, count, type);
     }
     if (is_aliased(in, out, count > 0)) {
         return turn.pass_on(Reason::arguments);
@@ -89,7 +89,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
     Turn turn(call, comm);
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused);
+        return turn.pass_on(how.refused, count, type);
     }
     const bool is_root = turn.rank() == root;
     if (!turn.is_rank(root) || (in == MPI_IN_PLACE && !is_root) ||
@@ -113,7 +113,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
     Turn turn(call, comm);
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused);
+        return turn.pass_on(how.refused, count, type);
     }
     if (is_aliased(in, out, count > 0)) {
         return turn.pass_on(Reason::arguments);

@@ -2,6 +2,7 @@
 #include "turn.hpp"
 
 #include "calls.hpp"
+#include "elements.hpp"
 #include "library.hpp"
 #include "outcome.hpp"
 #include "requests.hpp"
@@ -45,18 +46,36 @@ void Turn::begin() noexcept {
     group_->is_watched = group_->early_requests > 0 || is_explaining();
 }
 
-int Turn::pass_on(Reason reason) {
+/// Without a team the communicator has one.
+Reason Turn::own_reason(Reason reason) const noexcept {
+    if (has_team() || reason == Reason::no_translation) {
+        return reason;
+    }
+    const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
+    return is_early                              ? Reason::early
+           : group_->state == Group::State::team ? Reason::no_hook
+                                                 : group_->reason;
+}
+
+int Turn::pass_on(Reason reason, std::uint64_t bytes) {
     if (group_ == nullptr) {
         return call_.below();
     }
-    if (!has_team() && reason != Reason::no_translation) {
-        const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
-        reason = is_early                              ? Reason::early
-                 : group_->state == Group::State::team ? Reason::no_hook
-                                                       : group_->reason;
-    }
+    reason = own_reason(reason);
     const int result = call_.below();
-    note(reason, 0);
+    note(reason, bytes);
+    return result;
+}
+
+int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
+    if (group_ == nullptr || !is_explaining()) {
+        return pass_on(reason);
+    }
+    reason = own_reason(reason);
+    const int result = call_.below();
+    // The type is known to be one only now.
+    const bool has_data = result == MPI_SUCCESS && count > 0 && type != host().type_null;
+    note(reason, has_data ? static_cast<std::uint64_t>(count) * layout_of(type).size : 0);
     return result;
 }
 

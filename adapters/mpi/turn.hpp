@@ -33,14 +33,16 @@ public:
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
-    int pass_on(Reason reason);
+    int pass_on(Reason reason, std::uint64_t bytes = 0);
+    /// The same; this rank's part is `count` elements of `type`, which the summary has then.
+    int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
     /// `may_choose` is the same on all ranks, and so are `bytes` if it is true.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
         if (call_.form == Form::persistent && group_->cluster != nullptr &&
             !group_->carrier->take_own_lane()) [[unlikely]] {
-            return pass_on(Reason::no_tags);
+            return pass_on(Reason::no_tags, bytes);
         }
         if (call_.form != Form::blocking) [[unlikely]] {
             auto hand = [&] {
@@ -55,7 +57,8 @@ public:
         if (verdict == Verdict::corymb || !may_choose) [[likely]] {
             return finish(static_cast<corymb_status>(run()), bytes);
         }
-        return verdict == Verdict::mpi ? pass_on(Reason::slower) : attempt(bytes, Below(run));
+        return verdict == Verdict::mpi ? pass_on(Reason::slower, bytes)
+                                       : attempt(bytes, Below(run));
     }
 
 private:
@@ -85,6 +88,7 @@ private:
         return status;
     }
     corymb_status hand_to_program(Work&& work);
+    [[nodiscard]] Reason own_reason(Reason reason) const noexcept;
     void begin() noexcept;
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;

@@ -17,8 +17,8 @@ static_assert(sizeof(Address) <= line_payload_bytes);
 
 inline constexpr std::size_t enclosed_bytes = line_payload_bytes - sizeof(Address);
 
-/// Between processes up to so many go through a cell: before the kernel has begun to copy, they have
-/// been copied twice.
+/// Between processes up to so many go through a cell: before the kernel has begun to copy, they
+/// have been copied twice.
 inline constexpr std::size_t copied_bytes = cell_bytes;
 
 /// A short message that comes along with its address.
