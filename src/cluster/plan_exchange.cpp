@@ -27,9 +27,10 @@ PlanExchange::PlanExchange(Station& station, Mail& mail, const team::PlanKey& ke
 bool PlanExchange::advance() {
     for (;;) {
         switch (stage_) {
-        case Stage::beginning:
-            for (std::size_t i = 0; i < children_.size(); ++i) {
-                mail_->post(&votes_[i], 1, children_[i]);
+        case Stage::beginning: begin(); break;
+        case Stage::call:
+            if (!has_come(sizeof call_)) {
+                return false;
             }
             stage_ = Stage::votes;
             break;
@@ -62,6 +63,21 @@ bool PlanExchange::advance() {
         case Stage::over: return true;
         }
     }
+}
+
+/// A child that calls an operation whose plan it has may wait for this rank, which would wait for
+/// its vote: it is told of this call first.
+void PlanExchange::begin() {
+    for (const Rank child : children_) {
+        mail_->send(&call_, sizeof call_, child, mark_);
+    }
+    if (parent_ >= 0) {
+        mail_->post(&heard_, sizeof heard_, parent_);
+    }
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        mail_->post(&votes_[i], 1, children_[i]);
+    }
+    stage_ = parent_ >= 0 ? Stage::call : Stage::votes;
 }
 
 bool PlanExchange::collect() {

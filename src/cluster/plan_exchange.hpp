@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How all ranks come to the same plan: up a binomial tree over all of them goes whether their nodes
-// allow copies between processes, down goes what rank 0 has planned.
+// How all ranks come to the same plan: down a binomial tree over all of them goes which call it is
+// for, up goes whether their nodes allow copies between processes, down goes what rank 0 has planned.
 #pragma once
 
 #include "cluster/mail.hpp"
@@ -32,8 +32,9 @@ public:
     }
 
 private:
-    enum class Stage : std::uint8_t { beginning, votes, length, text, handing_on, over };
+    enum class Stage : std::uint8_t { beginning, call, votes, length, text, handing_on, over };
 
+    void begin();
     [[nodiscard]] bool collect();
     [[nodiscard]] bool has_come(std::size_t bytes);
     void vote();
@@ -45,8 +46,9 @@ private:
     int mark_;
     Stage stage_ = Stage::beginning;
     Rank parent_ = -1;
-    std::vector<Rank> children_;       ///< The nearest first.
-    std::vector<unsigned char> votes_; ///< Of the children, then the rank's own.
+    std::vector<Rank> children_;         ///< The nearest first.
+    unsigned char call_ = 0, heard_ = 0; ///< Only their marks matter.
+    std::vector<unsigned char> votes_;   ///< Of the children, then the rank's own.
     std::size_t voted_ = 0;
     std::uint64_t length_ = 0;
     std::string text_;

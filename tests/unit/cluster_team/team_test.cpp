@@ -370,6 +370,21 @@ TEST(ClusterTeam, NoticesCallsThatDiffer) {
     EXPECT_NE(thrown[1].find("call different operations"), std::string::npos) << thrown[1];
 }
 
+/// One rank has the plan and waits for data, the other asks for a plan first.
+TEST(ClusterTeam, NoticesACallThatIsNewElsewhere) {
+    std::vector<std::string> thrown;
+    on_nodes(
+        {0, 1},
+        [](ClusterTeam& team) {
+            std::vector<int> data(4);
+            team.broadcast(std::span(data), 0);
+            data.resize(team.rank() == 0 ? 4096 : 4);
+            team.broadcast(std::span(data), 0);
+        },
+        {}, &thrown);
+    EXPECT_NE(thrown[1].find("call different operations"), std::string::npos) << thrown[1];
+}
+
 TEST(ClusterTeam, NamesWhoDoesNotCome) {
     std::vector<std::string> thrown;
     on_nodes(
