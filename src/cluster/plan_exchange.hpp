@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How all ranks come to the same plan: down a binomial tree over all of them goes which call it is
-// for, up goes whether their nodes allow copies between processes, down goes what rank 0 has planned.
+// How all ranks come to the same plan: down a binomial tree over all of them goes for which call it
+// is, up whether their nodes allow copies between processes, down what rank 0 has planned.
 #pragma once
 
 #include "cluster/mail.hpp"
