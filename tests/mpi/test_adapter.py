@@ -32,8 +32,7 @@ def test_random_collectives(
     assert run.returncode == 0
     taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
     assert {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Gatherv"} <= taken
-    no_kernel = r"MPI_\w+ +\d+ +[1-9]\d* .* ms  MPI: no kernel for this datatype and operator"
-    assert re.search(no_kernel, run.stderr)
+    assert "MPI: no kernel for this datatype and operator" in run.stderr
 
 
 @pytest.mark.parametrize(("ranks", "level"), [(2, "multiple"), (3, "single")])
@@ -76,6 +75,8 @@ def test_python(mpirun: Mpirun) -> None:
     run = mpirun(mpi, 2, "--explain", mpi.python, HERE / "with_mpi4py.py")
     assert run.stdout == "right\n" * 2, run.stderr
     assert any("MPI_Allreduce " in line and "  corymb" in line for line in run.stderr.splitlines())
+    passed_on = r"MPI_Allreduce +\d+ +[1-9]\d* .* ms  MPI: the first calls"  # With their bytes.
+    assert re.search(passed_on, run.stderr)
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
