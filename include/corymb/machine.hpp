@@ -55,8 +55,8 @@ struct PairClass {
     std::int64_t pairs_sampled = 0;
 };
 
-/// value[i] belongs to count[i] (a number of messages, receivers or readers), for one pair class.
-/// Values are in the model's time unit and are totals (not per message).
+/// value[i] belongs to count[i] (a number of messages, receivers, readers or bytes), for one pair
+/// class. Values are in the model's time unit and are totals (not per message).
 struct Curve {
     int pair_class = 0;
     std::vector<int> count;
@@ -143,6 +143,9 @@ public:
     /// Two ranks hand each other a few bytes on one line (`Mechanism::exchange`): time of one
     /// meeting in a long sequence; count is 1.
     std::vector<Curve> exchange;
+    /// Long messages that follow each other through a channel of cells, out of one buffer into one:
+    /// time of one; count is its bytes. Empty: copies between cores are charged by `memory`.
+    std::vector<Curve> transfer;
     std::vector<MemoryLevel> memory;
     AccessModel access; ///< Of machines without coherent caches only.
     /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes

@@ -2,6 +2,7 @@
 #include "sim/charges.hpp"
 
 #include "sim/curve.hpp"
+#include "sim/transfer.hpp"
 
 #include <corymb/error.hpp>
 
@@ -57,8 +58,6 @@ double unit_ns(const Machine& machine) {
 Charges::Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes)
     : machine_(machine), placement_(placement),
       per_byte_(1 / (copy_gbs(machine, bytes) * unit_ns(machine))) {
-    const double own = own_copy_gbs(machine, bytes);
-    per_own_byte_ = own > 0 ? std::min(1 / (own * unit_ns(machine)), per_byte_) : per_byte_;
     std::vector<bool> taken(static_cast<std::size_t>(machine.size()), false);
     bool is_shared = false;
     for (const int pu : placement) {
@@ -73,6 +72,11 @@ Charges::Charges(const Machine& machine, std::span<const int> placement, std::ui
     if (is_shared) {
         find_shared_costs();
     }
+    if (const auto measured = slowest_transfer(machine, taken, bytes)) {
+        per_byte_ = *measured;
+    }
+    const double own = own_copy_gbs(machine, bytes);
+    per_own_byte_ = own > 0 ? std::min(1 / (own * unit_ns(machine)), per_byte_) : per_byte_;
 }
 
 void Charges::find_shared_costs() {

@@ -15,7 +15,8 @@ namespace corymb::sim {
 /// Costs between the ranks of a placement, in the model's unit. Keeps references to its arguments.
 class Charges {
 public:
-    /// `bytes` is the whole payload: it decides which memory level copies run at.
+    /// `bytes` is the whole payload: it decides at which point of the transfer curves of the
+    /// placement's pairs copies run or, without such curves, at which memory level.
     /// Throws Errc::invalid_argument for a PU that the machine does not have.
     Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes);
 

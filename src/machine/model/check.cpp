@@ -319,6 +319,7 @@ void Machine::check() const {
     check_curves("receive_batch", receive_batch, classes.size());
     check_curves("shared_line", shared_line, classes.size());
     check_curves("exchange", exchange, classes.size());
+    check_curves("transfer", transfer, classes.size());
     check_memory(memory);
     check_access(access, classes.size());
     check_time("step_overhead", step_overhead);

@@ -233,11 +233,11 @@ Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",     "name",    "source",        "created",     "assumption",
-                     "unit",       "unit_ns", "fingerprint",   "quality",     "topology",
-                     "classes",    "group",   "group_class",   "send",        "receive",
-                     "send_batch", "fan_out", "receive_batch", "shared_line", "exchange",
-                     "memory",     "access",  "step_overhead"});
+    root.allow_only({"schema",     "name",    "source",        "created",      "assumption",
+                     "unit",       "unit_ns", "fingerprint",   "quality",      "topology",
+                     "classes",    "group",   "group_class",   "send",         "receive",
+                     "send_batch", "fan_out", "receive_batch", "shared_line",  "exchange",
+                     "transfer",   "memory",  "access",        "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -261,6 +261,7 @@ Machine machine_from_json(std::string_view text) {
     machine.receive_batch = curves(root, "receive_batch");
     machine.shared_line = curves(root, "shared_line");
     machine.exchange = curves(root, "exchange");
+    machine.transfer = curves(root, "transfer");
     machine.memory = memory_levels(root);
     if (const auto view = root.find("access")) {
         machine.access = access(*view);

@@ -179,8 +179,12 @@ std::string to_json(const Machine& machine) {
     out["receive_batch"] = curves(machine.receive_batch);
     out["shared_line"] = curves(machine.shared_line);
     out["exchange"] = curves(machine.exchange);
+    // What few models have is left out of the others, whose identity would change.
+    if (!machine.transfer.empty()) {
+        out["transfer"] = curves(machine.transfer);
+    }
     out["memory"] = memory_levels(machine.memory);
-    if (machine.access.present()) { // Else the identity of other models would change.
+    if (machine.access.present()) {
         out["access"] = access_json(machine.access);
     }
     out["step_overhead"] = machine.step_overhead;

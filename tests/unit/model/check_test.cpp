@@ -325,6 +325,14 @@ TEST(Check, CurvesAndMemory) {
               [](Machine& m) {
                   m.fan_out[0].value[0] = -1;
               }},
+             {"transfer[0].pair_class",
+              [](Machine& m) {
+                  m.transfer[0].pair_class = 2;
+              }},
+             {"transfer[0].value[0]",
+              [](Machine& m) {
+                  m.transfer[0].value[0] = nan;
+              }},
              {"memory[1].level",
               [](Machine& m) {
                   m.memory[1].level.clear();

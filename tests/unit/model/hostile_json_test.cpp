@@ -80,6 +80,9 @@ TEST(HostileJson, WrongSizes) {
     expect_field(with("\"send\": [", "[0,8.25,3,7.5],", ""), "send");
     expect_field(with("\"send\": [", "[0,8.25,3,7.5]", "7"), "send[0]");
     expect_field(with("send_batch", "[1,2,4]", "[1,2]"), "send_batch[0]");
+    expect_field(with("transfer", "[65536,1048576]", "[65536]"), "transfer[0]");
+    expect_field(with("transfer", "65536", "4294967296"), "transfer[0].count[0]");
+    expect_field(with("transfer", "120000.5", "1e300"), "transfer[0].value[1]");
     std::string many = "[";
     for (int i = 0; i < 100'000; ++i) {
         many += "{\"cpu\":" + std::to_string(i) + "},";

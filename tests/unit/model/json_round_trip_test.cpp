@@ -92,6 +92,7 @@ void expect_same(const Machine& a, const Machine& b) {
     expect_same(a.receive_batch, b.receive_batch);
     expect_same(a.shared_line, b.shared_line);
     expect_same(a.exchange, b.exchange);
+    expect_same(a.transfer, b.transfer);
     ASSERT_EQ(a.memory.size(), b.memory.size());
     for (std::size_t i = 0; i < a.memory.size(); ++i) {
         EXPECT_EQ(a.memory[i].level, b.memory[i].level);

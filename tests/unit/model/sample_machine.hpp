@@ -39,6 +39,7 @@ inline Machine sample_machine() {
     machine.receive_batch = {{1, {1, 3}, {30, 70}}};
     machine.shared_line = {{1, {1, 2, 3}, {38, 45, 50}}};
     machine.exchange = {{0, {1}, {21}}, {1, {1}, {44}}};
+    machine.transfer = {{1, {65536, 1 << 20}, {5000, 120000.5}}};
     machine.memory = {{"l1", 16384, 100, 50, 40.5}, {"dram", 1 << 28, 10, 8, 6}};
     machine.step_overhead = 1.25;
     machine.quality = {true, true, false, 0.04, 0.01, 0.42, 19.8, 30, {"A remark."}};

@@ -175,6 +175,71 @@ TEST(Simulate, BandwidthIsThatOfTheFirstSharedLevelThatFits) {
     EXPECT_NEAR(time_of(10000), 10000 / 20.0 / 0.5, 1e-6);
 }
 
+TEST(Simulate, CopiesBetweenCoresFollowTheTransferCurve) {
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.memory = {{.level = "l3", .working_set_bytes = 1 << 24, .copy_gbs = 4}};
+    const auto time_of = [&](std::uint64_t bytes) {
+        return simulate(one_message(Mechanism::cells, bytes), machine, in_order(2), bytes)
+                   .finish[1] -
+               send_cost - receive_cost;
+    };
+    constexpr int kibi = 1024;
+    EXPECT_NEAR(time_of(64 * kibi), 72 * kibi / 4.0, 1e-6) << "a cell more, behind the sender";
+    machine.transfer = {
+        {.pair_class = 0, .count = {64 * kibi, 1024 * kibi}, .value = {6553.6, 209'715.2}}};
+    EXPECT_NEAR(time_of(64 * kibi), 72 * kibi * 0.1, 1e-6);
+    EXPECT_NEAR(time_of(1024 * kibi), 1032 * kibi * 0.2, 1e-3);
+    EXPECT_NEAR(time_of(256 * kibi), 264 * kibi * 0.15, 1e-3) << "halfway, by the logarithm";
+    EXPECT_NEAR(time_of(4096 * kibi), 4104 * kibi * 0.2, 1e-3);
+    EXPECT_NEAR(time_of(1000), 2000 * 0.1, 1e-6);
+    machine.unit = TimeUnit::cycles;
+    machine.unit_ns = 0.5;
+    EXPECT_NEAR(time_of(64 * kibi), 72 * kibi * 0.1, 1e-6) << "the curve is in the model's unit";
+}
+
+TEST(Simulate, TheSlowestTransferOfThePlacementCounts) {
+    constexpr std::uint64_t bytes = 8000;
+    Machine machine = uniform_machine(4, send_cost, receive_cost);
+    machine.classes.resize(3, machine.classes.front());
+    machine.group = {0, 0, 1, 2};
+    machine.group_class = {0, 1, 2, 1, -1, 2, 2, 2, -1};
+    machine.transfer = {{.pair_class = 0, .count = {65536}, .value = {0.05 * 65536}},
+                        {.pair_class = 1, .count = {65536}, .value = {0.2 * 65536}}};
+    const auto per_byte = [&](const std::vector<int>& placement) {
+        Plan plan = line_broadcast(static_cast<Rank>(placement.size()));
+        plan.bytes_max = bytes;
+        for (auto& steps : plan.steps) {
+            for (Step& step : steps) {
+                step.via = Mechanism::cells;
+            }
+        }
+        const double copies = 2.0 * static_cast<double>(placement.size() - 1); // Two a hop.
+        return (simulate(plan, machine, placement, bytes).makespan -
+                simulate(plan, machine, placement, 8).makespan) /
+               (copies * bytes);
+    };
+    EXPECT_NEAR(per_byte({0, 1}), 0.05, 1e-9);
+    EXPECT_NEAR(per_byte({0, 2}), 0.2, 1e-9);
+    EXPECT_NEAR(per_byte({0, 1, 2}), 0.2, 1e-9);
+    EXPECT_NEAR(per_byte({0, 1, 3}), 0.05, 1e-9) << "one class has no curve";
+    EXPECT_NEAR(per_byte({0, 3}), default_per_byte, 1e-9) << "none has a curve";
+    EXPECT_NEAR(per_byte({0, 0}), default_per_byte, 1e-9) << "one PU has no pair";
+}
+
+TEST(Simulate, CopiesWithinARankAreNotSlowerThanBetweenCores) {
+    constexpr std::uint64_t bytes = 10'000;
+    Plan plan = empty_plan(Collective::allreduce, 2, 1, bytes);
+    for (auto& steps : plan.steps) {
+        steps = {make_step(StepKind::copy, -1, Mechanism::none, {Buffer::input, 0, 1},
+                           {Buffer::output, 0, 1})};
+    }
+    Machine machine = uniform_machine(2, send_cost, receive_cost);
+    machine.memory = {{.level = "l2", .working_set_bytes = 1 << 20, .copy_gbs = 40}};
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).makespan, bytes / 40.0, 1e-6);
+    machine.transfer = {{.pair_class = 0, .count = {65536}, .value = {655.36}}};
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), bytes).makespan, bytes / 100.0, 1e-6);
+}
+
 TEST(Simulate, WhatAPeerJustWroteTakesTwiceAsLongToPull) {
     constexpr std::uint64_t bytes = 10000;
     Machine machine = uniform_machine(2, send_cost, receive_cost);

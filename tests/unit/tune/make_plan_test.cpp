@@ -80,6 +80,32 @@ TEST(MakePlan, MeetsOnOneLineOnlyWhereThatWasMeasured) {
     }
 }
 
+/// Whether some step of the plan goes that way.
+bool goes_via(const Plan& plan, Mechanism via) {
+    return std::ranges::any_of(plan.steps, [via](const std::vector<Step>& steps) {
+        return std::ranges::count(steps, via, &Step::via) > 0;
+    });
+}
+
+TEST(MakePlan, ProcessesPullWhereCellsAreSlower) {
+    constexpr std::uint64_t bytes = 32 << 10;
+    Machine machine = uniform_machine(2, 20, 60);
+    machine.memory = {{.level = "l3", .working_set_bytes = 1 << 24, .copy_gbs = 4}};
+    machine.kernel_copy = {600, 13};
+    const auto chosen = [&](double gbs) {
+        machine.transfer = {{.pair_class = 0, .count = {1 << 16}, .value = {(1 << 16) / gbs}}};
+        PlanRequest request = request_of(Collective::broadcast, bytes);
+        request.pull = true;
+        return make_plan(machine, request).plan;
+    };
+    const Plan fast = chosen(15);
+    EXPECT_TRUE(goes_via(fast, Mechanism::cells)) << fast.algorithm;
+    EXPECT_FALSE(goes_via(fast, Mechanism::pull)) << fast.algorithm;
+    const Plan slow = chosen(4);
+    EXPECT_TRUE(goes_via(slow, Mechanism::pull)) << slow.algorithm;
+    EXPECT_FALSE(goes_via(slow, Mechanism::cells)) << slow.algorithm;
+}
+
 TEST(MakePlan, KeepsTheBestOfItsPortfolio) {
     Random random(1);
     for (const Collective op : operations) {
