@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/discover/curves.hpp"
 
+#include "machine/discover/star.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -10,30 +12,6 @@ namespace corymb::discover {
 namespace {
 
 constexpr int counts[] = {1, 2, 4, 8, 16};
-
-/// A PU and those others that are in the class as seen from it.
-struct Star {
-    int centre = -1;
-    std::vector<int> partners; ///< PU indexes.
-};
-
-/// The PU with the most partners in the class, at most 16 of them.
-Star largest_star(const Machine& machine, int pair_class) {
-    constexpr std::size_t partners_max = 16;
-    Star best;
-    for (int centre = 0; centre < machine.size() && best.partners.size() < partners_max; ++centre) {
-        std::vector<int> partners;
-        for (int other = 0; other < machine.size() && partners.size() < partners_max; ++other) {
-            if (other != centre && machine.class_of(centre, other) == pair_class) {
-                partners.push_back(other);
-            }
-        }
-        if (partners.size() > best.partners.size()) {
-            best = {centre, std::move(partners)};
-        }
-    }
-    return best;
-}
 
 void append(Curve& curve, int count, double value) {
     if (std::isfinite(value) && value >= 0) {

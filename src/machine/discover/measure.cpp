@@ -8,9 +8,11 @@
 #include "machine/discover/noise.hpp"
 #include "machine/discover/pair_table.hpp"
 #include "machine/discover/sentinels.hpp"
+#include "machine/discover/stream_probe.hpp"
 #include "machine/discover/survey.hpp"
 #include "machine/discover/this_machine.hpp"
 #include "machine/discover/topology_reader.hpp"
+#include "machine/discover/transfers.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
@@ -19,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,6 +34,7 @@ using namespace discover;
 constexpr double pairs_until = 0.65;
 constexpr double curves_until = 0.85;
 constexpr double bandwidth_until = 0.95;
+constexpr double visit_share = 0.03; // Of each visit of transfers, after these parts.
 
 class Measurement {
 public:
@@ -51,6 +55,10 @@ public:
             pairs();
         }
         bandwidth();
+        if (transfers_) {
+            transfers(bandwidth_until);
+            machine_.transfer = transfers_->curves();
+        }
         conclude();
         machine_.check();
         return std::move(machine_);
@@ -124,7 +132,13 @@ private:
             fall_back_to_topology();
             return;
         }
+        transfers_.emplace(machine_, available_memory(),
+                           [this](int from, int to, std::int64_t bytes) {
+                               return StreamProbe(crew_, scale_).time_of(from, to, bytes);
+                           });
+        transfers(pairs_until);
         curves();
+        transfers(curves_until);
         if (machine_.quality.pinned) {
             enter(curves_until, "sentinel pairs");
             judge_sentinels(sentinels.changed(), sentinels.count());
@@ -177,6 +191,16 @@ private:
         measure_curves(machine_, group, [this](double done) {
             enter(pairs_until + (curves_until - pairs_until) * done, "bursts and shared lines");
             return share_spent() < curves_until;
+        });
+        throw_if_refused();
+    }
+
+    /// Another visit, after the part that goes on until `share`.
+    void transfers(double share) {
+        enter(share, "long messages");
+        transfers_->visit([&](std::int64_t bytes) {
+            throw_if_refused();
+            return probe_.elapsed_s() + StreamProbe::slow_s(bytes) < end_s(share + visit_share);
         });
         throw_if_refused();
     }
@@ -286,6 +310,7 @@ private:
     DriftCheck drift_;
     std::optional<CpuTimes> times_before_;
     LineProbe probe_;
+    std::optional<Transfers> transfers_; // When pairs were measured.
     std::int64_t batches_ = 0;
     std::int64_t dropped_ = 0;
 };

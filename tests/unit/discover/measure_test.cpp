@@ -62,6 +62,11 @@ TEST(Measure, GivesAModelOfThisMachineWithinTheBudget) {
         EXPECT_FALSE(machine.quality.remarks.empty());
         return;
     }
+    for (const Curve& curve : machine.transfer) {
+        EXPECT_GE(curve.count.front(), 1 << 16);
+        EXPECT_LE(curve.count.back(), 1 << 24);
+        EXPECT_GT(curve.value.front(), 0);
+    }
     for (const PairClass& pair_class : machine.classes) {
         const double parts = 2 * (pair_class.send.median + pair_class.receive.median);
         EXPECT_GT(parts, 0);
