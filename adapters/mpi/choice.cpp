@@ -32,9 +32,29 @@ Verdict Trial::agree(MPI_Comm comm) noexcept {
     const Host& mpi = host();
     if (mpi.Allreduce(mine.data(), longest.data(), 2, mpi.type_uint64, mpi.op_max, comm) !=
         MPI_SUCCESS) {
+        calls_until_next_ = 0;
         return Verdict::corymb; // The communicator is of no use to anybody now.
     }
-    return longest[1] * 100 < longest[0] * part_of_hundred ? Verdict::mpi : Verdict::corymb;
+    const auto [corymb_ns, mpi_ns] = longest;
+    const Verdict verdict =
+        mpi_ns * 100 < corymb_ns * part_of_hundred ? Verdict::mpi : Verdict::corymb;
+    plan_next(verdict, corymb_ns, mpi_ns);
+    return verdict;
+}
+
+void Trial::plan_next(Verdict verdict, std::uint64_t corymb_ns, std::uint64_t mpi_ns) noexcept {
+    constexpr int most_growth = 12;
+    // An MPI may need some dozens of calls of its own before it is at its best, so corymb is
+    // doubted soon. Once the MPI has won, every call of corymb's is a loss.
+    const bool is_corymb = verdict == Verdict::corymb;
+    const bool is_close = is_corymb ? mpi_ns < 4 * corymb_ns : corymb_ns < 2 * mpi_ns;
+    const std::uint32_t first = is_corymb ? 64 : 512;
+    const int growth = std::min(is_corymb ? trials_ : 3 * trials_, most_growth);
+    calls_until_next_ = is_close ? first << growth : 0;
+    ++trials_;
+    calls_ = visits / 2 * calls_each;
+    corymb_ns_.clear();
+    mpi_ns_.clear();
 }
 
 } // namespace corymb::mpi

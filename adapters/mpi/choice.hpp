@@ -24,7 +24,7 @@ class Trial {
 public:
     /// The next call is the MPI's.
     [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ / calls_each % 2 == 1; }
-    /// Before the first call; throws std::bad_alloc.
+    /// Before each call; throws std::bad_alloc.
     void reserve() {
         corymb_ns_.reserve(calls_each);
         mpi_ns_.reserve(calls_each);
@@ -34,14 +34,22 @@ public:
     [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each; }
     /// Collective over the communicator, after the last call. All ranks find the same.
     [[nodiscard]] Verdict agree(MPI_Comm comm) noexcept;
+    /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
+    /// trial.
+    [[nodiscard]] std::uint32_t calls_until_next() const noexcept { return calls_until_next_; }
 
 private:
+    void plan_next(Verdict verdict, std::uint64_t corymb_ns, std::uint64_t mpi_ns) noexcept;
+
     static constexpr int calls_each = 8;
     /// Two each, in turns. The first ones are not counted, in which plans are made and memory is
-    /// touched: large messages of an MPI may go through fresh memory for several calls.
+    /// touched: large messages of an MPI may go through fresh memory for several calls. Later
+    /// trials have one each.
     static constexpr int visits = 4;
 
     int calls_ = 0;
+    int trials_ = 0; ///< That are over.
+    std::uint32_t calls_until_next_ = 0;
     std::vector<std::int64_t> corymb_ns_;
     std::vector<std::int64_t> mpi_ns_;
 };
@@ -49,21 +57,32 @@ private:
 /// Of one communicator. `bytes` must be the same on all ranks.
 class Choice {
 public:
-    [[nodiscard]] Verdict of(Operation operation, std::uint64_t bytes) const noexcept {
-        return verdicts_[place(operation, bytes)];
+    /// Who does the next call.
+    [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes) noexcept {
+        State& state = states_[place(operation, bytes)];
+        if (state.calls_left != 0 && --state.calls_left == 0) [[unlikely]] {
+            state.verdict = Verdict::open;
+        }
+        return state.verdict;
     }
     /// The trial of what is open; throws std::bad_alloc.
     [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes) {
         return trials_[place(operation, bytes)];
     }
+    /// After its trial.
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
-        verdicts_[place(operation, bytes)] = verdict;
-        trials_.erase(place(operation, bytes));
+        const std::size_t where = place(operation, bytes);
+        states_[where] = {verdict, trials_[where].calls_until_next()};
     }
     /// Nothing is tried.
-    void give_all_to_corymb() noexcept { verdicts_.fill(Verdict::corymb); }
+    void give_all_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
 
 private:
+    struct State {
+        Verdict verdict = Verdict::open;
+        std::uint32_t calls_left = 0; ///< Until the next trial; 0: there is none.
+    };
+
     static constexpr std::size_t size_classes = 65; ///< Powers of two.
     static constexpr std::size_t operations = 22;
 
@@ -72,7 +91,7 @@ private:
                static_cast<std::size_t>(std::bit_width(bytes));
     }
 
-    std::array<Verdict, operations * size_classes> verdicts_{};
+    std::array<State, operations * size_classes> states_{};
     std::map<std::size_t, Trial> trials_;
 };
 

@@ -53,8 +53,9 @@ public:
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
-        const Verdict verdict = group_->choice.of(call_.operation, bytes);
-        if (verdict == Verdict::corymb || !may_choose) [[likely]] {
+        const Verdict verdict =
+            may_choose ? group_->choice.next(call_.operation, bytes) : Verdict::corymb;
+        if (verdict == Verdict::corymb) [[likely]] {
             return finish(static_cast<corymb_status>(run()), bytes);
         }
         return verdict == Verdict::mpi ? pass_on(Reason::slower, bytes)

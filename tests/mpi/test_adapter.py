@@ -88,6 +88,17 @@ def test_the_faster_one_is_found(mpi: Mpi, program: Program, mpirun: Mpirun) -> 
     assert re.search(r"MPI_Barrier .* MPI: tried, to see which", run.stderr)
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_what_is_close_is_tried_again(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Eight calls more go to the MPI after 64 and after 128, if it was close, or none."""
+    calls = 3 + 32 + 64 + 16 + 128 + 16  # The first three come before the team.
+    run = mpirun(mpi, 2, "--explain", program(mpi, "repeated"), calls, CORYMB_MPI="")
+    assert run.stdout == f"{calls} calls, 0 wrong bytes\n", run.stderr
+    tried = re.search(r"MPI_Bcast +(\d+) .* MPI: tried, to see which", run.stderr)
+    assert tried
+    assert int(tried[1]) in (16, 24, 32)
+
+
 def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:
     mpi = MPIS["mpich"]
     path = program(mpi, "random_collectives")
