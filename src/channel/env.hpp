@@ -7,6 +7,7 @@
 //                 always named, there are no operators;
 //   Bytes<N>      plain memory of a shared slot: put copies in, view gives it for reading; the
 //                 explorer checks that every access is ordered against those of other threads;
+//                 Bytes<N>::Writer is what a sender remembers of the copies that it has made;
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
 //                 (nothing in production, a race check in the explorer);
 //   read_process  a copy out of another process's memory (only the engine needs it);
@@ -19,6 +20,7 @@
 
 #include "base/copy_bytes.hpp"
 #include "base/futex.hpp"
+#include "base/handover.hpp"
 #include "base/membarrier.hpp"
 #include "base/reach.hpp"
 #include "base/remote_memory.hpp"
@@ -27,6 +29,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace corymb::channel {
 
@@ -67,6 +70,16 @@ struct StandardEnv {
     template <std::size_t N>
     class Bytes {
     public:
+        struct PlainWriter {
+            static void copy(void* to, const void* from, std::size_t count) noexcept {
+                copy_bytes(to, from, count);
+            }
+        };
+        using Writer = std::conditional_t<(N < Handover::least_bytes), PlainWriter, Handover>;
+
+        void put(const void* from, std::size_t count, Writer& writer) noexcept {
+            writer.copy(bytes_.data(), from, count);
+        }
         void put(const void* from, std::size_t count) noexcept {
             copy_bytes(bytes_.data(), from, count);
         }

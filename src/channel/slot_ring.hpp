@@ -26,7 +26,7 @@
 //
 // Order:
 //   P1: release store of slot[i].word in send -> acquire load in the receiver's wait: publishes the
-//       payload.
+//       payload. What a Writer has written past the caches it has fenced itself.
 //   P2: release store of `consumed` in release -> acquire load in the sender's wait for room: the
 //       receiver's reads of the slot come before the sender's next writes to it.
 //   P3: the same through the credit in P1's word of the opposite ring.
@@ -83,7 +83,7 @@ public:
             return false;
         }
         auto& slot = ring_->slot[sent_ % Ring::slot_count];
-        slot.payload.put(from, count);
+        slot.payload.put(from, count, writer_);
         ++sent_;
         slot.word.store(numbered(sent_ & number_mask, signature) | (credit << 32U),
                         std::memory_order_release); // P1 release, P3 release
@@ -122,6 +122,8 @@ private:
     Ring* ring_ = nullptr;
     std::uint64_t sent_ = 0;
     std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
+    [[no_unique_address]]
+    typename Env::template Bytes<Ring::payload_bytes>::Writer writer_;
 };
 
 /// The receiver's private end.

@@ -92,6 +92,11 @@ struct ExplorerEnv {
     template <std::size_t N>
     class Bytes {
     public:
+        struct Writer {};
+        void put(const void* from, std::size_t count, Writer& /*writer*/,
+                 Where where = Where::current()) noexcept {
+            put(from, count, where);
+        }
         void put(const void* from, std::size_t count, Where where = Where::current()) noexcept {
             Explorer::current().note(bytes_.data(), count, true, where);
             std::memcpy(bytes_.data(), from, count);

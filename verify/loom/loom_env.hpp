@@ -87,6 +87,8 @@ struct LoomEnv {
         Bytes& operator=(const Bytes&) = delete;
         ~Bytes() { loom_cell_free(cell_); }
 
+        struct Writer {};
+        void put(const void* from, std::size_t count, Writer& /*writer*/) { put(from, count); }
         void put(const void* from, std::size_t count) {
             loom_cell_access(cell_, true);
             std::memcpy(bytes_.data(), from, count);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/copy_bytes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb {
+
+/// The same as `copy_bytes`: whole lines of the target are written to memory, where the processor
+/// can, and not fetched before. A release store that follows comes after all of it.
+void copy_past_caches(void* to, const void* from, std::size_t count) noexcept;
+
+/// How one thread copies into memory that another core has read before and will read again, by how
+/// long that takes: as ever, or past the caches. A core that writes what another has read must ask
+/// for each line. Between cores that share a cache that is soon done; between others it takes
+/// several times as long as writing the lines to memory, from where the reader then has them.
+/// Which of the two it is, is asked again and again: virtual processors move. Not thread-safe.
+class Handover {
+public:
+    /// Shorter copies are made as ever.
+    static constexpr std::size_t least_bytes = 4096;
+
+    /// A release store that follows comes after all of it.
+    void copy(void* to, const void* from, std::size_t count) noexcept {
+        if (count < least_bytes) {
+            copy_bytes(to, from, count);
+        } else {
+            copy_long(to, from, count);
+        }
+    }
+
+private:
+    /// Between two that are timed; of the others a look takes a small part.
+    static constexpr std::uint32_t looks_apart = 8;
+    static constexpr std::uint32_t looks_apart_past_caches = 64;
+
+    void copy_long(void* to, const void* from, std::size_t count) noexcept;
+    void look(void* to, const void* from, std::size_t count) noexcept;
+
+    std::uint32_t until_look_ = looks_apart; ///< First come those that touch fresh memory.
+    bool is_past_caches_ = false;
+};
+
+} // namespace corymb
