@@ -25,7 +25,7 @@ void Trial::add(std::int64_t ns) noexcept {
     ++calls_;
 }
 
-Verdict Trial::agree(MPI_Comm comm) noexcept {
+Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
     // Of a rooted operation the rank that takes longest says how many go through in a second.
     const std::array<std::uint64_t, 2> mine{median(corymb_ns_), median(mpi_ns_)};
     std::array<std::uint64_t, 2> longest{};
@@ -36,21 +36,24 @@ Verdict Trial::agree(MPI_Comm comm) noexcept {
         return Verdict::corymb; // The communicator is of no use to anybody now.
     }
     const auto [corymb_ns, mpi_ns] = longest;
-    const Verdict verdict =
-        mpi_ns * 100 < corymb_ns * part_of_hundred ? Verdict::mpi : Verdict::corymb;
-    plan_next(verdict, corymb_ns, mpi_ns);
-    return verdict;
+    const bool is_mpi = mpi_ns * 100 < corymb_ns * part_of_hundred;
+    const Verdict winner = is_mpi ? Verdict::mpi : Verdict::corymb;
+    plan_next(winner, is_mpi ? mpi_ns : corymb_ns, is_mpi ? corymb_ns : mpi_ns, bytes);
+    return winner;
 }
 
-void Trial::plan_next(Verdict verdict, std::uint64_t corymb_ns, std::uint64_t mpi_ns) noexcept {
+void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
+                      std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t long_message = 4096;
     constexpr int most_growth = 12;
-    // An MPI may need some dozens of calls of its own before it is at its best, so corymb is
-    // doubted soon. Once the MPI has won, every call of corymb's is a loss.
-    const bool is_corymb = verdict == Verdict::corymb;
-    const bool is_close = is_corymb ? mpi_ns < 4 * corymb_ns : corymb_ns < 2 * mpi_ns;
+    // An MPI may need some dozens of calls of its own before it is at its best, above all where it
+    // touches fresh memory, so corymb is doubted soon. Once the MPI has won, every call of corymb's
+    // is a loss.
+    const bool is_corymb = winner == Verdict::corymb;
+    const std::uint64_t close = !is_corymb ? 2 : bytes < long_message ? 4 : 8;
     const std::uint32_t first = is_corymb ? 64 : 512;
     const int growth = std::min(is_corymb ? trials_ : 3 * trials_, most_growth);
-    calls_until_next_ = is_close ? first << growth : 0;
+    calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
     ++trials_;
     calls_ = visits / 2 * calls_each;
     corymb_ns_.clear();

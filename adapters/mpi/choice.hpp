@@ -32,14 +32,17 @@ public:
     /// A call is over, which took this rank so long.
     void add(std::int64_t ns) noexcept;
     [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each; }
-    /// Collective over the communicator, after the last call. All ranks find the same.
-    [[nodiscard]] Verdict agree(MPI_Comm comm) noexcept;
+    /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
+    /// ranks find the same.
+    [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
     /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial.
     [[nodiscard]] std::uint32_t calls_until_next() const noexcept { return calls_until_next_; }
 
 private:
-    void plan_next(Verdict verdict, std::uint64_t corymb_ns, std::uint64_t mpi_ns) noexcept;
+    /// `slower_ns` is the loser's time, `faster_ns` the winner's.
+    void plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
+                   std::uint64_t bytes) noexcept;
 
     static constexpr int calls_each = 8;
     /// Two each, in turns. The first ones are not counted, in which plans are made and memory is

@@ -102,7 +102,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
         result = finish(status, bytes);
     }
     if (result == MPI_SUCCESS && trial->is_over()) {
-        choice.settle(call_.operation, bytes, trial->agree(group_->comm));
+        choice.settle(call_.operation, bytes, trial->agree(group_->comm, bytes));
     }
     return result;
 }
