@@ -79,6 +79,16 @@ KernelCopy without_warm_caches(const KernelCopy& measured) {
     return {measured.start_ns, 1 / (1 / measured.gbs + 1 / ordinary_gbs)};
 }
 
+/// Where nothing says how fast payloads go through cells: as fast as the kernel's copies, for the
+/// receiver's part of the work is the same, and the sender's is done meanwhile. In nanoseconds, as
+/// models of this machine are.
+void assume_transfers(Machine& machine) {
+    constexpr int bytes = 64 << 10;
+    for (int index = 0; index < static_cast<int>(machine.classes.size()); ++index) {
+        machine.transfer.push_back({index, {bytes}, {bytes / machine.kernel_copy.gbs}});
+    }
+}
+
 /// PU index of each rank: of the CPUs given, else the model's first ones; empty when the ranks do
 /// not have one PU each.
 std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cpus, int size) {
@@ -123,6 +133,9 @@ Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where)
         auto among_processes = std::make_shared<Machine>(*ground.machine);
         among_processes->kernel_copy =
             ground.crowded ? without_warm_caches(where.copies) : where.copies;
+        if (!ground.crowded && among_processes->transfer.empty()) {
+            assume_transfers(*among_processes);
+        }
         ground.machine = std::move(among_processes);
     }
     return ground;
