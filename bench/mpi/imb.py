@@ -12,7 +12,6 @@ if a program fails.
 from __future__ import annotations
 
 import json
-import math
 import statistics
 import sys
 from typing import Any
@@ -27,8 +26,6 @@ NONBLOCKING = (
     "Ibarrier", "Ibcast", "Ireduce", "Iallreduce", "Igather", "Igatherv", "Iscatter", "Iscatterv",
     "Iallgather", "Iallgatherv", "Ialltoall", "Ialltoallv", "Ireduce_scatter",
 )  # fmt: skip
-# A row at or above this counts as never slower.
-NOT_SLOWER = 0.97
 # IMB prints hundredths of a microsecond; what it prints as 0 is taken for half of that.
 ROUNDED = 0.005
 
@@ -74,22 +71,6 @@ def rows_of(mpi: pairs.Mpi, program: str, names: list[str], ranks: int, options:
     return rows
 
 
-def mean(rows: list[Any]) -> float:
-    """Geometric mean of the ratios."""
-    return math.exp(statistics.mean(math.log(row["ratio"]) for row in rows))
-
-
-def tell(rows: list[Any]) -> None:
-    """A line for each operation of one library and number of ranks."""
-    for operation in dict.fromkeys(row["operation"] for row in rows):
-        own = [row for row in rows if row["operation"] == operation]
-        slower = [row for row in own if row["ratio"] < NOT_SLOWER]
-        where = ", ".join(f"{row['bytes']} B {row['ratio']:.2f}" for row in slower)
-        print(f"{own[0]['library']:18} {own[0]['ranks']:3} ranks {operation:15} {len(own):3} rows "
-              f"mean {mean(own):6.2f}  least {min(r['ratio'] for r in own):5.2f}  {where}",
-              flush=True)  # fmt: skip
-
-
 def main() -> int:
     parser = pairs.arguments(__doc__.splitlines()[0], "impi,mpich")
     parser.add_argument("--only", default="", help="names of IMB's, such as Bcast,Iallreduce")
@@ -106,14 +87,13 @@ def main() -> int:
                 names = [name for name in known if name in wanted]
                 if names:
                     found = rows_of(mpi, program, names, ranks, options)
-                    tell(found)
+                    pairs.tell(found)
                     rows += found
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))
     if not rows:
         raise pairs.FailedError(f"nothing of IMB's is called {options.only}")
-    slower = [row for row in rows if row["ratio"] < NOT_SLOWER]
-    print(f"{len(rows)} rows, geometric mean {mean(rows):.2f}, below {NOT_SLOWER}: {len(slower)}")
+    pairs.conclude(rows)
     return 0
 
 

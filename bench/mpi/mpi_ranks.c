@@ -29,58 +29,6 @@ static void pin_if_asked(int rank) {
     }
 }
 
-/* What the mode does; a ping-pong has no start and wait of its own. Returns 0 where this library
-   has no such mode. */
-static int choose_pingpong(const char* mode, struct work* w, struct actions* actions) {
-    if (pingpong_partner(&w->payload) < 0) {
-        actions->once = nothing;
-    } else if (strcmp(mode, "blocking") == 0) {
-        actions->once = blocking_pingpong;
-    } else if (strcmp(mode, "nonblocking") == 0) {
-        actions->once = nonblocking_pingpong;
-#ifdef CORYMB_PEER_PERSISTENT
-    } else if (strcmp(mode, "persistent") == 0) {
-        prepare_pingpong(w);
-        actions->once = persistent_pingpong;
-#endif
-    } else {
-        return 0;
-    }
-    return 1;
-}
-
-static int choose(const char* mode, struct work* w, struct actions* actions) {
-    if (w->payload.operation == op_pingpong) {
-        return choose_pingpong(mode, w, actions);
-    }
-    if (strcmp(mode, "blocking") == 0) {
-        actions->once = blocking;
-        return 1;
-    }
-    actions->test = test_one;
-    actions->wait = wait_for;
-    if (strcmp(mode, "nonblocking") == 0) {
-        actions->once = nonblocking;
-        actions->start = start_nonblocking;
-        return 1;
-    }
-#ifdef CORYMB_PEER_PERSISTENT
-    if (strcmp(mode, "persistent") == 0) {
-        prepare(w);
-        actions->once = persistent;
-        actions->start = start_persistent;
-        return 1;
-    }
-#endif
-    return 0;
-}
-
-static void release(MPI_Request* request) {
-    if (*request != MPI_REQUEST_NULL) {
-        MPI_Request_free(request);
-    }
-}
-
 static const char* perform(struct session* session, const struct command* command) {
     struct work w = {.request = MPI_REQUEST_NULL, .receive = MPI_REQUEST_NULL};
     struct actions actions = {.state = &w};

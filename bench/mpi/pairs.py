@@ -7,6 +7,7 @@ How each library is started is written in tools/peers.toml; `make bench-peers` m
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import statistics
 import subprocess
@@ -21,6 +22,8 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ROOT / "build" / "peers"
+# A row at or above this counts as never slower.
+NOT_SLOWER = 0.97
 ADAPTERS = ROOT / "build" / "dev" / "adapters" / "mpi"
 
 
@@ -115,6 +118,29 @@ def in_turns(
 def spread(values: Sequence[float]) -> str:
     """Median [least, most]."""
     return f"{statistics.median(values):.3g} [{min(values):.3g}, {max(values):.3g}]"
+
+
+def mean(rows: list[Any]) -> float:
+    """Geometric mean of the ratios."""
+    return math.exp(statistics.mean(math.log(row["ratio"]) for row in rows))
+
+
+def tell(rows: list[Any]) -> None:
+    """A line for each operation of one library and number of ranks."""
+    width = max((len(row["operation"]) for row in rows), default=0)
+    for operation in dict.fromkeys(row["operation"] for row in rows):
+        own = [row for row in rows if row["operation"] == operation]
+        slower = [row for row in own if row["ratio"] < NOT_SLOWER]
+        where = ", ".join(f"{row['bytes']} B {row['ratio']:.2f}" for row in slower)
+        who = f"{own[0]['library']:18} {own[0]['ranks']:3} ranks {operation:{width}}"
+        print(f"{who} {len(own):3} rows mean {mean(own):6.2f}  "
+              f"least {min(r['ratio'] for r in own):5.2f}  {where}", flush=True)  # fmt: skip
+
+
+def conclude(rows: list[Any]) -> None:
+    """The last line."""
+    slower = sum(row["ratio"] < NOT_SLOWER for row in rows)
+    print(f"{len(rows)} rows, geometric mean {mean(rows):.2f}, below {NOT_SLOWER}: {slower}")
 
 
 def arguments(description: str, libraries_default: str) -> argparse.ArgumentParser:

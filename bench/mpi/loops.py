@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of collectives as OSU's benchmarks have them, with corymb and without, in turns.
+
+    make mpi-loops    or    bench/mpi/loops.py [--libraries openmpi] [--ranks 2,4,8] [--only ...]
+
+loops.c times each operation in each mode and checks its results. Nonblocking and persistent
+operations of a library without a hook are its own (docs/mpi.md), so only blocking ones are run
+there. Exit status 1 if a program fails or a result is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pairs
+
+MODES = "blocking,nonblocking,persistent"
+WITHOUT_HOOK = {"impi"}
+OPERATIONS = (
+    "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
+    "reduce_scatter", "scan", "exscan",
+)  # fmt: skip
+
+Case = tuple[str, str, int]
+
+
+def compiled(mpi: pairs.Mpi, folder: str) -> Path:
+    """The program for this library."""
+    path = Path(folder) / f"loops-{mpi.name}"
+    words = [mpi.compiler, "-O2", "-DCORYMB_PEER_PERSISTENT", Path(__file__).parent / "loops.c"]
+    subprocess.run([*words, "-o", path], check=True, env=mpi.environment(folder))
+    return path
+
+
+def times(output: str) -> dict[Case, float]:
+    """Microseconds of each case."""
+    found = {}
+    for mode, operation, size, time in (line.split() for line in output.splitlines()):
+        found[mode, operation, int(size)] = float(time)
+    return found
+
+
+def rows_of(mpi: pairs.Mpi, program: Path, ranks: int, mode: str, options: Any) -> list[Any]:
+    """Medians over the runs. A barrier has no sizes."""
+    rows = []
+    for operations, sizes in split(options.only, options.sizes):
+        words = [program, options.milliseconds, mode, operations, sizes]
+        outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+        plain, corymb = ([times(text) for text in side] for side in outputs)
+        for case in plain[0]:
+            without, with_it = ([run[case] for run in side] for side in (plain, corymb))
+            rows.append({
+                "library": mpi.title, "ranks": ranks, "mode": mode,
+                "operation": f"{mode} {case[1]}", "bytes": case[2],
+                "plain_us": without, "corymb_us": with_it,
+                "ratio": statistics.median(without) / statistics.median(with_it),
+            })  # fmt: skip
+    return rows
+
+
+def split(operations: str, sizes: str) -> list[tuple[str, str]]:
+    """Lists of operations with their lists of sizes."""
+    with_data = ",".join(name for name in operations.split(",") if name != "barrier")
+    parts = [("barrier", "0")] if "barrier" in operations.split(",") else []
+    return parts + ([(with_data, sizes)] if with_data else [])
+
+
+def measure(options: argparse.Namespace) -> list[Any]:
+    rows: list[Any] = []
+    with tempfile.TemporaryDirectory(prefix="corymb-loops-") as folder:
+        for mpi in pairs.libraries(options.libraries.split(",")):
+            program = compiled(mpi, folder)
+            for ranks in map(int, options.ranks.split(",")):
+                for mode in options.modes.split(","):
+                    if mode == "blocking" or mpi.name not in WITHOUT_HOOK:
+                        found = rows_of(mpi, program, ranks, mode, options)
+                        pairs.tell(found)
+                        rows += found
+    return rows
+
+
+def main() -> int:
+    parser = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi")
+    parser.add_argument("--modes", default=MODES, help="of these")
+    parser.add_argument("--only", default=",".join(OPERATIONS), help="operations")
+    parser.add_argument("--sizes", default="8,1024,65536,1048576", help="bytes of a part")
+    parser.add_argument("--milliseconds", type=float, default=20, help="of one case in one run")
+    parser.set_defaults(ranks="2,4,8", rounds=5)
+    options = parser.parse_args()
+    rows = measure(options)
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    pairs.conclude(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (pairs.FailedError, subprocess.CalledProcessError) as error:
+        sys.exit(f"loops: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
