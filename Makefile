@@ -22,7 +22,7 @@ bench-peers: ## Install the MPI libraries and iceoryx2 that benchmarks compare w
 cluster-demo: ## Multi-leader allgather under MPI on 8 nodes made of namespaces, as root
 	@tools/cluster_demo.sh demo
 
-cluster-regret: ## Chosen over best measured scheme at 40 points of such clusters, 20 minutes
+cluster-regret: ## Chosen over best measured scheme at 40 points of such clusters, 25 minutes
 	@tools/cluster_demo.sh regret --json build/cluster-regret.json
 
 simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-dev)

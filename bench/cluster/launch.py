@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import corymb
 
@@ -63,3 +65,22 @@ def run(
     if running.returncode != 0:
         raise FailedError(f"the ranks ended with status {running.returncode}")
     return text
+
+
+def places(nodes: int, per_node: int) -> str:
+    """The node of each rank, as plan_ranks takes them."""
+    return ",".join(str(rank // per_node) for rank in range(nodes * per_node))
+
+
+def rows(
+    mpi: Path, rate: str, shape: tuple[int, int], program: Path, words: list[str], limit_s: float
+) -> list[dict[str, Any]]:
+    """What plan_ranks says on that many nodes of that many ranks."""
+    text = run(mpi, rate, *shape, [str(program), *words], limit_s)
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def network(mpi: Path, rate: str, shape: tuple[int, int], program: Path, limit_s: float) -> str:
+    """The network between those nodes, measured."""
+    words = ["network", places(*shape)]
+    return str(rows(mpi, rate, shape, program, words, limit_s)[0]["network"])

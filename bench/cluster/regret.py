@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regret on real nodes: the time of the planner's choice over that of the best scheme measured.
 
-    python regret.py --mpi build/peers/mpich [--minutes 20] [--json FILE]
+    python regret.py --mpi build/peers/mpich [--minutes 26] [--json FILE]
 
 `make cluster-regret` calls it. On every shape of a cluster made of namespaces it measures the
 network, then runs for each operation and size the planner's choice beside schemes of every kind, in
@@ -64,14 +64,9 @@ class Bench:
     program: Path
     folder: Path
 
-    def run(self, nodes: int, per_node: int, words: list[str]) -> list[dict[str, Any]]:
-        text = launch.run(self.options.mpi, self.options.rate, nodes, per_node,
-                          [str(self.program), *words], LIMIT_S)  # fmt: skip
-        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-
-    def network(self, nodes: int, per_node: int) -> str:
-        row = self.run(nodes, per_node, ["network", places(nodes, per_node)])[0]
-        return str(row["network"])
+    def network(self, shape: tuple[int, int]) -> str:
+        options = self.options
+        return launch.network(options.mpi, options.rate, shape, self.program, LIMIT_S)
 
     def point(self, cluster: corymb.Cluster, shape: tuple[int, int], op: str, size: int) -> Any:
         files = []
@@ -79,7 +74,9 @@ class Bench:
             choice = corymb.make_cluster_plan(cluster, op, bytes=size, algorithm=name)
             files.append(self.folder / f"plan-{number}.json")
             files[-1].write_text(choice.to_json(cluster))
-        rows = self.run(*shape, [op, str(size), str(ROUNDS), places(*shape), *map(str, files)])
+        words = [op, str(size), str(ROUNDS), launch.places(*shape), *map(str, files)]
+        options = self.options
+        rows = launch.rows(options.mpi, options.rate, shape, self.program, words, LIMIT_S)
         if not all(row["right"] for row in rows):
             raise launch.FailedError("a result was wrong")
         plans = [row for row in rows if row["name"] != "MPI"]
@@ -92,10 +89,6 @@ class Bench:
             "regret": (regret(halves, 0) + regret(halves, 1)) / 2, "schemes": len(plans),
             "mpi_us": next(row["median_us"] for row in rows if row["name"] == "MPI"),
         }  # fmt: skip
-
-
-def places(nodes: int, per_node: int) -> str:
-    return ",".join(str(rank // per_node) for rank in range(nodes * per_node))
 
 
 def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
@@ -114,7 +107,7 @@ def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
                     continue
                 try:
                     if shape not in known:
-                        known[shape] = clusters.cluster_of([shape], bench.network(*shape))
+                        known[shape] = clusters.cluster_of([shape], bench.network(shape))
                     points.append(bench.point(known[shape], shape, op, sizes[turn]))
                 except launch.FailedError as error:
                     missed.append(f"{name}: {error}")
@@ -131,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Regret on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
-    parser.add_argument("--minutes", type=float, default=20, help="no point begins later")
+    parser.add_argument("--minutes", type=float, default=26, help="no point begins later")
     parser.add_argument("--contestants", type=int, default=12, help="most schemes of a point")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
