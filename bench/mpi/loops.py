@@ -4,9 +4,9 @@
 
     make mpi-loops    or    bench/mpi/loops.py [--libraries openmpi] [--ranks 2,4,8] [--only ...]
 
-loops.c times each operation in each mode and checks its results. Nonblocking and persistent
-operations of a library without a hook are its own (docs/mpi.md), so only blocking ones are run
-there. Exit status 1 if a program fails or a result is wrong.
+loops.c times each operation in each mode and checks its results, loops_mpi4py.py blocking ones of
+mpi4py. Nonblocking and persistent operations of a library without a hook are its own (docs/mpi.md),
+so only blocking ones are run there, too. Exit status 1 if a program fails or a result is wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import pairs
 
 MODES = "blocking,nonblocking,persistent"
-WITHOUT_HOOK = {"impi"}
+ONLY_BLOCKING = {"impi", "mpi4py"}
 OPERATIONS = (
     "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "reduce_scatter", "scan", "exscan",
@@ -32,12 +32,14 @@ OPERATIONS = (
 Case = tuple[str, str, int]
 
 
-def compiled(mpi: pairs.Mpi, folder: str) -> Path:
-    """The program for this library."""
+def program_for(mpi: pairs.Mpi, folder: str) -> list[Path]:
+    """The words that start it; compiled for this library, if that is one for C."""
+    if not mpi.compiler:
+        return [mpi.place / "bin" / "python", Path(__file__).parent / "loops_mpi4py.py"]
     path = Path(folder) / f"loops-{mpi.name}"
     words = [mpi.compiler, "-O2", "-DCORYMB_PEER_PERSISTENT", Path(__file__).parent / "loops.c"]
     subprocess.run([*words, "-o", path], check=True, env=mpi.environment(folder))
-    return path
+    return [path]
 
 
 def times(output: str) -> dict[Case, float]:
@@ -48,11 +50,11 @@ def times(output: str) -> dict[Case, float]:
     return found
 
 
-def rows_of(mpi: pairs.Mpi, program: Path, ranks: int, mode: str, options: Any) -> list[Any]:
+def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options: Any) -> list[Any]:
     """Medians over the runs. A barrier has no sizes."""
     rows = []
     for operations, sizes in split(options.only, options.sizes):
-        words = [program, options.milliseconds, mode, operations, sizes]
+        words = [*program, options.milliseconds, mode, operations, sizes]
         outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
         plain, corymb = ([times(text) for text in side] for side in outputs)
         for case in plain[0]:
@@ -77,10 +79,10 @@ def measure(options: argparse.Namespace) -> list[Any]:
     rows: list[Any] = []
     with tempfile.TemporaryDirectory(prefix="corymb-loops-") as folder:
         for mpi in pairs.libraries(options.libraries.split(",")):
-            program = compiled(mpi, folder)
+            program = program_for(mpi, folder)
             for ranks in map(int, options.ranks.split(",")):
                 for mode in options.modes.split(","):
-                    if mode == "blocking" or mpi.name not in WITHOUT_HOOK:
+                    if mode == "blocking" or mpi.name not in ONLY_BLOCKING:
                         found = rows_of(mpi, program, ranks, mode, options)
                         pairs.tell(found)
                         rows += found
@@ -88,7 +90,7 @@ def measure(options: argparse.Namespace) -> list[Any]:
 
 
 def main() -> int:
-    parser = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi")
+    parser = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi,mpi4py")
     parser.add_argument("--modes", default=MODES, help="of these")
     parser.add_argument("--only", default=",".join(OPERATIONS), help="operations")
     parser.add_argument("--sizes", default="8,1024,65536,1048576", help="bytes of a part")
