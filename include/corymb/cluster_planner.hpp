@@ -21,8 +21,8 @@ struct ClusterRequest {
     std::string algorithm = "best";
     /// Simulate every scheme with every number of leaders instead of searching among them.
     bool exhaustive = false;
-    /// Prove the plan. Without it a plan for tens of thousands of ranks is made in seconds; the
-    /// same generators are proven for fewer.
+    /// Prove the plan, of at most 65,536 ranks. Without it there may be 1,048,576, and a plan for
+    /// tens of thousands is made in seconds; the same generators are proven for fewer.
     bool proven = true;
 };
 

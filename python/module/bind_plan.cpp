@@ -55,6 +55,8 @@ void bind_plan(nb::module_& module) {
                 return count;
             },
             "Steps of all ranks together.")
+        .def_prop_ro(
+            "step_bytes", [](const Plan&) { return sizeof(Step); }, "Memory of one step.")
         .def("__len__", &Plan::size)
         .def("hash", &plan_hash, unlocked, "SHA-256 of everything that decides what it does.")
         .def("check", &check_plan, nb::arg("ordered") = false, unlocked,

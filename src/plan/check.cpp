@@ -3,11 +3,13 @@
 #include "plan/data_flow.hpp"
 #include "plan/execution.hpp"
 #include "plan/happens_before.hpp"
+#include "plan/limits.hpp"
 #include "plan/matching.hpp"
 #include "plan/refuse.hpp"
 #include "plan/reuse.hpp"
 #include "plan/shape.hpp"
 
+#include <corymb/error.hpp>
 #include <corymb/plan.hpp>
 
 #include <algorithm>
@@ -56,6 +58,11 @@ bool moves_single_parts(const Plan& plan) {
 bool prove(const Plan& plan, bool ordered) {
     plan::check_shape(plan);
     const plan::Matching matching(plan);
+    if (plan.steps.size() > plan::rank_count_max || matching.step_count() > plan::step_count_max) {
+        throw Error(Errc::invalid_plan, "plan: more than " + std::to_string(plan::rank_count_max) +
+                                            " ranks or " + std::to_string(plan::step_count_max) +
+                                            " steps can be simulated, but not proven");
+    }
     plan::DataFlow data(matching, ordered);
     Recorder recorder{data, {}};
     recorder.order.reserve(matching.step_count());

@@ -20,8 +20,8 @@ namespace {
 }
 
 void check_head(const Plan& plan) {
-    if (plan.steps.empty() || plan.steps.size() > rank_count_max) {
-        refuse_head("must have from 1 to " + std::to_string(rank_count_max) + " ranks");
+    if (plan.steps.empty() || plan.steps.size() > simulated_rank_count_max) {
+        refuse_head("must have from 1 to " + std::to_string(simulated_rank_count_max) + " ranks");
     }
     if (plan.root < 0 || plan.root >= plan.size()) {
         refuse_head("root " + std::to_string(plan.root) + " is not one of its " +
@@ -48,8 +48,8 @@ void check_head(const Plan& plan) {
     for (const auto& program : plan.steps) {
         steps += program.size();
     }
-    if (steps > step_count_max) {
-        refuse_head("has more than " + std::to_string(step_count_max) + " steps");
+    if (steps > simulated_step_count_max) {
+        refuse_head("has more than " + std::to_string(simulated_step_count_max) + " steps");
     }
 }
 

@@ -263,10 +263,12 @@ private:
 
 ClusterRequest completed(const Cluster& cluster, ClusterRequest request) {
     cluster.check();
-    if (static_cast<std::size_t>(cluster.size()) > plan::rank_count_max) {
+    const std::size_t most = request.proven ? plan::rank_count_max : plan::simulated_rank_count_max;
+    if (static_cast<std::size_t>(cluster.size()) > most) {
         throw Error(Errc::invalid_argument,
-                    "a plan has at most " + std::to_string(plan::rank_count_max) +
-                        " ranks, the cluster has " + std::to_string(cluster.size()));
+                    "a plan has at most " + std::to_string(most) +
+                        (request.proven ? " ranks if it is to be proven" : " ranks") +
+                        ", the cluster has " + std::to_string(cluster.size()));
     }
     if (request.root < 0 || request.root >= cluster.size()) {
         throw Error(Errc::invalid_argument, "root " + std::to_string(request.root) +

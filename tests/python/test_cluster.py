@@ -81,6 +81,17 @@ def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
         assert min(row["flat"], row["single leader"]) >= 1
 
 
+def test_scale_beats_flat_plans_and_says_what_they_take(corymb_call: Command) -> None:
+    done = corymb_call("cluster", "scale", "--ranks-most", "1024", "--json", "-")
+    rows = {(r["op"], r["bytes"], r["scheme"]): r for r in stdout_json(done)["rows"]}
+    assert {row["ranks"] for row in rows.values()} == {1024}
+    flat = rows["allgather", 8, "flat/bruck/shared"]
+    leader = rows["allgather", 8, "lanes/1/doubling/shared"]
+    assert leader["predicted_us"] < flat["predicted_us"]
+    # Bruck turns the parts of all ranks in scratch, doubling has them in place.
+    assert flat["bytes_per_rank"] > 8 * 1024 > leader["bytes_per_rank"] > 0
+
+
 def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
     words = ("cluster", "regret", "--shapes", "2", "--seed", "5", "--json", "-")
     assert stdout_json(corymb_call(*words)) == stdout_json(corymb_call(*words))
@@ -99,6 +110,7 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
         (("plan", "alltoall", "--nodes", "1000", "--per-node", "64"), "no plan for alltoall"),
         (("plan", "reduce", *SMALL, "--root", "12"), "--root 12"),
         (("cluster", "nothing"), "regret or scale"),
+        (("cluster", "scale", "--ranks-most", "1023"), "at least 1024"),
     ],
 )
 def test_wrong_usage_is_one_line(corymb_call: Command, words: tuple[str, ...], part: str) -> None:

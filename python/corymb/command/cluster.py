@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 import corymb
@@ -24,8 +24,15 @@ EXAMPLES = (
 )
 CONTESTANTS = ("flat", "single leader", "node-major")
 LARGEST_RANKS = 128
-SCALES = ((64, 16, "1,024 ranks on 16-core nodes"), (4096, 12, "49,152 ranks on 12-core nodes"))
+SCALES = (
+    (64, 16, "1,024 ranks on 16-core nodes"),
+    (4096, 12, "49,152 ranks on 12-core nodes"),
+    (65536, 16, "1,048,576 ranks on 16-core nodes"),
+)
 PROVEN_RANKS = 2048
+SLICES = "slices/4/doubling/shared/early"
+TWO_SLICES = "slices/2/doubling/shared/early"
+FOUR_SLICES_RANKS = 65536  # Of a million ranks they would take ten gigabytes.
 
 
 def command(
@@ -33,7 +40,10 @@ def command(
     shapes: Annotated[int, typer.Option("--shapes", metavar="N", help="For regret.")] = 100,
     seed: Seed = 1,
     ranks_most: Annotated[
-        int, typer.Option("--ranks-most", metavar="N", help="For scale: leave larger ones out.")
+        int,
+        typer.Option(
+            "--ranks-most", metavar="N", help="For scale: leave larger ones out; 1048576 has all."
+        ),
     ] = 65536,
     json: JsonFile = None,
 ) -> None:
@@ -47,6 +57,8 @@ def command(
     if what == "regret":
         rows = _regret(shapes, seed)
         result: Any = _show_regret(out, rows, seed)
+    elif ranks_most < (least := SCALES[0][0] * SCALES[0][1]):
+        raise inputs.usage(f"--ranks-most must be at least {least}")
     else:
         rows = _scale(ranks_most)
         result = {"schema": "corymb-cluster-scale/1", "rows": rows}
@@ -143,10 +155,8 @@ def _show_regret(out: Console, rows: list[dict[str, Any]], seed: int) -> dict[st
 def _scale(ranks_most: int) -> list[dict[str, Any]]:
     rows = []
     cases = [
-        ("allgather", 8, ("flat/bruck/shared", "lanes/1/doubling/shared",
-                          "slices/4/doubling/shared/early")),
-        ("allgather", 1024, ("flat/bruck/shared", "lanes/1/doubling/shared",
-                             "slices/4/doubling/shared/early")),
+        ("allgather", 8, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
+        ("allgather", 1024, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
         ("allreduce", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
         ("allreduce", 65536, ("flat/doubling/shared", "lanes/1/doubling/shared",
                               "lanes/4/doubling/shared")),
@@ -158,7 +168,9 @@ def _scale(ranks_most: int) -> list[dict[str, Any]]:
             continue
         cluster = clusters.cluster_of([(nodes, ranks)], name=name)
         for op, size, schemes in cases:
-            for scheme in schemes:
+            for name_of_scheme in schemes:
+                is_many = name_of_scheme == SLICES and nodes * ranks > FOUR_SLICES_RANKS
+                scheme = TWO_SLICES if is_many else name_of_scheme
                 rows.append(_one(cluster, op, size, scheme))
                 console.say(f"{name}: {op} {size} B by {scheme} done")
     return rows
@@ -180,20 +192,23 @@ def _one(cluster: corymb.Cluster, op: str, size: int, scheme: str) -> dict[str, 
         "proven": proven,
         "seconds": took,
         "steps_per_rank": steps / len(cluster),
+        "bytes_per_rank": steps * choice.plan.step_bytes / len(cluster)
+        + choice.plan.scratch_blocks * -(-size // max(1, choice.plan.block_count)),
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
 
 
 def _show_scale(out: Console, rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 1))
-    table.add_column("cluster")
-    table.add_column("operation")
-    table.add_column("scheme")
-    for column in ("simulated, us", "steps a rank", "plan + simulate, s"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(
-            row["cluster"], f"{row['op']} {row['bytes']} B", row["scheme"],
-            f"{row['predicted_us']:.1f}", f"{row['steps_per_rank']:.1f}", f"{row['seconds']:.1f}",
-        )  # fmt: skip
-    out.print(table)
+    out.print("all times simulated; steps and memory of one rank; seconds to plan and simulate")
+    for name in dict.fromkeys(row["cluster"] for row in rows):
+        table = Table(box=None, pad_edge=False, padding=(0, 1), title=name, title_justify="left")
+        for column in ("operation", "scheme", "us", "steps", "bytes", "s"):
+            justify: JustifyMethod = "left" if column in ("operation", "scheme") else "right"
+            table.add_column(column, justify=justify, no_wrap=True)
+        for row in (row for row in rows if row["cluster"] == name):
+            table.add_row(
+                f"{row['op']} {row['bytes']} B" if row["bytes"] else row["op"], row["scheme"],
+                f"{row['predicted_us']:.1f}", f"{row['steps_per_rank']:.1f}",
+                f"{row['bytes_per_rank']:.0f}", f"{row['seconds']:.1f}",
+            )  # fmt: skip
+        out.print(table)

@@ -89,7 +89,6 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
         return scheme.exchange == Exchange::doubling && scheme.early && layout.is_block() &&
                std::has_single_bit(nodes);
     }
-    const std::uint64_t messages = scheme.exchange == Exchange::ring ? positions : 32;
     if (scheme.roles == Roles::objects) {
         const std::uint64_t copies = layout.is_block() ? 2 : ranks;
         return scheme.exchange == Exchange::bruck && scheme.early && ranks * copies <= steps_most;
@@ -97,11 +96,11 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
     const bool one_lane =
         layout.is_block() && (scheme.leaders == 1 || scheme.roles != Roles::lanes);
     const std::uint64_t copies = one_lane ? 2 : layout.is_block() ? nodes * leaders : ranks;
-    const std::uint64_t steps = scheme.exchange == Exchange::ring
-                                    ? std::max(messages * leaders, copies)
-                                    : copies + messages;
+    // Doubling and Bruck have few messages a rank, a ring as many as there are positions.
+    const bool is_ring = scheme.exchange == Exchange::ring;
+    const std::uint64_t steps = is_ring ? std::max(positions * leaders, copies) : copies;
     return ranks * steps <= steps_most &&
-           (scheme.exchange == Exchange::ring || scheme.exchange == Exchange::bruck ||
+           (is_ring || scheme.exchange == Exchange::bruck ||
             (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
 }
 

@@ -41,15 +41,21 @@ std::vector<Hop> bruck_round(std::size_t size, std::size_t distance) {
 std::uint32_t Track::settle(Exchange exchange, std::uint32_t base) {
     base_ = base;
     start_ = {0};
-    std::vector<Rank> all;
+    parts_.clear();
     bool single_runs = true;
     for (const Position& position : positions_) {
         start_.push_back(start_.back() + static_cast<std::uint32_t>(position.parts.size()));
-        all.insert(all.end(), position.parts.begin(), position.parts.end());
+        parts_.insert(parts_.end(), position.parts.begin(), position.parts.end());
         single_runs = single_runs && is_run(position.parts);
     }
+    run_starts_.clear();
+    for (std::uint32_t k = 1; k < places(); ++k) {
+        if (parts_[k] != parts_[k - 1] + 1) {
+            run_starts_.push_back(k);
+        }
+    }
     rotated_ = exchange == Exchange::bruck && size() > 1;
-    in_scratch_ = rotated_ || !(exchange == Exchange::ring ? single_runs : is_run(all));
+    in_scratch_ = rotated_ || !(exchange == Exchange::ring ? single_runs : run_starts_.empty());
     return in_scratch_ ? places() : 0;
 }
 
@@ -73,22 +79,28 @@ Blocks Track::range(std::size_t holder, std::size_t first, std::size_t count) co
 }
 
 std::vector<std::pair<Blocks, Blocks>> Track::runs(std::size_t holder) const {
+    const std::uint32_t turn = rotated_ ? start_[holder] : 0;
     std::vector<std::pair<Blocks, Blocks>> runs;
-    for (std::size_t i = 0; i < size(); ++i) {
-        const std::size_t p = rotated_ ? (holder + i) % size() : i;
-        std::uint32_t place = range(holder, p, 1).first;
-        for (const Rank part : positions_[p].parts) {
-            const auto target = static_cast<std::uint32_t>(part);
-            if (!runs.empty() && runs.back().first.first + runs.back().first.count == place &&
-                runs.back().second.first + runs.back().second.count == target) {
-                ++runs.back().first.count;
-                ++runs.back().second.count;
-            } else {
-                runs.push_back({{Buffer::scratch, place, 1}, {Buffer::output, target, 1}});
-            }
-            ++place;
+    const auto add = [&](std::uint32_t first, std::uint32_t count) {
+        const std::uint32_t place = base_ + (first + places() - turn) % places();
+        const auto target = static_cast<std::uint32_t>(parts_[first]);
+        if (!runs.empty() && runs.back().second.first + runs.back().second.count == target) {
+            runs.back().first.count += count; // Round the end; the places follow each other, too.
+            runs.back().second.count += count;
+            return;
         }
-    }
+        runs.push_back({{Buffer::scratch, place, count}, {Buffer::output, target, count}});
+    };
+    const auto add_all = [&](std::uint32_t begin, std::uint32_t end) {
+        auto next = std::ranges::upper_bound(run_starts_, begin);
+        while (begin < end) {
+            const std::uint32_t stop = next == run_starts_.end() ? end : std::min(*next++, end);
+            add(begin, stop - begin);
+            begin = stop;
+        }
+    };
+    add_all(turn, places());
+    add_all(0, turn);
     return runs;
 }
 

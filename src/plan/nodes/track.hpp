@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool in_scratch() const noexcept { return in_scratch_; }
     /// Where `holder` has what `count` positions from `first` on have brought.
     [[nodiscard]] Blocks range(std::size_t holder, std::size_t first, std::size_t count) const;
-    /// All that `holder` has in scratch and where it belongs, in as few runs as possible.
+    /// All that `holder` has in scratch and where it belongs, in as few runs as possible: O(runs).
     [[nodiscard]] std::vector<std::pair<Blocks, Blocks>> runs(std::size_t holder) const;
     /// The hops of an allgather, round by round: doubling, ring or Bruck. A ring's hops into even
     /// and odd positions take turns in the list.
@@ -48,7 +48,9 @@ private:
     [[nodiscard]] std::uint32_t places() const noexcept { return start_.back(); }
 
     std::vector<Position> positions_;
-    std::vector<std::uint32_t> start_; // by position, and the end: parts before it
+    std::vector<std::uint32_t> start_;      // by position, and the end: parts before it
+    std::vector<Rank> parts_;               // of all positions
+    std::vector<std::uint32_t> run_starts_; // in parts_: where those after it follow each other
     std::uint32_t base_ = 0;
     bool in_scratch_ = false;
     bool rotated_ = false; // everybody's own data comes first

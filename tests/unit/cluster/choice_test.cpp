@@ -155,6 +155,22 @@ TEST(ClusterPlanner, SaysWhatItCannotDo) {
     refusal(plan({.algorithm = "flat/doubling/shared"}), Errc::invalid_argument);
 }
 
+TEST(ClusterPlanner, SimulatesMoreRanksThanItProves) {
+    Cluster cluster = small_cluster();
+    cluster.runs = {{0, 4100, 16}};
+    ClusterRequest request{
+        .op = Collective::barrier, .algorithm = "lanes/1/dissemination/shared", .proven = false};
+    const ClusterChoice choice = make_cluster_plan(cluster, request);
+    EXPECT_EQ(choice.plan.size(), 65'600);
+    EXPECT_GT(choice.predicted, 13 * cluster.networks.front().start_up_ns); // rounds
+    const std::string refused = refusal([&] { check_plan(choice.plan); }, Errc::invalid_plan);
+    EXPECT_NE(refused.find("not proven"), std::string::npos) << refused;
+    request.proven = true;
+    const std::string asked = refusal(
+        [&] { static_cast<void>(make_cluster_plan(cluster, request)); }, Errc::invalid_argument);
+    EXPECT_NE(asked.find("to be proven"), std::string::npos) << asked;
+}
+
 TEST(ClusterSimulation, ChargesTheNetwork) {
     Cluster cluster = small_cluster();
     cluster.runs = {{0, 2, 1}};
