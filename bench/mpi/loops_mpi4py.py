@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from mpi4py import MPI
 
-FIRST_CALLS, WARM_UP_MOST, ITERATIONS_MOST = 5, 200, 5000
+FIRST_CALLS, JUDGED_CALLS, WARM_UP_MOST, ITERATIONS_MOST = 20, 5, 200, 5000
 COMM = MPI.COMM_WORLD
 RANK, SIZE = COMM.Get_rank(), COMM.Get_size()
 ALL = np.arange(SIZE)
@@ -70,13 +70,15 @@ def timed(once: Callable[[], None]) -> int:
 
 def measured_us(once: Callable[[], None], budget_ns: float) -> float:
     """Mean over ranks and iterations, of which rank 0 says how many there are."""
-    begin = time.perf_counter_ns()
     for _ in range(FIRST_CALLS):
         timed(once)
-    one_ns = (time.perf_counter_ns() - begin) / FIRST_CALLS
+    begin = time.perf_counter_ns()
+    for _ in range(JUDGED_CALLS):
+        timed(once)
+    one_ns = (time.perf_counter_ns() - begin) / JUDGED_CALLS
     counts = (
         int(min(budget_ns / 4 / one_ns, WARM_UP_MOST)),
-        int(min(max(budget_ns / one_ns, FIRST_CALLS), ITERATIONS_MOST)),
+        int(min(max(budget_ns / one_ns, JUDGED_CALLS), ITERATIONS_MOST)),
     )
     warm_up, iterations = COMM.bcast(counts)
     for _ in range(warm_up):
