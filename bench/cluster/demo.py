@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -130,6 +131,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Collectives on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
     parser.add_argument("--nodes", type=int, default=8)

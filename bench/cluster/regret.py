@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -121,6 +122,7 @@ def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Regret on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")

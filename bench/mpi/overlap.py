@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -99,6 +100,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Overlap on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, default=pairs.PEERS / "mpich", help="an MPICH's folder")
     parser.add_argument("--shapes", default="2x1,2x2", help="nodes x ranks of each")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -91,17 +92,21 @@ def run(mpi: Mpi, ranks: int, words: Sequence[Any], with_corymb: bool, limit_s: 
     bound = ranks <= len(os.sched_getaffinity(0))
     line = [*mpi.command(ranks, bound, with_corymb), *map(str, words)]
     with tempfile.TemporaryDirectory(prefix="corymb-pairs-") as folder:
+        running = subprocess.Popen(
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=mpi.environment(folder),
+        )  # fmt: skip
         try:
-            done = subprocess.run(
-                line, capture_output=True, text=True, timeout=limit_s, check=False,
-                env=mpi.environment(folder),
-            )  # fmt: skip
+            output, errors = running.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             raise FailedError(f"did not end within {limit_s:.0f} s: {' '.join(line)}") from None
-    if done.returncode != 0:
-        end = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-        raise FailedError(f"exit status {done.returncode} of {' '.join(line)}\n{end}")
-    return done.stdout
+        finally:
+            running.terminate()  # The launcher ends its ranks then; SIGKILL might leave them.
+            running.wait()
+    if running.returncode != 0:
+        end = "\n".join((output + errors).splitlines()[-15:])
+        raise FailedError(f"exit status {running.returncode} of {' '.join(line)}\n{end}")
+    return output
 
 
 def in_turns(
@@ -144,7 +149,8 @@ def conclude(rows: list[Any]) -> None:
 
 
 def arguments(description: str, libraries_default: str) -> argparse.ArgumentParser:
-    """What both benchmarks take."""
+    """What all of them take. SIGTERM ends a program as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--libraries", default=libraries_default, help="names of tools/peers.toml")
     parser.add_argument("--ranks", default="2,4", help="numbers of ranks")
