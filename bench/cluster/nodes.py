@@ -141,7 +141,7 @@ def make_node(number: int, rate: str) -> None:
     run(*link, "set", f"to{number}", "up")
     run(*enter(first), "ip", "addr", "add", f"{address(number)}/24", "dev", "eth0")
     run(*enter(first), *link, "set", "eth0", "up")
-    shape = ("root", "tbf", "rate", rate, "burst", "64kb", "latency", "400ms")
+    shape = ("root", "tbf", "rate", rate, "burst", "8kb", "latency", "400ms")
     run(*enter(first), "tc", "qdisc", "add", "dev", "eth0", *shape)
     run("tc", "qdisc", "add", "dev", f"to{number}", *shape)
     (STATE / address(number)).write_text(first + "\n")

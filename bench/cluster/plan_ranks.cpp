@@ -25,6 +25,7 @@
 #include <sstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -46,6 +47,9 @@ struct Case {
     std::vector<int> nodes;
     Rank rank = 0, size = 1;
 };
+
+/// Operations of one turn, each after a barrier of its own.
+constexpr int repeats = 3;
 
 std::unique_ptr<Plan> read_plan(const char* file, const Case& task) {
     std::ifstream stream(file);
@@ -79,21 +83,27 @@ Team node_team(const Case& task, int number, int job) {
     return Team::attach(options);
 }
 
-/// A team of all ranks that runs this plan.
-Contestant contestant_of(const char* file, const Case& task, int number, int job) {
+/// A team of all ranks with these plans, or with the planner's.
+Contestant team_of(PlanSource plans, const Case& task, int number, int job) {
     Contestant made;
-    const std::shared_ptr<Plan> plan = read_plan(file, task);
-    made.name = plan->algorithm;
     made.carrier = std::make_unique<bench::MpiCarrier>(MPI_COMM_WORLD);
     ClusterTeamOptions options;
     options.node_of_rank = task.nodes;
     options.rank = task.rank;
-    options.plans = [plan](const PlanNeed& need) {
+    options.plans = std::move(plans);
+    made.team = std::make_unique<ClusterTeam>(node_team(task, number, job), *made.carrier, options);
+    return made;
+}
+
+Contestant contestant_of(const char* file, const Case& task, int number, int job) {
+    const std::shared_ptr<Plan> plan = read_plan(file, task);
+    const auto plans = [plan](const PlanNeed& need) {
         Plan wanted = *plan; // The team proves it for the largest payload of the size class.
         wanted.bytes_max = std::max(wanted.bytes_max, need.bytes);
         return wanted;
     };
-    made.team = std::make_unique<ClusterTeam>(node_team(task, number, job), *made.carrier, options);
+    Contestant made = team_of(plans, task, number, job);
+    made.name = plan->algorithm;
     return made;
 }
 
@@ -152,7 +162,11 @@ bool is_right(const Case& task, const std::vector<double>& output, int round) {
     return true;
 }
 
-void take_turn(const Case& task, Contestant& contestant, int round, bool counts) {
+/// The pacer's barrier goes before each operation, the MPI's own included, and behind the last one:
+/// where ranks share CPUs, they leave an MPI_Barrier tens of milliseconds apart, and who waits in
+/// the MPI keeps others from finishing.
+void take_turn(const Case& task, Contestant& contestant, ClusterTeam& pacer, int round,
+               bool counts) {
     std::vector<double> input(task.count);
     std::vector<double> output(
         task.count * (task.op == Collective::allgather ? static_cast<std::size_t>(task.size) : 1),
@@ -163,14 +177,18 @@ void take_turn(const Case& task, Contestant& contestant, int round, bool counts)
     if (task.op == Collective::broadcast && task.rank == 0) {
         output = input;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double began = MPI_Wtime();
-    if (contestant.team) {
-        run_team(task, *contestant.team, input, output);
-    } else {
-        run_own(task, input.data(), output.data());
+    double took = 0;
+    for (int time = 0; time < repeats; ++time) {
+        pacer.barrier();
+        const double began = MPI_Wtime();
+        if (contestant.team) {
+            run_team(task, *contestant.team, input, output);
+        } else {
+            run_own(task, input.data(), output.data());
+        }
+        took += (MPI_Wtime() - began) / repeats;
     }
-    double took = MPI_Wtime() - began;
+    pacer.barrier();
     MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     int right = is_right(task, output, round) ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -234,15 +252,16 @@ int compete(Case task, int argc, char** argv) {
     for (int i = 5; i < argc; ++i) {
         contestants.push_back(contestant_of(argv[i], task, i, job));
     }
+    const Contestant pacer = team_of({}, task, 0, job);
     constexpr int warm_up = 2;
     for (int round = 0; round < task.rounds + warm_up; ++round) {
         for (Contestant& contestant : contestants) {
-            take_turn(task, contestant, round, round >= warm_up);
+            take_turn(task, contestant, *pacer.team, round, round >= warm_up);
         }
     }
     bool right = true;
     for (Contestant& contestant : contestants) {
-        print(contestant, task, task.rounds + warm_up);
+        print(contestant, task, repeats * (task.rounds + warm_up));
         right = right && contestant.right;
         contestant.team.reset();
         contestant.carrier.reset();
