@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network of all nodes. First all of them meet some others, many at the same time and for a
-// short while, to see whether some differ; then each class is measured alone. As most networks have
-// one class, what is not clear counts as no difference.
+// short while, to see whether some differ; then each class is measured alone, and in the end the
+// message rate with all ranks at the same time. As most networks have one class, what is not clear
+// counts as no difference.
 #include "cluster/network_classes.hpp"
 #include "cluster/network_prober.hpp"
 #include "cluster/patient_carrier.hpp"
@@ -54,7 +55,8 @@ public:
             const Network one = meet(probe.nodes, streams_at_once, effort);
             measured.push_back(shared({one}, rank_of(probe.nodes.first)).front());
         }
-        return cluster::networks_of(classes, best, probes, measured);
+        const Networks alone = cluster::networks_of(classes, best, probes, measured);
+        return cluster::with_gaps(alone, gaps_together(alone));
     }
 
 private:
@@ -67,6 +69,43 @@ private:
         return cluster::measure_pair(carrier_, pairs, rank_, effort);
     }
 
+    /// By node: the gap of messages while every rank has one under way with a rank of another node,
+    /// as in a collective. Nodes may share switches and, in containers, processors: then none of
+    /// that shows between two nodes alone. Known to all ranks.
+    std::vector<double> gaps_together(const Networks& alone) {
+        const auto own_node = node_of(rank_);
+        std::vector<Network> seen(first_ranks_.size());
+        const auto round = cluster::meetings_of(static_cast<int>(first_ranks_.size())).front();
+        for (const Meeting& nodes : round) {
+            if (nodes.first != own_node && nodes.second != own_node) {
+                continue;
+            }
+            const Pairs pairs =
+                cluster::pairs_of(node_of_rank_, nodes.first, nodes.second, streams_at_once);
+            const double half_ns = cluster::half_trip_together(
+                carrier_, pairs, rank_, {budget_ns_ / 10, short_stream_bytes, 0});
+            const std::size_t number =
+                alone.of_node.empty()
+                    ? 0
+                    : static_cast<std::size_t>(alone.of_node[static_cast<std::size_t>(own_node)]);
+            seen[static_cast<std::size_t>(own_node)].message_gap_ns =
+                std::max(0.0, half_ns - alone.classes[number].start_up_ns) /
+                static_cast<double>(pairs.askers.size());
+        }
+        if (rank_of(own_node) == rank_) {
+            gather(seen, static_cast<std::size_t>(own_node));
+        }
+        std::vector<double> gaps;
+        for (const Network& one : shared(seen, first_ranks_.front())) {
+            gaps.push_back(one.message_gap_ns);
+        }
+        return gaps;
+    }
+
+    [[nodiscard]] int node_of(Rank rank) const {
+        return node_of_rank_[static_cast<std::size_t>(rank)];
+    }
+
     /// The best that each node has seen, known to all ranks.
     std::vector<Network> seen_by_all() {
         const auto meetings = cluster::meetings_of(static_cast<int>(first_ranks_.size()));
@@ -76,8 +115,7 @@ private:
         }
         const Effort effort{budget_ns_ / 20 / static_cast<std::int64_t>(meetings.size()),
                             short_stream_bytes, 4};
-        const auto own_node =
-            static_cast<std::size_t>(node_of_rank_[static_cast<std::size_t>(rank_)]);
+        const auto own_node = static_cast<std::size_t>(node_of(rank_));
         if (first_ranks_[own_node] == rank_) {
             best[own_node] = seen(meetings, static_cast<int>(own_node), effort);
             gather(best, own_node);

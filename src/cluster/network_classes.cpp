@@ -191,4 +191,23 @@ Networks networks_of(std::span<const int> class_of_node, std::span<const Network
     return networks;
 }
 
+Networks with_gaps(Networks networks, std::span<const double> gap_of_node) {
+    for (std::size_t number = 0; number < networks.classes.size(); ++number) {
+        std::vector<double> gaps;
+        for (std::size_t node = 0; node < gap_of_node.size(); ++node) {
+            const int own = networks.of_node.empty() ? 0 : networks.of_node[node];
+            if (own == static_cast<int>(number) && gap_of_node[node] > 0) {
+                gaps.push_back(gap_of_node[node]);
+            }
+        }
+        if (!gaps.empty()) {
+            const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
+            std::ranges::nth_element(gaps, middle);
+            double& gap_ns = networks.classes[number].message_gap_ns;
+            gap_ns = std::max(gap_ns, rounded(*middle));
+        }
+    }
+    return networks;
+}
+
 } // namespace corymb::cluster

@@ -43,4 +43,8 @@ struct Probe {
                                    std::span<const Network> best, std::span<const Probe> probes,
                                    std::span<const Network> measured);
 
+/// With the gap that messages have when all nodes send at the same time, if that is longer: the
+/// median of what the nodes of a class have seen (0: nothing).
+[[nodiscard]] Networks with_gaps(Networks networks, std::span<const double> gap_of_node);
+
 } // namespace corymb::cluster

@@ -62,6 +62,14 @@ public:
         return network;
     }
 
+    /// What `answer` is told, too.
+    double half_trip_ns(Rank peer) {
+        const double half_ns = median_ns([&] { ask(peer, ping, small_bytes); }) / 2;
+        const Network network{.start_up_ns = half_ns};
+        carrier_.send(&network, sizeof network, peer, stop);
+        return half_ns;
+    }
+
     /// Another rank of that node: sends when the first one says so.
     void follow(Rank leader, Rank peer) {
         for (;;) {
@@ -175,6 +183,19 @@ Network measure_pair(Carrier& carrier, const Pairs& pairs, Rank rank, const Effo
         }
     }
     return {};
+}
+
+double half_trip_together(Carrier& carrier, const Pairs& pairs, Rank rank, const Effort& effort) {
+    Prober prober(carrier, effort);
+    for (std::size_t i = 0; i < pairs.askers.size(); ++i) {
+        if (rank == pairs.answerers[i]) {
+            return prober.answer(pairs.askers[i]).start_up_ns;
+        }
+        if (rank == pairs.askers[i]) {
+            return prober.half_trip_ns(pairs.answerers[i]);
+        }
+    }
+    return 0;
 }
 
 } // namespace corymb::cluster

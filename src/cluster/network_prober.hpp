@@ -31,4 +31,9 @@ struct Effort {
 [[nodiscard]] Network measure_pair(Carrier& carrier, const Pairs& pairs, Rank rank,
                                    const Effort& effort);
 
+/// Half a round trip of a few bytes while all of these pairs have one, in ns; 0 for ranks that are
+/// not in `pairs`.
+[[nodiscard]] double half_trip_together(Carrier& carrier, const Pairs& pairs, Rank rank,
+                                        const Effort& effort);
+
 } // namespace corymb::cluster

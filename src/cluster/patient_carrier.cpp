@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t limit_ns = 60'000'000'000;
 constexpr std::int64_t yielding_ns = 5'000'000;
+/// Then somebody else is being measured, who needs the CPU.
+constexpr std::int64_t dozing_ns = 20'000'000;
 constexpr int eager_looks = 100;
 
 } // namespace
@@ -38,7 +40,7 @@ Carrier::Arrival PatientCarrier::wait(Carrier::Ticket ticket) {
         if (waited < yielding_ns) {
             std::this_thread::yield();
         } else {
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            std::this_thread::sleep_for(std::chrono::microseconds(waited < dozing_ns ? 50 : 1000));
         }
     }
     return arrival;

@@ -143,6 +143,17 @@ TEST(NetworkClasses, HaveTheirOwnHalfOfAStartUp) {
     EXPECT_EQ(networks, (Networks{{fast, slow}, {0, 0, 1}}));
 }
 
+TEST(NetworkClasses, HaveTheGapOfAllNodesAtOnceIfThatIsLonger) {
+    const Networks networks{{fast, slow}, {0, 0, 0, 0, 1, 1}};
+    // The fourth node was left alone; the others of the first class have a median of 9 us.
+    const Networks crowded =
+        cluster::with_gaps(networks, std::vector<double>{9'000, 3'000, 9'500, 0, 100, 400});
+    EXPECT_EQ(crowded.classes[0], (Network{20'000, 9'000, 1, 2}));
+    EXPECT_EQ(crowded.classes[1], slow);
+    EXPECT_EQ(crowded.of_node, networks.of_node);
+    EXPECT_EQ(cluster::with_gaps({{fast}, {}}, std::vector<double>{0, 0}), (Networks{{fast}, {}}));
+}
+
 /// What ranks find with messages that take as long as their nodes say.
 Networks measured_with(const std::vector<int>& node_of_rank, const std::vector<Network>& nodes) {
     Switchboard board;
