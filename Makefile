@@ -37,7 +37,7 @@ mpi-applications: ## A solver, a transposition, k-means with corymb and without
 mpi-imb: ## Intel's MPI benchmarks with corymb and without, on Intel MPI and MPICH
 	@tools/mpi_pairs.sh imb
 
-mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries, with corymb and without
+mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries and mpi4py, with corymb and without
 	@tools/mpi_pairs.sh loops
 
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
