@@ -3,12 +3,14 @@
 
     python3 bench/cluster/nodes.py --nodes 8 --rate 200mbit [--delay-us 500] -- COMMAND...
 
-A node is a network, mount, IPC, UTS and PID namespace with its own /dev/shm and host name; nodes
+A node is a network, mount, IPC, UTS and PID namespace with its own /dev/shm, host name and, through
+CORYMB_CLUSTER_AGENT, CPUs (one that nodes share where there are fewer of them than nodes); nodes
 hang on one bridge by links of limited bandwidth. With --delay-us what a node sends is under way for
 that long: a program (relay.c, compiled by cc) passes it on, since kernels may come without netem.
 COMMAND runs beside them with the variables
 CORYMB_CLUSTER_HOSTS (addresses, joined by commas), CORYMB_CLUSTER_AGENT (stands in for ssh),
-CORYMB_CLUSTER_INTERFACE and CORYMB_CLUSTER_STATE. Needs root, iproute2 and util-linux.
+CORYMB_CLUSTER_INTERFACE, and for the agent CORYMB_CLUSTER_STATE and CORYMB_CLUSTER_PRELOAD. Needs
+root, iproute2, util-linux and cc.
 
 Everything lives in one outer set of namespaces whose first process is this program: when that
 ends, for whatever reason, the kernel ends every process of every node, and links, mounts and
@@ -30,6 +32,7 @@ from pathlib import Path
 INTERFACE = "corymb0"
 SUBNET = "10.99.0"
 STATE = Path("/dev/shm/nodes")
+STATE_IN_NODE = Path("/mnt")  # There /dev/shm is another.
 NODES_MOST = 64
 START_LIMIT_S = 30.0
 
@@ -53,9 +56,9 @@ def outer(options: argparse.Namespace) -> int:
     """Starts this program again in namespaces of its own and ends it with itself."""
     if os.geteuid() != 0:
         fail("making network namespaces needs root")
-    for program in ("ip", "tc", "unshare", "nsenter", "setpriv"):
+    for program in ("ip", "tc", "unshare", "nsenter", "setpriv", "taskset", "cc"):
         if shutil.which(program) is None:
-            fail(f"there is no {program}; install iproute2 and util-linux")
+            fail(f"there is no {program}; install iproute2, util-linux and gcc")
     fresh = ["unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--mount-proc"]
     again = [sys.executable, __file__, "--inside", "--nodes", str(options.nodes)]
     child = subprocess.Popen(
@@ -87,8 +90,9 @@ def inside(options: argparse.Namespace) -> int:
         run("ip", "link", "add", INTERFACE, "type", "bridge")
         run("ip", "addr", "add", f"{SUBNET}.254/24", "dev", INTERFACE)
         run("ip", "link", "set", INTERFACE, "up")
+        compile_here("one_session", "-shared", "-fPIC")
         for number in range(options.nodes):
-            make_node(number, rate_of(number, options.rate))
+            make_node(number, options.nodes, rate_of(number, options.rate))
         ends = [f"to{number}" for number in range(options.nodes)]
         if options.delay_us > 0:
             start_relay(options.delay_us, options.nodes)
@@ -103,6 +107,7 @@ def inside(options: argparse.Namespace) -> int:
         "CORYMB_CLUSTER_AGENT": str(Path(__file__).resolve().parent / "agent.sh"),
         "CORYMB_CLUSTER_INTERFACE": INTERFACE,
         "CORYMB_CLUSTER_STATE": str(STATE),
+        "CORYMB_CLUSTER_PRELOAD": str(STATE_IN_NODE / "one_session"),
         "CORYMB_CACHE_DIR": str(STATE / "cache"),  # In each node: its network is its own.
     }
     try:
@@ -122,10 +127,11 @@ def rate_of(number: int, rates: str) -> str:
     return each[min(number, len(each) - 1)]
 
 
-def make_node(number: int, rate: str) -> None:
+def make_node(number: int, nodes: int, rate: str) -> None:
     name = f"node{number}"
     shell = (
-        f"hostname {name} && mount -t tmpfs -o size=256m tmpfs /dev/shm && ip link set lo up "
+        f"hostname {name} && mount --bind {STATE} {STATE_IN_NODE} "
+        "&& mount -t tmpfs -o size=256m tmpfs /dev/shm && ip link set lo up "
         "&& echo ready && exec sleep infinity"
     )
     holder = subprocess.Popen(
@@ -141,22 +147,37 @@ def make_node(number: int, rate: str) -> None:
     run(*link, "set", f"to{number}", "up")
     run(*enter(first), "ip", "addr", "add", f"{address(number)}/24", "dev", "eth0")
     run(*enter(first), *link, "set", "eth0", "up")
-    shape = ("root", "tbf", "rate", rate, "burst", "8kb", "latency", "400ms")
+    shape = ("root", "tbf", "rate", rate, "burst", "2kb", "latency", "400ms")
     run(*enter(first), "tc", "qdisc", "add", "dev", "eth0", *shape)
     run("tc", "qdisc", "add", "dev", f"to{number}", *shape)
-    (STATE / address(number)).write_text(first + "\n")
+    (STATE / address(number)).write_text(f"{first} {cpus_of(number, nodes)}\n")
+
+
+def cpus_of(number: int, nodes: int) -> str:
+    """Of a node: its share of the CPUs; where there are fewer than nodes, one that others have,
+    too. So ranks see whether they have a CPU each."""
+    cpus = sorted(os.sched_getaffinity(0))
+    share = max(1, len(cpus) // nodes)
+    own = [cpus[(number * share + i) % len(cpus)] for i in range(share)]
+    return ",".join(map(str, own))
 
 
 def start_relay(delay_us: int, nodes: int) -> None:
     """It ends with this program."""
-    program = STATE / "relay"
-    run("cc", "-O2", str(Path(__file__).resolve().parent / "relay.c"), "-o", str(program))
+    program = compile_here("relay")
     relay = subprocess.Popen(
         [str(program), str(delay_us), str(nodes)], stdout=subprocess.PIPE, text=True
     )
     assert relay.stdout is not None
     if relay.stdout.readline() != "ready\n":
         raise RuntimeError("the relay does not start")
+
+
+def compile_here(name: str, *words: str) -> Path:
+    """A file of this folder, for as long as this program runs."""
+    source = Path(__file__).resolve().parent / f"{name}.c"
+    run("cc", "-O2", *words, str(source), "-o", str(STATE / name))
+    return STATE / name
 
 
 def enter(pid: str) -> tuple[str, ...]:

@@ -136,7 +136,8 @@ def test_nodes_share_nothing_and_leave_nothing() -> None:
     script = (
         'for host in $(echo "$CORYMB_CLUSTER_HOSTS" | tr , " "); do '
         '"$CORYMB_CLUSTER_AGENT" -x "$host" "hostname; ls /dev/shm | wc -l; touch /dev/shm/own; '
-        'ls /proc | grep -c ^[0-9]"; done; exit 3'
+        'ls /proc | grep -c ^[0-9]; sed -n s/^Cpus_allowed_list:.//p /proc/self/status"; '
+        "done; exit 3"
     )
     done = subprocess.run(
         [sys.executable, str(NODES), "--nodes", "2", "--", "sh", "-c", script],
@@ -144,8 +145,11 @@ def test_nodes_share_nothing_and_leave_nothing() -> None:
     )  # fmt: skip
     assert done.returncode == 3, done.stderr
     words = done.stdout.split()
-    assert [words[0], words[1], words[3], words[4]] == ["node0", "0", "node1", "0"]
-    assert all(int(count) < 10 for count in (words[2], words[5]))
+    first, second = words[:4], words[4:]
+    assert [first[:2], second[:2]] == [["node0", "0"], ["node1", "0"]]
+    assert all(int(node[2]) < 10 for node in (first, second))
+    # Nodes have CPUs of their own where there are enough.
+    assert (first[3] != second[3]) == (len(os.sched_getaffinity(0)) > 1)
 
 
 def test_a_signal_ends_all_nodes() -> None:
