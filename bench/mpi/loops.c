@@ -53,17 +53,20 @@ static double measure(const struct actions* actions, double budget_ns) {
     return all / counts[1] / size;
 }
 
-/* Returns whether the result is right on all ranks. */
+/* Returns whether the result is right on all ranks, the same on all of them. */
 static int run(const char* mode, const char* operation, const char* bytes, double budget_ns) {
     const struct session session = {.rank = rank, .ranks = size};
     struct command command = {.bytes = strtoul(bytes, NULL, 10)};
     struct work w = {.request = MPI_REQUEST_NULL, .receive = MPI_REQUEST_NULL};
     struct actions actions = {.state = &w};
     snprintf(command.operation, sizeof command.operation, "%s", operation);
-    if (operation_of(operation) >= op_pingpong ||
-        payload_make(&w.payload, &session, &command) != 0) {
-        fprintf(stderr, "loops: no operation %s, or no memory for it\n", operation);
+    if (operation_of(operation) >= op_pingpong) {
+        fprintf(stderr, "loops: no operation %s\n", operation);
         return 0;
+    }
+    if (payload_make(&w.payload, &session, &command) != 0) {
+        fprintf(stderr, "loops: no memory for %s of %s bytes\n", operation, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (!choose(mode, &w, &actions)) {
         fprintf(stderr, "loops: this library has no mode %s\n", mode);
@@ -115,9 +118,6 @@ int main(int argc, char** argv) {
             }
         }
     }
-    if (!is_right) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
     MPI_Finalize();
-    return 0;
+    return is_right ? 0 : 1;
 }
