@@ -221,15 +221,45 @@ std::vector<PlanFamily> families_of(const Machine& machine, const std::vector<in
     return families;
 }
 
+/// The same plan in blocks `factor` times as many, each a part of one of before.
+void divide_blocks(Plan& plan, std::uint32_t factor) {
+    plan.block_count *= factor;
+    plan.scratch_blocks *= factor;
+    for (auto& steps : plan.steps) {
+        for (Step& step : steps) {
+            for (Blocks* blocks : {&step.from, &step.to}) {
+                blocks->first *= factor;
+                blocks->count *= factor;
+            }
+        }
+    }
+}
+
+/// The family in blocks of one size: the planner may divide a payload differently for each root.
+std::vector<Plan> evenly_divided(const PlanFamily& family) {
+    std::vector<Plan> plans = family.by_root;
+    std::uint32_t block_count = 1;
+    for (const Plan& plan : plans) {
+        block_count = std::lcm(block_count, std::max(plan.block_count, 1U));
+    }
+    for (Plan& plan : plans) {
+        if (plan.block_count != 0) {
+            divide_blocks(plan, block_count / plan.block_count);
+        }
+    }
+    return plans;
+}
+
 /// `times` operations as one plan, the root moving on.
-Plan repeated(const PlanFamily& family, int times) {
-    Plan whole = family.at(0);
+Plan repeated(const std::vector<Plan>& by_root, int times) {
+    Plan whole = by_root.front();
     for (auto& steps : whole.steps) {
         steps.clear();
     }
     std::vector<std::uint32_t> published(whole.steps.size(), 0);
     for (int k = 0; k < times; ++k) {
-        const Plan& plan = family.at(k);
+        const Plan& plan = by_root[static_cast<std::size_t>(k) % by_root.size()];
+        whole.scratch_blocks = std::max(whole.scratch_blocks, plan.scratch_blocks);
         std::vector<std::uint32_t> before = published;
         for (std::size_t rank = 0; rank < plan.steps.size(); ++rank) {
             for (Step step : plan.steps[rank]) {
@@ -261,8 +291,9 @@ double steady_prediction(const PlanFamily& family, const Machine& machine,
     // A whole number of turns of the root, long enough for run-ahead to settle.
     const int turn = 2 * family.ranks();
     const auto spots = first(placement, family.ranks());
+    const auto plans = evenly_divided(family);
     const auto makespan = [&](int times) {
-        return simulate(repeated(family, times), machine, spots, family.bytes).makespan;
+        return simulate(repeated(plans, times), machine, spots, family.bytes).makespan;
     };
     return (makespan(3 * turn) - makespan(turn)) / (2 * turn);
 }

@@ -103,6 +103,36 @@ TEST(SteadyPredictionTest, RoundsAddUp) {
     EXPECT_DOUBLE_EQ(steady_prediction(exchanges(3), machine, all(2)), 3 * one);
 }
 
+/// A broadcast of 4 KiB between two ranks in one message, which root 1 divides in `blocks` blocks.
+PlanFamily broadcasts(std::uint32_t blocks) {
+    PlanFamily family;
+    family.op = Collective::broadcast;
+    family.bytes = 4096;
+    for (const Rank root : {0, 1}) {
+        PlanBuilder builder(Collective::broadcast, 2, root, family.bytes, 1);
+        builder.block(root, 1 - root, 0, Mechanism::cells);
+        family.by_root.push_back(builder.finish("broadcast"));
+    }
+    Plan& divided = family.by_root.back();
+    divided.block_count = blocks;
+    for (auto& steps : divided.steps) {
+        for (Step& step : steps) {
+            (step.kind == StepKind::send ? step.from : step.to).count = blocks;
+        }
+    }
+    return family;
+}
+
+TEST(SteadyPredictionTest, RootsMayDivideThePayloadDifferently) {
+    const Machine machine = uniform(2);
+    const double whole = steady_prediction(broadcasts(1), machine, all(2));
+    for (const std::uint32_t blocks : {2U, 3U, 8U}) {
+        const PlanFamily family = broadcasts(blocks);
+        EXPECT_NO_THROW(check_plan(family.at(1)));
+        EXPECT_DOUBLE_EQ(steady_prediction(family, machine, all(2)), whole) << blocks;
+    }
+}
+
 TEST(PlansToPredictTest, MessagesAreCounted) {
     EXPECT_EQ(message_count(exchanges(3).at(0)), 6U);
     PlanBuilder builder(Collective::broadcast, 2, 0, 64, 2);
