@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "elements.hpp"
 #include "host.hpp"
+
+#include <cstddef>
 
 namespace corymb::mpi {
 
-/// MPICH refuses a buffer that is both without MPI_IN_PLACE, Open MPI does not.
-[[nodiscard]] inline bool is_aliased([[maybe_unused]] const void* in,
-                                     [[maybe_unused]] const void* out,
-                                     [[maybe_unused]] bool has_data) noexcept {
+/// A buffer as the program describes it, or the part of one that is this rank's.
+struct Described {
+    const void* buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+/// The elements from number `first` on.
+[[nodiscard]] inline Described from_element(MPI_Count first, const Described& all,
+                                            const Layout& layout) noexcept {
+    const auto* const begin = static_cast<const std::byte*>(all.buffer);
+    return {begin == nullptr ? nullptr : begin + static_cast<std::ptrdiff_t>(first) * layout.extent,
+            all.count, all.type};
+}
+
+/// MPICH and Intel MPI refuse what is both, described alike, without MPI_IN_PLACE. They do so on
+/// the rank that calls, which may make up for it, so this is told without a word to others. Open
+/// MPI does not look.
+[[nodiscard]] inline bool is_aliased([[maybe_unused]] const Described& in,
+                                     [[maybe_unused]] const Described& out) noexcept {
 #if defined(OPEN_MPI)
     return false;
 #else
-    return in == out && in != nullptr && has_data;
+    return in.buffer == out.buffer && in.buffer != nullptr && in.count > 0 &&
+           in.count == out.count && in.type == out.type;
 #endif
 }
 

@@ -21,6 +21,7 @@ enum Class : unsigned {
     logical = 8,
     byte = 16,
     pair = 32,
+    address = 64,
 };
 
 struct Named {
@@ -30,7 +31,7 @@ struct Named {
     Class group;
 };
 
-/// `type` is forgotten where its size is not that of the MPI's type.
+/// `type` is forgotten where its size is not that of the MPI's type, for corymb's kernels.
 void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class group,
          std::size_t type_bytes) {
     const Host& mpi = host();
@@ -43,9 +44,14 @@ void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class g
         return; // An optional type that this MPI does not have.
     }
     const bool fits = type_bytes == static_cast<std::size_t>(extent) && lower == 0;
-    const Layout layout{static_cast<std::size_t>(size), extent, lower == 0 && size == extent, true,
-                        handle};
-    all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, fits ? group : none});
+    const Layout layout{static_cast<std::size_t>(size),
+                        extent,
+                        lower == 0 && size == extent,
+                        true,
+                        handle,
+                        0,
+                        extent};
+    all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, group});
 }
 
 /// The integer type of a C type.
@@ -61,8 +67,8 @@ constexpr corymb_type integer_type() {
 }
 
 template <class T>
-void add_integer(std::vector<Named>& all, MPI_Datatype handle) {
-    add(all, handle, integer_type<T>(), integer, sizeof(T));
+void add_integer(std::vector<Named>& all, MPI_Datatype handle, Class group = integer) {
+    add(all, handle, integer_type<T>(), group, sizeof(T));
 }
 
 void add_integers(std::vector<Named>& all) {
@@ -85,6 +91,9 @@ void add_integers(std::vector<Named>& all) {
     add_integer<std::int64_t>(all, MPI_INT64_T);
     add_integer<std::uint64_t>(all, MPI_UINT64_T);
     add_integer<std::int32_t>(all, MPI_INTEGER);
+    add_integer<MPI_Aint>(all, MPI_AINT, address);
+    add_integer<MPI_Offset>(all, MPI_OFFSET, address);
+    add_integer<MPI_Count>(all, MPI_COUNT, address);
 }
 
 void add_others(std::vector<Named>& all) {
@@ -104,9 +113,11 @@ void add_others(std::vector<Named>& all) {
         2 * sizeof(long));
     add(all, MPI_FLOAT_INT, CORYMB_FLOAT32_INDEX32, pair, 8);
     add(all, MPI_DOUBLE_INT, CORYMB_FLOAT64_INDEX32, pair, 16);
-    for (MPI_Datatype handle :
-         {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_AINT,
-          MPI_OFFSET, MPI_COUNT, MPI_CHARACTER, MPI_LOGICAL, MPI_LONG_DOUBLE_INT}) {
+    add(all, MPI_LONG_DOUBLE, CORYMB_NO_TYPE, floating, 0);
+    add(all, MPI_C_LONG_DOUBLE_COMPLEX, CORYMB_NO_TYPE, complex, 0);
+    add(all, MPI_LONG_DOUBLE_INT, CORYMB_NO_TYPE, pair, 0);
+    add(all, MPI_LOGICAL, CORYMB_NO_TYPE, logical, 0);
+    for (MPI_Datatype handle : {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_CHARACTER}) {
         add(all, handle, CORYMB_NO_TYPE, none, 0);
     }
 }
@@ -154,16 +165,16 @@ struct LastKernel {
 
 const std::array<NamedOperator, 12>& named_operators() {
     static const std::array<NamedOperator, 12> all{{
-        {MPI_SUM, CORYMB_SUM, integer | floating | complex},
-        {MPI_MAX, CORYMB_MAX, integer | floating},
-        {MPI_MIN, CORYMB_MIN, integer | floating},
-        {MPI_PROD, CORYMB_PROD, integer | floating | complex},
+        {MPI_SUM, CORYMB_SUM, integer | floating | complex | address},
+        {MPI_MAX, CORYMB_MAX, integer | floating | address},
+        {MPI_MIN, CORYMB_MIN, integer | floating | address},
+        {MPI_PROD, CORYMB_PROD, integer | floating | complex | address},
         {MPI_LAND, CORYMB_LOGICAL_AND, integer | logical},
         {MPI_LOR, CORYMB_LOGICAL_OR, integer | logical},
         {MPI_LXOR, CORYMB_LOGICAL_XOR, integer | logical},
-        {MPI_BAND, CORYMB_BITWISE_AND, integer | byte},
-        {MPI_BOR, CORYMB_BITWISE_OR, integer | byte},
-        {MPI_BXOR, CORYMB_BITWISE_XOR, integer | byte},
+        {MPI_BAND, CORYMB_BITWISE_AND, integer | byte | address},
+        {MPI_BOR, CORYMB_BITWISE_OR, integer | byte | address},
+        {MPI_BXOR, CORYMB_BITWISE_XOR, integer | byte | address},
         {MPI_MINLOC, CORYMB_MIN_LOC, pair},
         {MPI_MAXLOC, CORYMB_MAX_LOC, pair},
     }};
@@ -238,26 +249,36 @@ Layout layout_of(MPI_Datatype type) {
             false, type};
 }
 
+Layout whole_layout_of(MPI_Datatype type) {
+    Layout layout = layout_of(type);
+    if (!layout.is_predefined) {
+        MPI_Aint begin = 0;
+        MPI_Aint extent = 0;
+        host().Type_get_true_extent(type, &begin, &extent);
+        layout.begin = begin;
+        layout.end = begin + extent;
+    }
+    return layout;
+}
+
 namespace {
+
+const NamedOperator* find_operator(MPI_Op op) noexcept {
+    const auto& all = named_operators();
+    const auto found = std::ranges::find(all, op, &NamedOperator::handle);
+    return found == all.end() ? nullptr : &*found;
+}
 
 std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
     const Named* const named = find_named(type);
-    if (named == nullptr || named->type == CORYMB_NO_TYPE) {
+    const NamedOperator* const with = find_operator(op);
+    if (named == nullptr || named->type == CORYMB_NO_TYPE || with == nullptr ||
+        (with->groups & named->group) == 0 || library().is_defined(named->type, with->op) == 0) {
         return std::nullopt;
     }
-    for (const NamedOperator& one : named_operators()) {
-        if (one.handle == op) {
-            if ((one.groups & named->group) == 0 ||
-                library().is_defined(named->type, one.op) == 0) {
-                return std::nullopt;
-            }
-            const bool rounds = (named->group & (floating | complex)) != 0 &&
-                                (one.op == CORYMB_SUM || one.op == CORYMB_PROD);
-            return Kernel{named->type, one.op, static_cast<std::size_t>(named->layout.extent),
-                          !rounds};
-        }
-    }
-    return std::nullopt;
+    const bool rounds = (named->group & (floating | complex)) != 0 &&
+                        (with->op == CORYMB_SUM || with->op == CORYMB_PROD);
+    return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent), !rounds};
 }
 
 } // namespace
@@ -273,6 +294,16 @@ std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
         last = {type, op, true, *found};
     }
     return found;
+}
+
+bool is_allowed(MPI_Datatype type, MPI_Op op) {
+    if (const NamedOperator* const known = find_operator(op)) {
+        const Named* const named = find_named(type);
+        return named != nullptr && (known->groups & named->group) != 0;
+    }
+    // Handles of some MPIs are looked up.
+    static const std::array<MPI_Op, 2> one_sided{MPI_REPLACE, MPI_NO_OP};
+    return std::ranges::find(one_sided, op) == one_sided.end();
 }
 
 } // namespace corymb::mpi

@@ -18,10 +18,16 @@ struct Layout {
     bool is_dense = false;     ///< Without gaps, in the order of memory: just bytes.
     bool is_predefined = false;
     MPI_Datatype type{};
+    /// Where the data of an element begin and end; set by whole_layout_of only.
+    std::ptrdiff_t begin = 0;
+    std::ptrdiff_t end = 0;
 };
 
 /// Of any datatype that is not null. Thread-safe once MPI is initialised.
 [[nodiscard]] Layout layout_of(MPI_Datatype type);
+
+/// The same with `begin` and `end`.
+[[nodiscard]] Layout whole_layout_of(MPI_Datatype type);
 
 /// A type and an operator that a kernel combines.
 struct Kernel {
@@ -34,5 +40,9 @@ struct Kernel {
 /// Both predefined and, by the standard, meant for each other. Nothing: it is left to MPI. The
 /// standard wants the same type and operator on all ranks, so that they all decide alike.
 [[nodiscard]] std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op);
+
+/// Whether the standard lets the operator combine elements of this type: the program's own all, the
+/// predefined ones those that it names. What it calls an error is left to the MPI.
+[[nodiscard]] bool is_allowed(MPI_Datatype type, MPI_Op op);
 
 } // namespace corymb::mpi

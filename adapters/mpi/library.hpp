@@ -34,6 +34,10 @@ namespace corymb::mpi {
     X(cluster_prepare_parts)                                                                       \
     X(cluster_progress)                                                                            \
     X(is_defined)                                                                                  \
+    X(op_create)                                                                                   \
+    X(op_free)                                                                                     \
+    X(type_of_bytes)                                                                               \
+    X(type_size)                                                                                   \
     X(test)                                                                                        \
     X(wait)                                                                                        \
     X(start)                                                                                       \

@@ -72,8 +72,9 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
     }
     const Layout own = is_root ? layout_of(out_type) : layout_of(in_type);
     const std::size_t bytes = bytes_of(is_root ? out_count : in_count, own);
-    if (is_root && is_aliased(in, out, bytes > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_root && is_aliased({in, in_count, in_type},
+                              from_element(out_count * root, {out, out_count, out_type}, own))) {
+        return turn.refuse_aliased();
     }
     return turn.take(bytes, [&] {
         Work work = bytes_work(CORYMB_GATHER, bytes, root);
@@ -106,8 +107,9 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     }
     const Layout own = is_root ? layout_of(in_type) : layout_of(out_type);
     const std::size_t bytes = bytes_of(is_root ? in_count : out_count, own);
-    if (is_root && is_aliased(in, out, bytes > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_root && is_aliased(from_element(in_count * root, {in, in_count, in_type}, own),
+                              {out, out_count, out_type})) {
+        return turn.refuse_aliased();
     }
     return turn.take(bytes, [&] {
         Work work = bytes_work(CORYMB_SCATTER, bytes, root);
@@ -135,8 +137,9 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
-    if (is_aliased(in, out, bytes > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_aliased({in, in_count, in_type},
+                   from_element(out_count * turn.rank(), {out, out_count, out_type}, layout))) {
+        return turn.refuse_aliased();
     }
     return turn.take(bytes, [&] {
         Work work = bytes_work(CORYMB_ALLGATHER, bytes);
@@ -163,8 +166,8 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
-    if (is_aliased(in, out, bytes > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_aliased({in, in_count, in_type}, {out, out_count, out_type})) {
+        return turn.refuse_aliased();
     }
     return turn.take(bytes * static_cast<std::size_t>(turn.size()), [&] {
         Work work = bytes_work(CORYMB_ALLTOALL, bytes);

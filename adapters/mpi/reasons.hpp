@@ -11,6 +11,7 @@ enum class Reason : std::uint8_t {
     early,
     arguments,
     no_kernel,
+    no_order,
     no_hook,
     no_tags,
     no_translation,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that combine. The standard wants the same count, type and operator on all ranks, so
-// whether there is a kernel is known to all.
+// whether there is a kernel, and whether the MPI's can stand in for one, is known to all.
 #include "aliasing.hpp"
 #include "calls.hpp"
 #include "elements.hpp"
+#include "library.hpp"
+#include "operators.hpp"
 #include "turn.hpp"
+
+#include <optional>
 
 namespace corymb::mpi {
 
@@ -16,52 +20,105 @@ const void* input_of(const void* in) noexcept {
 
 /// What a reduction needs to be taken over, or the reason why it is not.
 struct Reducing {
-    Kernel kernel;
+    corymb_type type = CORYMB_NO_TYPE;
+    corymb_op op = CORYMB_NO_OP;
+    std::size_t bytes = 0; ///< From one element to the next.
     Reason refused = Reason::none;
     /// Sums of more than two floating-point numbers depend on their order: those stay with one.
     bool may_choose = true;
+    std::optional<HostKernel> by_host{}; ///< Without a kernel of corymb's.
 };
 
-Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op, bool is_scan) {
+    Reducing how;
     if (!turn.has_team()) {
-        return {{}, Reason::no_team};
+        how.refused = Reason::no_team;
+    } else if (count < 0 || type == host().type_null || op == host().op_null) {
+        how.refused = Reason::arguments;
+    } else if (const auto kernel = kernel_of(type, op)) [[likely]] {
+        how.type = kernel->type;
+        how.op = kernel->op;
+        how.bytes = kernel->bytes;
+        how.may_choose = kernel->is_exact || turn.size() == 2;
+    } else if (how.by_host = host_kernel_of(type, op); !how.by_host) {
+        how.refused = Reason::no_kernel;
+    } else if (turn.is_on_nodes() && !how.by_host->is_commutative && !is_scan) {
+        how.refused = Reason::no_order;
+    } else {
+        how.bytes = static_cast<std::size_t>(how.by_host->layout.extent);
+        how.type = library().type_of_bytes(how.bytes);
+        how.may_choose = turn.size() == 2;
     }
-    if (count < 0 || type == host().type_null || op == host().op_null) {
-        return {{}, Reason::arguments};
-    }
-    const auto kernel = kernel_of(type, op);
-    if (!kernel) {
-        return {{}, Reason::no_kernel};
-    }
-    return {*kernel, Reason::none, kernel->is_exact || turn.size() == 2};
+    return how;
 }
 
 std::size_t elements(MPI_Count count) noexcept {
     return static_cast<std::size_t>(count);
 }
 
-Work reduction_work(corymb_collective op, std::size_t count, const Kernel& kernel) noexcept {
-    Work work(op, count, kernel.type);
-    work.with = kernel.op;
+Work reduction_work(corymb_collective op, const Call& call, std::size_t count,
+                    const Reducing& how) {
+    Work work(op, count, how.type);
+    work.with = how.op;
+    if (how.by_host) [[unlikely]] {
+        work.combine_by(*how.by_host, call.form);
+    }
     return work;
+}
+
+bool has_gaps(const Reducing& how) noexcept {
+    return how.by_host && how.by_host->has_gaps;
+}
+
+/// Of operations that read as much as they write.
+void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI_Count count,
+                 bool has_output) {
+    const bool in_place = in == MPI_IN_PLACE;
+    work.input = input_of(in);
+    work.output = has_output ? out : nullptr;
+    if (has_gaps(how)) [[unlikely]] {
+        if (!in_place) {
+            work.read_whole(in, count, how.by_host->layout);
+        }
+        if (has_output) {
+            work.write_whole(out, count, how.by_host->layout, in_place);
+        }
+    }
+}
+
+/// Of operations that read `all` elements and write `own` of them.
+void set_scattered(Work& work, const Reducing& how, const void* in, void* out, MPI_Count all,
+                   MPI_Count own) {
+    const bool in_place = in == MPI_IN_PLACE;
+    work.input = in_place ? out : in;
+    work.output = out;
+    if (has_gaps(how)) [[unlikely]] {
+        work.read_whole(work.input, all, how.by_host->layout);
+        work.write_whole(out, own, how.by_host->layout, false);
+    } else if (in_place) {
+        work.write_apart(out, elements(own) * how.bytes);
+    }
 }
 
 int on_all_ranks(corymb_collective operation, const Call& call, const void* in, void* out,
                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, count, type, op);
+    const bool is_scan = operation == CORYMB_SCAN || operation == CORYMB_EXSCAN;
+    const Reducing how = reducing(turn, count, type, op, is_scan);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
-    if (is_aliased(in, out, count > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_aliased({in, count, type}, {out, count, type})) {
+        return turn.refuse_aliased();
     }
     return turn.take(
-        elements(count) * how.kernel.bytes,
+        elements(count) * how.bytes,
         [&] {
-            Work work = reduction_work(operation, elements(count), how.kernel);
-            work.input = input_of(in);
-            work.output = out;
+            Work work = reduction_work(operation, call, elements(count), how);
+            set_buffers(work, how, in, out, count, true);
+            if (operation == CORYMB_EXSCAN && turn.rank() == 0) { // It gets no result.
+                work.do_not_store();
+            }
             return work;
         },
         how.may_choose);
@@ -87,22 +144,23 @@ int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, count, type, op);
+    const Reducing how = reducing(turn, count, type, op, false);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
     const bool is_root = turn.rank() == root;
-    if (!turn.is_rank(root) || (in == MPI_IN_PLACE && !is_root) ||
-        (is_root && is_aliased(in, out, count > 0))) {
+    if (!turn.is_rank(root) || (in == MPI_IN_PLACE && !is_root)) {
         return turn.pass_on(Reason::arguments);
     }
+    if (is_root && is_aliased({in, count, type}, {out, count, type})) {
+        return turn.refuse_aliased();
+    }
     return turn.take(
-        elements(count) * how.kernel.bytes,
+        elements(count) * how.bytes,
         [&] {
-            Work work = reduction_work(CORYMB_REDUCE, elements(count), how.kernel);
+            Work work = reduction_work(CORYMB_REDUCE, call, elements(count), how);
             work.root = root;
-            work.input = input_of(in);
-            work.output = is_root ? out : nullptr;
+            set_buffers(work, how, in, out, count, is_root);
             return work;
         },
         how.may_choose);
@@ -111,24 +169,19 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, count, type, op);
+    const Reducing how = reducing(turn, count, type, op, false);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
-    if (is_aliased(in, out, count > 0)) {
-        return turn.pass_on(Reason::arguments);
+    if (is_aliased({in, count, type}, {out, count, type})) {
+        return turn.refuse_aliased();
     }
-    const std::size_t bytes = elements(count) * how.kernel.bytes;
+    const MPI_Count all = count * turn.size();
     return turn.take(
-        bytes * static_cast<std::size_t>(turn.size()),
+        elements(all) * how.bytes,
         [&] {
-            Work work = reduction_work(CORYMB_REDUCE_SCATTER, elements(count), how.kernel);
-            work.input = in;
-            work.output = out;
-            if (in == MPI_IN_PLACE) {
-                work.input = out;
-                work.write_apart(out, bytes);
-            }
+            Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(count), how);
+            set_scattered(work, how, in, out, all, count);
             return work;
         },
         how.may_choose);
@@ -137,7 +190,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
 int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, 0, type, op);
+    const Reducing how = reducing(turn, 0, type, op, false);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused);
     }
@@ -152,20 +205,18 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
         is_uniform = is_uniform && counts[rank] == counts[0];
         all += counts[rank];
     }
-    if (!is_valid || is_aliased(in, out, all > 0)) {
+    if (!is_valid) {
         return turn.pass_on(Reason::arguments);
     }
+    if (is_aliased({in, all, type}, {out, all, type})) {
+        return turn.refuse_aliased();
+    }
     return turn.take(
-        elements(all) * how.kernel.bytes,
+        elements(all) * how.bytes,
         [&] {
-            const std::size_t own = elements(counts[turn.rank()]);
-            Work work = reduction_work(CORYMB_REDUCE_SCATTER, own, how.kernel);
-            work.input = in;
-            work.output = out;
-            if (in == MPI_IN_PLACE) {
-                work.input = out;
-                work.write_apart(out, own * how.kernel.bytes);
-            }
+            const MPI_Count own = counts[turn.rank()];
+            Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(own), how);
+            set_scattered(work, how, in, out, all, own);
             if (!is_uniform) {
                 work.is_vector = true;
                 for (int rank = 0; rank < turn.size(); ++rank) {

@@ -57,12 +57,26 @@ Reason Turn::own_reason(Reason reason) const noexcept {
                                                  : group_->reason;
 }
 
+/// A call that the MPI refuses on this rank, such as a root's with wrong arguments, is none for the
+/// others, and the program may make up for it: it does not count on the way to a team.
+int Turn::do_below() {
+    const int result = call_.below();
+    if (result != MPI_SUCCESS && group_->state == Group::State::early) {
+        if (call_.form == Form::blocking) {
+            --group_->calls;
+        } else if (call_.form == Form::nonblocking) {
+            --group_->early_requests;
+        }
+    }
+    return result;
+}
+
 int Turn::pass_on(Reason reason, std::uint64_t bytes) {
     if (group_ == nullptr) {
         return call_.below();
     }
     reason = own_reason(reason);
-    const int result = call_.below();
+    const int result = do_below();
     note(reason, bytes);
     return result;
 }
@@ -72,11 +86,18 @@ int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
         return pass_on(reason);
     }
     reason = own_reason(reason);
-    const int result = call_.below();
+    const int result = do_below();
     // The type is known to be one only now.
     const bool has_data = result == MPI_SUCCESS && count > 0 && type != host().type_null;
     note(reason, has_data ? static_cast<std::uint64_t>(count) * layout_of(type).size : 0);
     return result;
+}
+
+int Turn::refuse_aliased() noexcept {
+    note(Reason::arguments, 0);
+    std::fputs("corymb: input and output are the same memory; MPI_IN_PLACE is for that\n", stderr);
+    host().Comm_call_errhandler(group_->comm, MPI_ERR_BUFFER);
+    return MPI_ERR_BUFFER;
 }
 
 /// One of the calls that show who is faster. They are the same ones on all ranks.

@@ -30,12 +30,15 @@ public:
     }
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
+    [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
     int pass_on(Reason reason, std::uint64_t bytes = 0);
     /// The same; this rank's part is `count` elements of `type`, which the summary has then.
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
+    /// The program has given the same memory as input and output (is_aliased).
+    int refuse_aliased() noexcept;
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
     /// `may_choose` is the same on all ranks, and so are `bytes` if it is true.
     template <class Make>
@@ -91,6 +94,7 @@ private:
     corymb_status hand_to_program(Work&& work);
     [[nodiscard]] Reason own_reason(Reason reason) const noexcept;
     void begin() noexcept;
+    int do_below();
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;
     int finish(corymb_status status, std::uint64_t bytes) noexcept;

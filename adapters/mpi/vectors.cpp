@@ -62,6 +62,13 @@ bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
     return count >= 0 && type != host().type_null;
 }
 
+Described part_of(int rank, const void* buffer, const std::vector<ProgramPart>& parts,
+                  MPI_Datatype type) noexcept {
+    const ProgramPart& part = parts[static_cast<std::size_t>(rank)];
+    const auto* const begin = static_cast<const std::byte*>(buffer);
+    return {begin == nullptr ? nullptr : begin + part.offset, part.elements, type};
+}
+
 /// `count` is that of this rank's own part where a buffer has but one.
 Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
     Work work(op, count, CORYMB_BYTE);
@@ -73,9 +80,12 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
 int exchange(Turn& turn, const std::vector<ProgramPart>& in_parts, const void* in,
              const std::vector<ProgramPart>& out_parts, void* out) {
     const bool in_place = in == MPI_IN_PLACE;
-    if (out_parts.empty() || (!in_place && in_parts.empty()) ||
-        is_aliased(in, out, bytes_of(out_parts) > 0)) {
+    if (out_parts.empty() || (!in_place && in_parts.empty())) {
         return turn.pass_on(Reason::arguments);
+    }
+    const auto bytes = static_cast<MPI_Count>(bytes_of(out_parts));
+    if (is_aliased({in, bytes, host().type_byte}, {out, bytes, host().type_byte})) {
+        return turn.refuse_aliased();
     }
     return turn.take(
         bytes_of(out_parts),
@@ -106,6 +116,9 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(in_count, in_type)) || (is_root && parts.empty())) {
         return turn.pass_on(Reason::arguments);
+    }
+    if (is_root && is_aliased({in, in_count, in_type}, part_of(root, out, parts, out_type))) {
+        return turn.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
@@ -144,6 +157,9 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
         (!in_place && !is_valid(out_count, out_type)) || (is_root && parts.empty())) {
         return turn.pass_on(Reason::arguments);
     }
+    if (is_root && is_aliased(part_of(root, in, parts, in_type), {out, out_count, out_type})) {
+        return turn.refuse_aliased();
+    }
     const Layout layout = in_place ? Layout{} : layout_of(out_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : out_count, layout);
     return turn.take(
@@ -174,6 +190,9 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
     const auto parts = parts_of(turn.size(), out_counts, out_places, out_type);
     if (parts.empty() || (!in_place && !is_valid(in_count, in_type))) {
         return turn.pass_on(Reason::arguments);
+    }
+    if (is_aliased({in, in_count, in_type}, part_of(turn.rank(), out, parts, out_type))) {
+        return turn.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);

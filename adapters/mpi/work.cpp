@@ -2,6 +2,9 @@
 #include "work.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -19,6 +22,34 @@ std::byte* element(std::byte* buffer, MPI_Count index, const Layout& layout) noe
     return buffer + static_cast<std::ptrdiff_t>(index) * layout.extent;
 }
 
+/// Parts of which one begins before another ends. The standard forbids programs to have them
+/// written to, but every MPI puts up with it, and only this rank knows where its parts lie.
+bool overlap(const std::vector<ProgramPart>& parts) {
+    using Span = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
+    const auto span_of = [](const ProgramPart& part) -> Span {
+        return {part.offset,
+                part.offset + static_cast<MPI_Aint>(part.elements) * part.layout.extent};
+    };
+    Span last{std::numeric_limits<MPI_Aint>::min(), std::numeric_limits<MPI_Aint>::min()};
+    const bool lie_in_order = std::ranges::all_of(parts, [&](const ProgramPart& part) {
+        const Span before = part.elements != 0 ? std::exchange(last, span_of(part)) : last;
+        return part.elements == 0 || before.second <= last.first;
+    });
+    if (lie_in_order) {
+        return false;
+    }
+    std::vector<Span> spans;
+    for (const ProgramPart& part : parts) {
+        if (part.elements != 0) {
+            spans.push_back(span_of(part));
+        }
+    }
+    std::ranges::sort(spans);
+    return std::ranges::adjacent_find(spans, [](const Span& one, const Span& next) {
+               return next.first < one.second;
+           }) != spans.end();
+}
+
 } // namespace
 
 Work::Copy::~Copy() {
@@ -32,7 +63,7 @@ void Work::add(std::unique_ptr<Copy>& copy, const Piece& piece) {
         copy = std::make_unique<Copy>();
     }
     copy->pieces.push_back(piece);
-    copy->bytes = std::max(copy->bytes, piece.at + data_bytes(piece.elements, piece.layout));
+    copy->bytes = std::max(copy->bytes, piece.at + piece.bytes());
 }
 
 void Work::read(const void* buffer, MPI_Count elements, const Layout& layout) {
@@ -106,7 +137,7 @@ void Work::read_parts(const void* buffer, const std::vector<ProgramPart>& parts,
 
 void Work::write_parts(void* buffer, const std::vector<ProgramPart>& parts) {
     std::byte* base = nullptr;
-    out_parts = place(target_, base, bytes_at(buffer), parts, false, false);
+    out_parts = place(target_, base, bytes_at(buffer), parts, overlap(parts), false);
     output = base;
     is_vector = true;
 }
@@ -124,6 +155,23 @@ void Work::write_apart(void* buffer, std::size_t bytes) {
     add(target_, {bytes_at(buffer), static_cast<MPI_Count>(bytes), of_bytes, 0, false, true});
 }
 
+void Work::read_whole(const void* buffer, MPI_Count elements, const Layout& layout) {
+    add(source_, {bytes_at(buffer), elements, layout, 0, true, false, true});
+}
+
+void Work::write_whole(void* buffer, MPI_Count elements, const Layout& layout, bool is_read) {
+    add(target_, {bytes_at(buffer), elements, layout, 0, is_read, true, true});
+}
+
+void Work::combine_by(const HostKernel& kernel, Form form) {
+    if (form == Form::blocking) {
+        with = blocking_operator(kernel);
+    } else {
+        operator_ = std::make_unique<HostOperator>(kernel, true);
+        with = operator_->number();
+    }
+}
+
 void Work::keep_types() {
     for (Copy* copy : {source_.get(), target_.get()}) {
         if (copy == nullptr) {
@@ -139,6 +187,33 @@ void Work::keep_types() {
     }
 }
 
+/// Behind the data of the last element there may be nothing.
+void Work::copy_piece_in(const Piece& piece, std::byte* to) {
+    if (!piece.is_whole) {
+        pack(piece.buffer, piece.elements, piece.layout, to);
+    } else if (piece.elements > 0) {
+        const std::ptrdiff_t bytes =
+            static_cast<std::ptrdiff_t>(piece.elements - 1) * piece.layout.extent +
+            piece.layout.end;
+        std::memcpy(to, piece.buffer, static_cast<std::size_t>(bytes));
+    }
+}
+
+void Work::copy_piece_out(const Piece& piece, const std::byte* from) noexcept {
+    if (!piece.is_whole) {
+        unpack(from, piece.buffer, piece.elements, piece.layout);
+        return;
+    }
+    std::byte data[host_element_bytes_most];
+    const auto most = static_cast<MPI_Count>(sizeof data / piece.layout.size);
+    for (MPI_Count done = 0; done < piece.elements; done += most) {
+        const MPI_Count now = std::min(most, piece.elements - done);
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(done) * piece.layout.extent;
+        pack(from + at, now, piece.layout, data);
+        unpack(data, piece.buffer + at, now, piece.layout);
+    }
+}
+
 void Work::copy_in() {
     for (Copy* copy : {source_.get(), target_.get()}) {
         if (copy == nullptr) {
@@ -149,7 +224,7 @@ void Work::copy_in() {
         }
         for (const Piece& piece : copy->pieces) {
             if (piece.is_read) {
-                pack(piece.buffer, piece.elements, piece.layout, copy->data.get() + piece.at);
+                copy_piece_in(piece, copy->data.get() + piece.at);
             }
         }
     }
@@ -164,7 +239,7 @@ void Work::copy_in() {
 void Work::copy_out() noexcept {
     for (const Piece& piece : target_->pieces) {
         if (piece.is_stored) {
-            unpack(target_->data.get() + piece.at, piece.buffer, piece.elements, piece.layout);
+            copy_piece_out(piece, target_->data.get() + piece.at);
         }
     }
 }

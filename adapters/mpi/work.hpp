@@ -5,6 +5,7 @@
 
 #include "call.hpp"
 #include "library.hpp"
+#include "operators.hpp"
 #include "staging.hpp"
 
 #include <cstddef>
@@ -61,6 +62,11 @@ public:
     void read_part_from_output(void* buffer, const std::vector<ProgramPart>& parts, int part);
     /// It writes so many bytes, but reads the same memory, of which nothing else may change.
     void write_apart(void* buffer, std::size_t bytes);
+    /// As `read` and `write`, elements with their gaps, which the program's memory keeps.
+    void read_whole(const void* buffer, MPI_Count elements, const Layout& layout);
+    void write_whole(void* buffer, MPI_Count elements, const Layout& layout, bool is_read);
+    /// The operator is one of the MPI's or the program's.
+    void combine_by(const HostKernel& kernel, Form form);
     /// The program may free its datatypes before the operation is complete.
     void keep_types();
 
@@ -92,6 +98,12 @@ private:
         std::size_t at; ///< Byte of the copy.
         bool is_read;
         bool is_stored;
+        bool is_whole = false; ///< The copy has the gaps, too.
+
+        [[nodiscard]] std::size_t bytes() const noexcept {
+            return static_cast<std::size_t>(elements) *
+                   (is_whole ? static_cast<std::size_t>(layout.extent) : layout.size);
+        }
     };
     /// The copy of a buffer.
     struct Copy {
@@ -106,6 +118,8 @@ private:
         ~Copy();
     };
     void add(std::unique_ptr<Copy>& copy, const Piece& piece);
+    static void copy_piece_in(const Piece& piece, std::byte* to);
+    static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
                    const std::vector<ProgramPart>& parts, bool must_copy, bool is_read);
     void copy_in();
@@ -113,6 +127,7 @@ private:
 
     std::unique_ptr<Copy> source_; ///< Null: there is none.
     std::unique_ptr<Copy> target_;
+    std::unique_ptr<HostOperator> operator_; ///< Of requests.
 };
 
 } // namespace corymb::mpi

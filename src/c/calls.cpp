@@ -26,26 +26,8 @@ Reduction standard_reduction(const Arguments& arguments) {
     return reduction_of(*type, static_cast<Operator>(arguments.with));
 }
 
-/// `call`, made where the operator is one of the user's, must live as long as the operation.
-Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
-    Wish wish;
-    wish.op = arguments.op;
-    wish.root = arguments.root;
-    wish.reduction.element_bytes = size_of(arguments.type);
-    if (const auto type = standard(arguments.type)) {
-        wish.reduction.identity = detail::move_identity(*type);
-    }
-    if (is_reduction(arguments.op)) {
-        if (auto own = own_operator(arguments.with)) {
-            call = std::make_shared<OwnCall>(std::move(own), arguments.type,
-                                             Untyped::member(team).shared, team.rank());
-            wish.reduction = call->reduction();
-        } else {
-            wish.reduction = standard_reduction(arguments);
-        }
-    }
-    set_places(wish, arguments, team.rank(), team.size());
-    return wish;
+Wish wish_for(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
+    return wish_of({Untyped::member(team).shared, team.rank(), team.size()}, arguments, call);
 }
 
 using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
@@ -53,7 +35,7 @@ using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
 corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_request** request,
                          Begin begin) noexcept {
     return give_request(team, request, [&](Team& own, corymb_request& made) {
-        const Wish wish = wish_of(own, arguments, made.own_call);
+        const Wish wish = wish_for(own, arguments, made.own_call);
         made.request = begin(own, wish, made.own_call);
         if (arguments.staging) {
             made.request = Untyped::keeping(std::move(made.request), arguments.staging);
@@ -71,11 +53,32 @@ Collective op_of(corymb_collective op) {
     return static_cast<Collective>(number);
 }
 
+Wish wish_of(const Caller& caller, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
+    Wish wish;
+    wish.op = arguments.op;
+    wish.root = arguments.root;
+    wish.reduction.element_bytes = size_of(arguments.type);
+    if (const auto type = standard(arguments.type)) {
+        wish.reduction.identity = detail::move_identity(*type);
+    }
+    if (is_reduction(arguments.op)) {
+        if (auto own = own_operator(arguments.with)) {
+            call = std::make_shared<OwnCall>(std::move(own), arguments.type, caller.shared,
+                                             caller.rank);
+            wish.reduction = call->reduction();
+        } else {
+            wish.reduction = standard_reduction(arguments);
+        }
+    }
+    set_places(wish, arguments, caller.rank, caller.size);
+    return wish;
+}
+
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
     return guarded([&] {
         Team& own = live(team).team;
         std::shared_ptr<OwnCall> call;
-        Untyped::run(own, wish_of(own, arguments, call));
+        Untyped::run(own, wish_for(own, arguments, call));
         if (call) {
             call->throw_if_broken();
         }

@@ -38,6 +38,18 @@ struct Arguments {
 /// Throws Errc::invalid_argument for what is none.
 [[nodiscard]] Collective op_of(corymb_collective op);
 
+/// One rank of a team, of whichever kind.
+struct Caller {
+    const std::shared_ptr<detail::TeamShared>& shared; ///< Of the ranks that an operator may break.
+    Rank rank;
+    int size;
+};
+
+/// What the library is to do. `call`, made where the operator is one of the user's, must live as
+/// long as the operation. Throws Errc::invalid_argument.
+[[nodiscard]] detail::Wish wish_of(const Caller& caller, const Arguments& arguments,
+                                   std::shared_ptr<OwnCall>& call);
+
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
 corymb_status start(corymb_team* team, const Arguments& arguments,
                     corymb_request** request) noexcept;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams over several nodes.
+#include "c/calls.hpp"
 #include "c/handles.hpp"
 #include "c/operators.hpp"
-#include "c/places.hpp"
-#include "c/types.hpp"
+#include "team/member.hpp"
 
 #include <corymb/cluster_team.hpp>
+#include <corymb/detail/untyped.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -89,26 +90,6 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
     return options;
 }
 
-detail::Wish wish_of(Collective op, corymb_type type, corymb_op with) {
-    detail::Wish wish;
-    wish.op = op;
-    if (op == Collective::barrier) {
-        return wish;
-    }
-    const auto element = c::standard(type);
-    if (!is_reduction(op)) {
-        wish.reduction.element_bytes = c::size_of(type);
-        wish.reduction.identity = element ? detail::move_identity(*element) : 0;
-        return wish;
-    }
-    if (!element || c::own_operator(with)) {
-        throw Error(Errc::unsupported, "types and operators of your own have no plan for several "
-                                       "nodes; use those of the library");
-    }
-    wish.reduction = reduction_of(*element, static_cast<Operator>(with));
-    return wish;
-}
-
 } // namespace
 
 struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
@@ -116,6 +97,7 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     static constexpr const char* name = "the team over several nodes";
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
+    std::shared_ptr<detail::TeamShared> shared; ///< That of the ranks on this node.
     std::string network;
     c::RequestHome* home = nullptr;
 };
@@ -123,15 +105,16 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
 namespace {
 
 /// Of a call's arguments; see corymb_cluster_run.
-detail::Wish wish_of(const ClusterTeam& team, c::Arguments arguments) {
-    const Collective op = arguments.op;
-    detail::Wish wish = wish_of(op, arguments.type, arguments.with);
-    if (op != Collective::barrier) {
-        wish.root = is_rooted(op) ? arguments.root : 0;
-        arguments.input = op == Collective::broadcast ? nullptr : arguments.input;
-        c::set_places(wish, arguments, team.rank(), team.size());
+detail::Wish wish_of(const corymb_cluster_team& handle, c::Arguments arguments,
+                     std::shared_ptr<c::OwnCall>& call) {
+    detail::Wish wish;
+    wish.op = arguments.op;
+    if (wish.op == Collective::barrier) {
+        return wish;
     }
-    return wish;
+    arguments.root = is_rooted(wish.op) ? arguments.root : 0;
+    arguments.input = wish.op == Collective::broadcast ? nullptr : arguments.input;
+    return c::wish_of({handle.shared, handle.team->rank(), handle.team->size()}, arguments, call);
 }
 
 c::Arguments equal(corymb_collective op, const void* input, void* output, size_t count,
@@ -151,20 +134,28 @@ c::Arguments unequal(corymb_collective op, const void* input, void* output, size
 }
 
 void run(corymb_cluster_team* team, const c::Arguments& arguments) {
-    ClusterTeam& own = *c::live(team).team;
-    own.run(wish_of(own, arguments));
+    corymb_cluster_team& handle = c::live(team);
+    std::shared_ptr<c::OwnCall> call;
+    handle.team->run(wish_of(handle, arguments, call));
+    if (call) {
+        call->throw_if_broken();
+    }
 }
 
-/// Of a function that makes one.
-template <class Make>
-corymb_status give_request(corymb_cluster_team* team, corymb_request** request,
-                           const Make& make) noexcept {
+using Begin = Request (ClusterTeam::*)(const detail::Wish&, std::shared_ptr<const void>);
+
+/// `arguments()` checks them, too.
+template <class Given>
+corymb_status give_request(corymb_cluster_team* team, corymb_request** request, Begin begin,
+                           const Given& arguments) noexcept {
     return c::guarded([&] {
         c::require(request, "request");
         *request = nullptr;
         corymb_cluster_team& handle = c::live(team);
         c::NewRequest made(*handle.home);
-        (*made).request = make(*handle.team);
+        corymb_request& own = *made;
+        const detail::Wish wish = wish_of(handle, arguments(), own.own_call);
+        own.request = (*handle.team.*begin)(wish, own.own_call);
         *request = made.keep();
     });
 }
@@ -181,6 +172,7 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         corymb_team& taken = c::live(*local);
         *local = nullptr;
         Team own = std::move(taken.team);
+        auto shared = detail::Untyped::member(own).shared;
         c::free_handle(taken);
         c::require(carrier, "corymb_cluster_team_create: carrier");
         c::require(options, "corymb_cluster_team_create: options");
@@ -196,6 +188,7 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
         handle.carrier = std::move(messages);
         handle.team.emplace(std::move(made));
+        handle.shared = std::move(shared);
         handle.network = to_text(its.networks);
         handle.home = home.release();
         *team = &handle;
@@ -211,6 +204,7 @@ corymb_status corymb_cluster_team_free(corymb_cluster_team** team) noexcept {
         corymb_cluster_team& handle = c::live(*team);
         *team = nullptr;
         handle.team.reset();
+        handle.shared.reset();
         handle.carrier.reset();
         c::leave(*std::exchange(handle.home, nullptr));
         c::AllSlots<corymb_cluster_team>::give_back(handle);
@@ -234,36 +228,31 @@ corymb_status corymb_cluster_run_parts(corymb_collective op, const void* input, 
 corymb_status corymb_cluster_start(corymb_collective op, const void* input, void* output,
                                    size_t count, corymb_type type, corymb_op with, int root,
                                    corymb_cluster_team* team, corymb_request** request) noexcept {
-    return give_request(team, request, [&](ClusterTeam& own) {
-        return own.start(wish_of(own, equal(op, input, output, count, type, with, root)));
-    });
+    return give_request(team, request, &ClusterTeam::start,
+                        [&] { return equal(op, input, output, count, type, with, root); });
 }
 
 corymb_status corymb_cluster_start_parts(corymb_collective op, const void* input, void* output,
                                          size_t count, corymb_part_lists parts, corymb_type type,
                                          corymb_op with, int root, corymb_cluster_team* team,
                                          corymb_request** request) noexcept {
-    return give_request(team, request, [&](ClusterTeam& own) {
-        return own.start(wish_of(own, unequal(op, input, output, count, parts, type, with, root)));
-    });
+    return give_request(team, request, &ClusterTeam::start,
+                        [&] { return unequal(op, input, output, count, parts, type, with, root); });
 }
 
 corymb_status corymb_cluster_prepare(corymb_collective op, const void* input, void* output,
                                      size_t count, corymb_type type, corymb_op with, int root,
                                      corymb_cluster_team* team, corymb_request** request) noexcept {
-    return give_request(team, request, [&](ClusterTeam& own) {
-        return own.prepare(wish_of(own, equal(op, input, output, count, type, with, root)));
-    });
+    return give_request(team, request, &ClusterTeam::prepare,
+                        [&] { return equal(op, input, output, count, type, with, root); });
 }
 
 corymb_status corymb_cluster_prepare_parts(corymb_collective op, const void* input, void* output,
                                            size_t count, corymb_part_lists parts, corymb_type type,
                                            corymb_op with, int root, corymb_cluster_team* team,
                                            corymb_request** request) noexcept {
-    return give_request(team, request, [&](ClusterTeam& own) {
-        return own.prepare(
-            wish_of(own, unequal(op, input, output, count, parts, type, with, root)));
-    });
+    return give_request(team, request, &ClusterTeam::prepare,
+                        [&] { return unequal(op, input, output, count, parts, type, with, root); });
 }
 
 corymb_status corymb_cluster_progress(corymb_cluster_team* team, size_t* under_way) noexcept {

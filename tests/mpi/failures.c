@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned` or
-// `longer`.
+// What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer` or
+// `refused`.
 #include <mpi.h>
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+// A call that the root makes wrongly and then rightly, among the first of a communicator. Returns
+// how many results are wrong.
+static int make_up(int rank) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int size, wrong = 0, all[64];
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < 8; ++i) {
+        const int mine = rank + i;
+        if (i == 1 && rank == 0) {
+            wrong += MPI_Gather(&mine, 1, MPI_INT, all, -1, MPI_INT, 0, comm) == MPI_SUCCESS;
+        }
+        wrong += MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, comm) != MPI_SUCCESS;
+        for (int of = 0; rank == 0 && of < size; ++of) {
+            wrong += all[of] != of + i;
+        }
+    }
+    MPI_Comm_free(&comm);
+    return wrong;
+}
 
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
@@ -16,6 +38,9 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 20; ++i) {
         MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (strcmp(what, "refused") == 0) {
+        printf("rank %d: %d wrong\n", rank, make_up(rank));
     }
     double one = 1, sum = 0, many[100] = {0};
     if (rank == 1 && strcmp(what, "kill") == 0) {

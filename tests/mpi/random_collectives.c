@@ -87,6 +87,23 @@ static void add_times(void* a, void* b, int* count, MPI_Datatype* type) {
     }
 }
 
+static void add_pairs(void* a, void* b, int* count, MPI_Datatype* type) {
+    int twice = 2 * *count;
+    add_times(a, b, &twice, type);
+}
+
+// Elements say that x becomes a x + b: first as the right one does, then as the left.
+static void compose(void* left, void* right, int* count, MPI_Datatype* type) {
+    enum { prime = 1009 };
+    (void)type; // Two ints of three: the third is neither read nor written.
+    for (int i = 0; i < *count; ++i) {
+        const int* one = (const int*)left + 3 * i;
+        int* two = (int*)right + 3 * i;
+        two[0] = (one[2] % prime * (two[0] % prime) + one[0]) % prime;
+        two[2] = one[2] % prime * (two[2] % prime) % prime;
+    }
+}
+
 static void move_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype gappy) {
     const unsigned sizes[] = {0, 1, 2, 7, 64, 1000, 4096, 9000};
     const int elements = (int)sizes[draw(8)];
@@ -204,16 +221,18 @@ static void vector_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatyp
     }
 }
 
-static void reduce_step(int step, MPI_Comm comm, int rank, int size, MPI_Op own) {
-    const MPI_Datatype types[] = {MPI_INT,   MPI_DOUBLE, MPI_UNSIGNED_CHAR, MPI_INT64_T, MPI_2INT,
-                                  MPI_SHORT, MPI_BYTE,   MPI_UINT16_T,      MPI_DOUBLE,  MPI_INT};
-    const MPI_Op ops[] = {MPI_SUM, MPI_MAX,  MPI_BOR, MPI_PROD, MPI_MINLOC,
-                          MPI_MIN, MPI_BXOR, MPI_SUM, MPI_SUM,  own};
-    const int which = (int)draw(10), root = (int)draw((unsigned)size);
+static void reduce_step(int step, MPI_Comm comm, int rank, int size, MPI_Datatype gappy,
+                        const MPI_Op* own) {
+    const MPI_Datatype types[] = {
+        MPI_INT,      MPI_DOUBLE, MPI_UNSIGNED_CHAR, MPI_INT64_T, MPI_2INT, MPI_SHORT, MPI_BYTE,
+        MPI_UINT16_T, MPI_DOUBLE, MPI_AINT,          MPI_INT,     row,      gappy,     gappy};
+    const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_BOR, MPI_PROD, MPI_MINLOC, MPI_MIN, MPI_BXOR,
+                          MPI_SUM, MPI_SUM, MPI_SUM, own[0],   own[1],     own[2],  own[2]};
+    const int which = (int)draw(14), root = (int)draw((unsigned)size);
     const unsigned sizes[] = {0, 1, 3, 16, 100, 1023, 3000, 4000};
     const int count = (int)sizes[draw(8)], in_place = draw(3) == 0, uneven = (int)draw(2);
     MPI_Datatype type = types[which];
-    MPI_Op op = (which == 6) ? MPI_BXOR : ops[which];
+    MPI_Op op = ops[which];
     int counts[ranks_max];
     for (int i = 0; i < size; ++i) {
         counts[i] = uneven ? count * (i % 3) / 2 : count;
@@ -263,8 +282,10 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &all[2]); // In reverse order.
     MPI_Datatype gappy = make_gappy();
     row = make_row();
-    MPI_Op own;
-    MPI_Op_create(add_times, 1, &own);
+    MPI_Op own[3];
+    MPI_Op_create(add_times, 1, &own[0]);
+    MPI_Op_create(add_pairs, 1, &own[1]);
+    MPI_Op_create(compose, 0, &own[2]);
     for (int step = 0; step < steps; ++step) {
         MPI_Comm comm = all[draw(comms)];
         const uint64_t before = state;
@@ -274,13 +295,15 @@ int main(int argc, char** argv) {
         MPI_Barrier(comm);
         switch (draw(3)) {
         case 0: move_step(step, comm, comm_rank, comm_size, gappy); break;
-        case 1: reduce_step(step, comm, comm_rank, comm_size, own); break;
+        case 1: reduce_step(step, comm, comm_rank, comm_size, gappy, own); break;
         default: vector_step(step, comm, comm_rank, comm_size, gappy);
         }
         state = before; // Halves of different sizes have drawn differently.
         draw(3);
     }
-    MPI_Op_free(&own);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Op_free(&own[i]);
+    }
     MPI_Type_free(&gappy);
     MPI_Type_free(&row);
     MPI_Comm_free(&all[1]);

@@ -205,6 +205,28 @@ TEST(ClusterOfC, StartsPersistentOperationsAgainAndAgain) {
     expect_ok(corymb_request_free(&requests[1]));
 }
 
+/// That it combines is tested in tests/mpi, where ranks have messages.
+TEST(ClusterOfC, TakesOperatorsOfTheUser) {
+    FirstRank first(std::vector<int>{0});
+    corymb_cluster_team*& team = first.team;
+    corymb_op op = CORYMB_NO_OP;
+    const auto nothing = [](const void* /*left*/, const void* /*right*/, void* /*out*/,
+                            size_t /*count*/, corymb_type /*type*/, void* /*context*/) {};
+    expect_ok(corymb_op_create(nothing, nullptr, 0, &op));
+    const corymb_type type = corymb_type_of_bytes(12);
+    const int mine[3] = {1, 2, 3};
+    int all[3] = {};
+    expect_ok(corymb_cluster_run(CORYMB_SCAN, mine, all, 1, type, op, 0, team));
+    EXPECT_EQ(all[2], 3);
+    expect_refused(corymb_cluster_run(CORYMB_ALLREDUCE, mine, all, 1, type, op, 0, team),
+                   CORYMB_UNSUPPORTED, "combine in no fixed order");
+    expect_invalid(corymb_cluster_run(CORYMB_SCAN, mine, all, 1, type, CORYMB_SUM, 0, team),
+                   "needs an operator of your own");
+    expect_ok(corymb_op_free(&op));
+    expect_invalid(corymb_cluster_run(CORYMB_SCAN, mine, all, 1, type, op, 0, team), "operator");
+    expect_ok(corymb_cluster_team_free(&team));
+}
+
 TEST(ClusterOfC, NeedsLanesToPrepareOperations) {
     FirstRank first({0, 1});
     corymb_cluster_team*& team = first.team;
