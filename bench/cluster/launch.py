@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program plan_ranks, and how it is started by an MPICH on nodes made of namespaces."""
+"""The program plan_ranks, and how an MPI starts programs on nodes made of namespaces: MPICH, Open
+MPI or Intel MPI, over TCP."""
 
 from __future__ import annotations
 
@@ -31,10 +32,57 @@ def build(mpi: Path, folder: Path) -> Path:
     words = ["-std=c++20", "-O2", "-I", str(HERE.parent.parent / "include"),
              str(HERE / "plan_ranks.cpp"), "-o", str(program), str(libraries[0]),
              f"-Wl,-rpath,{package}"]  # fmt: skip
-    done = subprocess.run([str(compiler), *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(compiler), *words], capture_output=True, text=True, check=False, env=environment(mpi)
+    )
     if done.returncode != 0:
         raise FailedError(f"compiling plan_ranks failed:\n{done.stderr}")
     return program
+
+
+def kind_of(mpi: Path) -> str:
+    """Which library a folder holds."""
+    if (mpi / "bin" / "prterun").exists() or (mpi / "bin" / "ompi_info").exists():
+        return "openmpi"
+    return "impi" if (mpi / "bin" / "impi_info").exists() else "mpich"
+
+
+HYDRA = (
+    '-launcher ssh -launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
+    '-hosts "$CORYMB_CLUSTER_HOSTS" -ppn {per_node} -n {ranks}'
+)
+# Words of the launcher, for a shell on the front that has the variables of nodes.py.
+LAUNCH = {
+    "mpich": HYDRA,
+    "impi": HYDRA,
+    "openmpi": (
+        '--prtemca plm_ssh_agent "$CORYMB_CLUSTER_AGENT" '
+        '--prtemca prte_if_include "$CORYMB_CLUSTER_SUBNET" '
+        '--mca btl_tcp_if_include "$CORYMB_CLUSTER_SUBNET" --mca btl self,sm,tcp --mca pml ob1 '
+        '--host "$(echo "$CORYMB_CLUSTER_HOSTS" | sed "s/,/:{per_node},/g"):{per_node}" '
+        "--map-by ppr:{per_node}:node:OVERSUBSCRIBE --bind-to none -n {ranks}"
+    ),
+}
+# TCP between nodes, and waiting that leaves the CPU to others where the library knows how.
+VARIABLES = {
+    "mpich": {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
+              "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"},
+    "impi": {"FI_PROVIDER": "tcp", "I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0",
+             "I_MPI_WAIT_MODE": "1", "I_MPI_THREAD_YIELD": "3"},
+    "openmpi": {"PRTE_MCA_prte_tmpdir_base": "/dev/shm",  # Each node has its own.
+                **{f"{head}_ALLOW_RUN_AS_ROOT{tail}": "1"
+                   for head in ("OMPI", "PRTE") for tail in ("", "_CONFIRM")}},
+}  # fmt: skip
+
+
+def environment(mpi: Path) -> dict[str, str]:
+    """Of the launcher, which hands it on to the ranks."""
+    kind, place = kind_of(mpi), mpi.resolve()
+    own = {"I_MPI_ROOT": str(place)} if kind == "impi" else {}
+    return os.environ | VARIABLES[kind] | own | {
+        "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
+        "LD_LIBRARY_PATH": str(place / "lib"),
+    }  # fmt: skip
 
 
 def run(
@@ -43,17 +91,12 @@ def run(
 ) -> str:  # fmt: skip
     """Runs a program of that MPI on nodes with links of `rate`, on which messages are under way for
     `delay_us`; returns what it prints."""
-    mpiexec = (
-        f'exec "{mpi.resolve()}/bin/mpiexec" -launcher ssh '
-        '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
-        f'-hosts "$CORYMB_CLUSTER_HOSTS" -ppn {per_node} -n {nodes * per_node} "$@"'
-    )
+    options = LAUNCH[kind_of(mpi)].format(per_node=per_node, ranks=nodes * per_node)
+    mpiexec = f'exec "{mpi.resolve()}/bin/mpiexec" {options} "$@"'
     line = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(nodes), "--rate", rate,
             "--delay-us", str(delay_us), "--", "sh", "-c", mpiexec, "launch", *words]  # fmt: skip
-    tuned = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
-             "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}  # fmt: skip
     running = subprocess.Popen(
-        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=os.environ | tuned
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment(mpi)
     )
     try:
         text, _ = running.communicate(timeout=limit_s)

@@ -9,8 +9,8 @@ hang on one bridge by links of limited bandwidth. With --delay-us what a node se
 that long: a program (relay.c, compiled by cc) passes it on, since kernels may come without netem.
 COMMAND runs beside them with the variables
 CORYMB_CLUSTER_HOSTS (addresses, joined by commas), CORYMB_CLUSTER_AGENT (stands in for ssh),
-CORYMB_CLUSTER_INTERFACE, and for the agent CORYMB_CLUSTER_STATE and CORYMB_CLUSTER_PRELOAD. Needs
-root, iproute2, util-linux and cc.
+CORYMB_CLUSTER_INTERFACE, CORYMB_CLUSTER_SUBNET, and for the agent CORYMB_CLUSTER_STATE and
+CORYMB_CLUSTER_PRELOAD. Needs root, iproute2, util-linux and cc.
 
 Everything lives in one outer set of namespaces whose first process is this program: when that
 ends, for whatever reason, the kernel ends every process of every node, and links, mounts and
@@ -106,6 +106,7 @@ def inside(options: argparse.Namespace) -> int:
         "CORYMB_CLUSTER_HOSTS": ",".join(hosts),
         "CORYMB_CLUSTER_AGENT": str(Path(__file__).resolve().parent / "agent.sh"),
         "CORYMB_CLUSTER_INTERFACE": INTERFACE,
+        "CORYMB_CLUSTER_SUBNET": f"{SUBNET}.0/24",
         "CORYMB_CLUSTER_STATE": str(STATE),
         "CORYMB_CLUSTER_PRELOAD": str(STATE_IN_NODE / "one_session"),
         "CORYMB_CACHE_DIR": str(STATE / "cache"),  # In each node: its network is its own.
