@@ -211,7 +211,8 @@ TEST(ClusterOfC, TakesOperatorsOfTheUser) {
     corymb_cluster_team*& team = first.team;
     corymb_op op = CORYMB_NO_OP;
     const auto nothing = [](const void* /*left*/, const void* /*right*/, void* /*out*/,
-                            size_t /*count*/, corymb_type /*type*/, void* /*context*/) {};
+                            size_t /*count*/, corymb_type /*type*/, void* /*context*/) {
+    };
     expect_ok(corymb_op_create(nothing, nullptr, 0, &op));
     const corymb_type type = corymb_type_of_bytes(12);
     const int mine[3] = {1, 2, 3};
