@@ -14,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace corymb::team {
@@ -31,9 +32,27 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
     return crowded ? 1 : std::min(moves_most, moves_per_pair * size * size);
 }
 
-/// Plans for any length are those that are best for this one. It is longer than a slot of `cells`,
-/// so that no plan relies on room for its messages.
+/// Plans for any length are made for this one. It is longer than a slot of `cells`, so that no plan
+/// relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
+
+/// In a call of a rooted operation with parts of any length each rank sends or receives, so that
+/// calls which follow each other overlap, unless a sender waits until its part has been copied out
+/// of its memory. The model charges single calls: the best plan without such waits is taken if it
+/// is not far behind in these. Returns its algorithm, or "best".
+std::string overlapping_algorithm(const Machine& machine, const PlanRequest& request) {
+    constexpr double far_behind = 2;
+    const PlanChoice choice = make_plan(machine, request);
+    std::string best = request.algorithm;
+    double least = far_behind * choice.predicted;
+    for (const auto& [name, predicted] : choice.portfolio) {
+        if (predicted < least && name.find("/cells-") != std::string::npos) {
+            best = name;
+            least = predicted;
+        }
+    }
+    return best;
+}
 
 /// The model of this machine for what all processes of a team may use together, or else the calling
 /// thread; found once for each such set. A process bound to one CPU looks around for a moment as if
@@ -187,6 +206,10 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         request.cpus = team.usable;
         request.pull = team.pull;
         request.push = team.push;
+        if (is_any && is_rooted(need.op) && !ground.crowded &&
+            ground.machine->kernel_copy.present()) {
+            request.algorithm = overlapping_algorithm(*ground.machine, request);
+        }
         Plan plan = make_plan(*ground.machine, request).plan;
         if (is_any) {
             plan.bytes_max = need.bytes; // The team proves it for that, too.

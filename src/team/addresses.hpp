@@ -17,9 +17,9 @@ static_assert(sizeof(Address) <= line_payload_bytes);
 
 inline constexpr std::size_t enclosed_bytes = line_payload_bytes - sizeof(Address);
 
-/// Between processes up to so many go through a cell: before the kernel has begun to copy, they
-/// have been copied twice.
-inline constexpr std::size_t copied_bytes = cell_bytes;
+/// Between processes up to so many go through cells: before the kernel has begun to copy, most of
+/// them have been copied twice.
+inline constexpr std::size_t copied_bytes = std::size_t{64} << 10;
 
 /// A short message that comes along with its address.
 struct Letter {

@@ -16,7 +16,7 @@
 //   the buffers swapped: who receives the address writes there, and the one who offered touches
 //   the blocks again only after a signal that follows. Of parts that differ in length `post` sends
 //   a short one along with its address, and `pull` copies it out of the line. Between processes one
-//   of up to copied_bytes is put into a cell before its address, which says only how long it is.
+//   of up to copied_bytes goes through cells after its address, which says only how long it is.
 //
 //   A step whose await fails changes nothing but the bytes that went through cells, which the
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
@@ -41,6 +41,7 @@
 #include "team/activation.hpp"
 #include "team/addresses.hpp"
 #include "team/bounce.hpp"
+#include "team/copying.hpp"
 #include "team/program.hpp"
 
 #include <algorithm>
@@ -333,7 +334,7 @@ private:
         if (operands_->has_layouts() && what.bytes <= enclosed_bytes) [[unlikely]] {
             return post_enclosed(*step.peer, what);
         }
-        if (step.copies_short && what.bytes <= copied_bytes) [[unlikely]] {
+        if (goes_through_cells(step, what.bytes)) [[unlikely]] {
             return post_copy(*step.peer, what);
         }
         return send_message(*step.peer, &what, sizeof what);
@@ -346,38 +347,27 @@ private:
         return send_message(peer, &letter, sizeof what + what.bytes);
     }
 
-    /// The cell first: who has the address finds it there.
-    bool post_copy(Peer<Env>& peer, Address what) {
-        if (offset_ == 0) {
-            Env::note_read(what.data, what.bytes);
-            if (!peer.cells_out.send(*waiter_, what.data, what.bytes, what.bytes, signature_)) {
-                return false;
-            }
-            offset_ = what.bytes;
-        }
-        what.data = nullptr;
-        if (!send_message(peer, &what, sizeof what)) {
-            return false;
-        }
-        offset_ = 0;
-        return true;
+    /// Whether post and pull leave the kernel alone. The ring has room for all of it: the plan has
+    /// the peer acknowledge each such message, so that none is before this one.
+    [[nodiscard]] bool goes_through_cells(const Compiled& step, std::size_t bytes) const noexcept {
+        return step.copies_short && bytes <= copied_bytes &&
+               (bytes + cell_length() - 1) / cell_length() <= plan::cell_ring_slots;
     }
 
-    /// A copy out of a peer's memory, for as long as it lasts: also when an operator throws, or who
-    /// waits for the copies of a broken team would wait for ever.
-    class Copying {
-    public:
-        explicit Copying(Waiter& waiter) noexcept
-            : waiter_(&waiter), is_allowed_(waiter.begin_copy()) {}
-        Copying(const Copying&) = delete;
-        Copying& operator=(const Copying&) = delete;
-        ~Copying() { waiter_->end_copy(); }
-        [[nodiscard]] bool is_allowed() const noexcept { return is_allowed_; }
-
-    private:
-        Waiter* waiter_;
-        bool is_allowed_;
-    };
+    /// The address first, without data. From then on offset_ is one more than the bytes in cells.
+    bool post_copy(Peer<Env>& peer, Address what) {
+        if (offset_ == 0) {
+            const Address length{nullptr, what.bytes};
+            if (!send_message(peer, &length, sizeof length)) {
+                return false;
+            }
+            offset_ = 1;
+        }
+        --offset_;
+        const bool is_done = send_cells(peer, what);
+        offset_ += is_done ? 0 : 1;
+        return is_done;
+    }
 
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
     bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
@@ -431,37 +421,44 @@ private:
     }
 
     bool pull(const Compiled& step) {
-        if (operands_->has_layouts()) [[unlikely]] {
-            const Address to = bytes_of(step.to);
-            if (to.bytes <= enclosed_bytes) {
-                return pull_enclosed(step, to);
-            }
+        const Address to = bytes_of(step.to);
+        if (operands_->has_layouts() && to.bytes <= enclosed_bytes) [[unlikely]] {
+            return pull_enclosed(step, to);
         }
-        const std::byte* payload = receive_message(*step.peer, sizeof(Address));
+        if (goes_through_cells(step, to.bytes)) [[unlikely]] {
+            return pull_copy(step, to);
+        }
+        Address there;
+        return receive_address(*step.peer, there) && copy_from(step, there, step.peer->process);
+    }
+
+    bool receive_address(Peer<Env>& peer, Address& there) {
+        const std::byte* payload = receive_message(peer, sizeof there);
         if (payload == nullptr) {
             return false;
         }
-        Address there;
         std::memcpy(&there, payload, sizeof there);
-        release_message(*step.peer);
-        return there.data == nullptr && step.copies_short
-                   ? pull_copy(step, there)
-                   : copy_from(step, there, step.peer->process);
+        release_message(peer);
+        return true;
     }
 
-    /// Out of the cell that was sent before the address.
-    bool pull_copy(const Compiled& step, const Address& there) {
-        const Address to = bytes_of(step.to);
-        std::uint64_t word = 0;
-        const std::byte* payload = step.peer->cells_in.receive(*waiter_, there.bytes, word);
-        if (payload == nullptr || !is_ours(word) || !is_expected(there.bytes, to.bytes)) {
-            return false;
+    /// Out of the cells that follow the address, as post_copy sends them.
+    bool pull_copy(const Compiled& step, const Address& to) {
+        if (offset_ == 0) {
+            Address there;
+            if (!receive_address(*step.peer, there)) {
+                return false;
+            }
+            if (there.bytes != to.bytes) [[unlikely]] { // As is_expected.
+                met_other_call_ = true;
+                return false;
+            }
+            offset_ = 1;
         }
-        arrive(step, payload, to, 0);
-        if (step.peer->cells_in.release()) {
-            step.peer->spot->wake_if_parked(own_key_);
-        }
-        return true;
+        --offset_;
+        const bool is_done = receive_cells(step);
+        offset_ += is_done ? 0 : 1;
+        return is_done;
     }
 
     /// The peer encloses as many bytes as there is room for here, or it means another length.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace corymb::team {
+
+/// A copy out of a peer's memory, for as long as it lasts: also when an operator throws, or who
+/// waits for the copies of a broken team would wait for ever.
+template <class Waiter>
+class Copying {
+public:
+    explicit Copying(Waiter& waiter) noexcept
+        : waiter_(&waiter), is_allowed_(waiter.begin_copy()) {}
+    Copying(const Copying&) = delete;
+    Copying& operator=(const Copying&) = delete;
+    ~Copying() { waiter_->end_copy(); }
+    [[nodiscard]] bool is_allowed() const noexcept { return is_allowed_; }
+
+private:
+    Waiter* waiter_;
+    bool is_allowed_;
+};
+
+} // namespace corymb::team
