@@ -78,7 +78,7 @@ def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
     assert result["shapes"] == 3
     for row in result["rows"]:
         assert row["regret"] >= 1
-        assert min(row["flat"], row["single leader"]) >= 1
+        assert min(row["flat"], row["single leader"], row["HAN"], row["unified"]) >= 1
 
 
 def test_scale_beats_flat_plans_and_says_what_they_take(corymb_call: Command) -> None:
