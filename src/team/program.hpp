@@ -96,7 +96,7 @@ struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
-    /// Of post and pull: up to `copied_bytes` go through a cell.
+    /// Of post and pull: up to `copied_bytes` go through cells.
     bool copies_short = false;
     Rank awaited = -1; ///< The rank that the step names.
     Places to{};
