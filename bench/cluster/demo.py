@@ -39,18 +39,25 @@ class Bench:
     options: argparse.Namespace
     program: Path
     folder: Path
-    cluster: corymb.Cluster
+    network: str
+
+    @property
+    def cluster(self) -> corymb.Cluster:
+        return clusters.cluster_of([self.shape], self.network)
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.options.nodes, self.options.per_node
 
     def schemes(self, op: str, size: int) -> list[str]:
-        """The planner's choice first, then what it is compared with, as far as there are plans."""
+        """What a team chooses first, then what it is compared with, as far as there are plans."""
         known = set(corymb.scheme_names(self.cluster, op, size))
-        leaders = self.options.per_node
+        leaders, options = self.options.per_node, self.options
+        choice = launch.choice(
+            options.mpi, options.rate, self.shape, self.program, op, size, self.network, LIMIT_S
+        )
         wanted = [
-            corymb.make_cluster_plan(self.cluster, op, bytes=size).plan.algorithm,
+            choice["chosen"],
             f"lanes/{leaders}/doubling/shared",
             f"node-major/{leaders}/doubling/shared",
             f"node-major/{leaders}/doubling/messages",
@@ -119,7 +126,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     shape = options.nodes, options.per_node
     network = launch.network(options.mpi, options.rate, shape, program, LIMIT_S)
     print(f"network, measured: {network}")
-    bench = Bench(options, program, folder, clusters.cluster_of([shape], network))
+    bench = Bench(options, program, folder, network)
     points: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for op in options.ops.split(","):
         for size in [0] if op == "barrier" else [int(word) for word in options.bytes.split(",")]:

@@ -127,3 +127,13 @@ def network(mpi: Path, rate: str, shape: tuple[int, int], program: Path, limit_s
     """The network between those nodes, measured."""
     words = ["network", places(*shape)]
     return str(rows(mpi, rate, shape, program, words, limit_s)[0]["network"])
+
+
+def choice(
+    mpi: Path, rate: str, shape: tuple[int, int], program: Path, op: str, size: int, network: str,
+    limit_s: float,
+) -> dict[str, Any]:  # fmt: skip
+    """Which scheme a team on this network ends up with: `planned` by its model, `chosen` after the
+    best of those have been timed in its first calls."""
+    words = ["choose", op, str(size), places(*shape), network]
+    return rows(mpi, rate, shape, program, words, limit_s)[0]

@@ -4,8 +4,10 @@
 //
 //     plan_ranks OP BYTES ROUNDS NODES PLAN.json...
 //     plan_ranks network NODES
+//     plan_ranks choose OP BYTES NODES NETWORK
 //
-// The second form measures the network and prints what it found.
+// The second form measures the network and prints what it found. The third calls the operation
+// until the team has chosen a plan for good, and prints which.
 //
 // OP is allgather, allreduce, broadcast, reduce or barrier. NODES says where the ranks are, such as
 // 0,0,1,1: ranks of a node share memory, messages between nodes go by MPI.
@@ -84,10 +86,13 @@ Team node_team(const Case& task, int number, int job) {
 }
 
 /// A team of all ranks with these plans, or with the planner's.
-Contestant team_of(PlanSource plans, const Case& task, int number, int job) {
+Contestant team_of(PlanSource plans, const Case& task, int number, int job,
+                   const Networks& networks = ClusterTeamOptions{}.networks) {
     Contestant made;
     made.carrier = std::make_unique<bench::MpiCarrier>(MPI_COMM_WORLD);
     ClusterTeamOptions options;
+    options.networks = networks;
+    options.rehearse = !plans;
     options.node_of_rank = task.nodes;
     options.rank = task.rank;
     options.plans = std::move(plans);
@@ -240,6 +245,7 @@ void print(const Contestant& contestant, const Case& task, int runs) {
 }
 
 int compete(Case task, int argc, char** argv) {
+    task.rounds = static_cast<int>(std::clamp(std::strtol(argv[3], nullptr, 10), 1L, 100000L));
     MPI_Comm_rank(MPI_COMM_WORLD, &task.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &task.size);
     if (static_cast<int>(task.nodes.size()) != task.size) {
@@ -281,27 +287,64 @@ int measure(const std::vector<int>& nodes) {
     return 0;
 }
 
+/// Calls the operation as a program would, until rehearsals are over or would be too long.
+int choose(Case task, const char* network) {
+    constexpr int calls_most = 520;
+    constexpr double seconds_most = 20;
+    MPI_Comm_rank(MPI_COMM_WORLD, &task.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &task.size);
+    int job = static_cast<int>(::getpid());
+    MPI_Bcast(&job, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const int nodes = *std::max_element(task.nodes.begin(), task.nodes.end()) + 1;
+    Contestant own = team_of({}, task, 0, job, networks_from(network, nodes));
+    const auto algorithm = [&] {
+        return own.team->plan(task.op, task.count * sizeof(double)).algorithm;
+    };
+    const std::string planned = algorithm();
+    std::vector<double> input(task.count);
+    std::vector<double> output(
+        task.count * (task.op == Collective::allgather ? static_cast<std::size_t>(task.size) : 1));
+    const double began = MPI_Wtime();
+    int calls = 0;
+    for (int goes_on = 1; goes_on != 0;) {
+        for (int call = 0; call < 8; ++call, ++calls) {
+            run_team(task, *own.team, input, output);
+        }
+        goes_on = calls < calls_most && MPI_Wtime() - began < seconds_most ? 1 : 0;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    const std::string chosen = algorithm();
+    if (task.rank == 0) {
+        std::printf("{\"planned\":\"%s\",\"chosen\":\"%s\",\"calls\":%d}\n", planned.c_str(),
+                    chosen.c_str(), calls);
+    }
+    own.team.reset();
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 1;
     try {
-        if (argc == 3 && std::string(argv[1]) == "network") {
-            status = measure(nodes_in(argv[2]));
-            MPI_Finalize();
-            return status;
-        }
-        if (argc < 5) {
-            throw corymb::Error(corymb::Errc::invalid_argument,
-                                "usage: plan_ranks OP BYTES ROUNDS NODES PLAN.json...");
-        }
+        const std::string what = argc > 1 ? argv[1] : "";
+        const bool chooses = what == "choose" && argc == 6;
         Case task;
-        task.op = corymb::collective_from_string(argv[1]);
-        task.count = std::max<std::size_t>(std::strtoull(argv[2], nullptr, 10) / sizeof(double), 1);
-        task.rounds = static_cast<int>(std::clamp(std::strtol(argv[3], nullptr, 10), 1L, 100000L));
-        task.nodes = nodes_in(argv[4]);
-        status = compete(task, argc, argv);
+        if (what == "network" && argc == 3) {
+            status = measure(nodes_in(argv[2]));
+        } else if (chooses || argc >= 5) {
+            const int first = chooses ? 2 : 1;
+            task.op = corymb::collective_from_string(argv[first]);
+            task.count = std::max<std::size_t>(
+                std::strtoull(argv[first + 1], nullptr, 10) / sizeof(double), 1);
+            task.nodes = nodes_in(argv[4]);
+            status = chooses ? choose(task, argv[5]) : compete(task, argc, argv);
+        } else {
+            throw corymb::Error(corymb::Errc::invalid_argument,
+                                "usage: plan_ranks OP BYTES ROUNDS NODES PLAN.json... | network "
+                                "NODES | choose OP BYTES NODES NETWORK");
+        }
     } catch (const std::exception& error) {
         const std::string line = std::string("plan_ranks: ") + error.what() + "\n";
         std::fwrite(line.data(), 1, line.size(), stderr);

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regret on real nodes: the time of the planner's choice over that of the best scheme measured.
+"""Regret on real nodes: the time of a team's choice over that of the best scheme measured.
 
     python regret.py --mpi build/peers/mpich [--minutes 26] [--json FILE]
 
 `make cluster-regret` calls it. On every shape of a cluster made of namespaces it measures the
-network, then runs for each operation and size the planner's choice beside schemes of every kind, in
-turns; all results are checked. 40 points, in an order that mixes shapes and sizes, as far as the
-time goes. Nodes share this machine's processors, so a point says who waits least for whom, not what
-a network card does.
+network, then lets a team choose for each operation and size, and runs that, and what it had planned
+before its rehearsals, beside schemes of every kind, in turns; all results are checked. 40 points,
+in an order that mixes shapes and sizes, as far as the time goes. Nodes share this machine's
+processors, so a point says who waits least for whom, not what a network card does.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ ROUNDS = 30
 LIMIT_S = 120.0  # Of one point, the nodes' making included.
 
 
-def contestants(cluster: corymb.Cluster, op: str, size: int, most: int) -> list[str]:
-    """The choice first, then the best by simulation of each kind, then the next of each."""
+def contestants(
+    cluster: corymb.Cluster, op: str, size: int, most: int, first: list[str]
+) -> list[str]:
+    """After those named the best by simulation of each kind, then the next of each."""
     every = corymb.make_cluster_plan(cluster, op, bytes=size, exhaustive=True, proven=False)
-    chosen = corymb.make_cluster_plan(cluster, op, bytes=size).plan.algorithm
     kinds: dict[tuple[str, str], list[str]] = {}
     for name, _ in sorted(every.portfolio.items(), key=lambda item: item[1]):
         words = name.split("/")
@@ -47,14 +48,18 @@ def contestants(cluster: corymb.Cluster, op: str, size: int, most: int) -> list[
         kinds.setdefault((words[0], exchange), []).append(name)
     turns = max(map(len, kinds.values()))
     ranked = [names[turn] for turn in range(turns) for names in kinds.values() if turn < len(names)]
-    return list(dict.fromkeys([chosen, *ranked]))[:most]
+    return list(dict.fromkeys([*first, *ranked]))[:most]
 
 
-def regret(halves: list[list[float]], judge: int) -> float:
-    """The choice over the scheme that is best in the other half of the rounds. The least of a dozen
-    medians of the same rounds would be best by its luck, too, and no choice could reach it."""
-    best = min(halves, key=lambda half: half[1 - judge])
-    return halves[0][judge] / best[judge]
+def regret(own: list[float], halves: list[list[float]]) -> float:
+    """A scheme over the one that is best in the other half of the rounds, and the other way round.
+    The least of a dozen medians of the same rounds would be best by its luck, too, and no choice
+    could reach it."""
+    ratios = []
+    for judge in (0, 1):
+        best = min(halves, key=lambda half: half[1 - judge])
+        ratios.append(own[judge] / best[judge])
+    return sum(ratios) / len(ratios)
 
 
 @dataclass(frozen=True)
@@ -69,25 +74,32 @@ class Bench:
         options = self.options
         return launch.network(options.mpi, options.rate, shape, self.program, LIMIT_S)
 
-    def point(self, cluster: corymb.Cluster, shape: tuple[int, int], op: str, size: int) -> Any:
-        files = []
-        for number, name in enumerate(contestants(cluster, op, size, self.options.contestants)):
-            choice = corymb.make_cluster_plan(cluster, op, bytes=size, algorithm=name)
-            files.append(self.folder / f"plan-{number}.json")
-            files[-1].write_text(choice.to_json(cluster))
-        words = [op, str(size), str(ROUNDS), launch.places(*shape), *map(str, files)]
+    def point(self, network: str, shape: tuple[int, int], op: str, size: int) -> Any:
         options = self.options
+        cluster = clusters.cluster_of([shape], network)
+        choice = launch.choice(
+            options.mpi, options.rate, shape, self.program, op, size, network, LIMIT_S
+        )
+        first = [choice["chosen"], choice["planned"]]
+        files = []
+        for number, name in enumerate(contestants(cluster, op, size, options.contestants, first)):
+            plan = corymb.make_cluster_plan(cluster, op, bytes=size, algorithm=name)
+            files.append(self.folder / f"plan-{number}.json")
+            files[-1].write_text(plan.to_json(cluster))
+        words = [op, str(size), str(ROUNDS), launch.places(*shape), *map(str, files)]
         rows = launch.rows(options.mpi, options.rate, shape, self.program, words, LIMIT_S)
         if not all(row["right"] for row in rows):
             raise launch.FailedError("a result was wrong")
         plans = [row for row in rows if row["name"] != "MPI"]
         best = min(plans, key=lambda row: row["median_us"])
         halves = [row["halves_us"] for row in plans]
+        planned = next(row for row in plans if row["name"] == choice["planned"])
         return {
             "nodes": shape[0], "per_node": shape[1], "op": op, "bytes": size,
             "chosen": plans[0]["name"], "chosen_us": plans[0]["median_us"],
             "best": best["name"], "best_us": best["median_us"],
-            "regret": (regret(halves, 0) + regret(halves, 1)) / 2, "schemes": len(plans),
+            "planned": planned["name"], "regret": regret(halves[0], halves),
+            "regret_planned": regret(planned["halves_us"], halves), "schemes": len(plans),
             "mpi_us": next(row["median_us"] for row in rows if row["name"] == "MPI"),
         }  # fmt: skip
 
@@ -95,7 +107,7 @@ class Bench:
 def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
     """What was measured in the time that there is, and why the rest was not."""
     ends = time.monotonic() + 60 * bench.options.minutes
-    known: dict[tuple[int, int], corymb.Cluster] = {}
+    known: dict[tuple[int, int], str] = {}
     points: list[dict[str, Any]] = []
     missed: list[str] = []
     late = 0
@@ -108,13 +120,14 @@ def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
                     continue
                 try:
                     if shape not in known:
-                        known[shape] = clusters.cluster_of([shape], bench.network(shape))
+                        known[shape] = bench.network(shape)
                     points.append(bench.point(known[shape], shape, op, sizes[turn]))
                 except launch.FailedError as error:
                     missed.append(f"{name}: {error}")
                     continue
                 row = points[-1]
-                print(f"{name:28} {row['chosen']:32} {row['regret']:5.2f} of {row['best']:32} "
+                print(f"{name:28} {row['chosen']:32} {row['regret']:5.2f} (planned: "
+                      f"{row['planned']:32} {row['regret_planned']:5.2f}) of {row['best']:32} "
                       f"{row['mpi_us'] / row['chosen_us']:6.2f} x the MPI", flush=True)  # fmt: skip
     if late > 0:
         missed.append(f"{late} points: the time was over")
@@ -141,19 +154,21 @@ def main() -> None:
         sys.exit(130)
     finally:
         shutil.rmtree(folder)
-    regrets = [row["regret"] for row in points]
-    summary = {"points": len(points), "missed": missed}
-    if regrets:
-        faster = sum(row["chosen_us"] < row["mpi_us"] for row in points)
-        summary |= {"median": median(regrets), "p95": float(np.percentile(regrets, 95)),
-                    "worst": max(regrets), "faster_than_mpi": faster}  # fmt: skip
-        print(f"\n{len(points)} points, measured: regret median {summary['median']:.3f}, p95 "
-              f"{summary['p95']:.3f}, worst {summary['worst']:.3f}; faster than the MPI's own in "
-              f"{faster}")  # fmt: skip
+    summary: dict[str, Any] = {"points": len(points), "missed": missed}
+    for key in ("regret_planned", "regret") if points else ():
+        regrets = [row[key] for row in points]
+        summary[key] = {"median": median(regrets), "p95": float(np.percentile(regrets, 95)),
+                        "worst": max(regrets)}  # fmt: skip
+        what = "chosen, after rehearsals" if key == "regret" else "planned by the model"
+        print(f"{what}: {len(points)} points, measured: regret median {median(regrets):.3f}, p95 "
+              f"{summary[key]['p95']:.3f}, worst {max(regrets):.3f}")  # fmt: skip
+    if points:
+        faster = summary["faster_than_mpi"] = sum(r["chosen_us"] < r["mpi_us"] for r in points)
+        print(f"faster than the MPI's own in {faster}")
     for line in missed:
         print(f"not measured: {line}")
     if options.json is not None:
-        document = {"schema": "corymb-cluster-regret-measured/1", "rate": options.rate,
+        document = {"schema": "corymb-cluster-regret-measured/2", "rate": options.rate,
                     "summary": summary, "rows": points}  # fmt: skip
         options.json.write_text(json.dumps(document, indent=1) + "\n")
     sys.exit(0 if points else 1)

@@ -91,10 +91,14 @@ struct ClusterTeamOptions {
     /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
     /// `networks`.
     PlanSource plans;
+    /// Blocking operations that are called again and again have the best few plans timed beside
+    /// each other, on data of the team's own, and go on with the fastest (docs/cluster.md,
+    /// "Rehearsals"). The same on all ranks.
+    bool rehearse = true;
 };
 
 /// What a rank has exchanged with other nodes, in all operations so far; plans that ranks hand to
-/// each other are not counted.
+/// each other and rehearsals are not counted.
 struct Carried {
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;

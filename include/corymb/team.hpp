@@ -78,6 +78,10 @@ struct PlanNeed {
     bool keeps_parts = false;
     /// TeamOptions::reproducible, and the operation combines (see PlanRequest::reproducible).
     bool reproducible = false;
+    /// Of several nodes: 0: the best plan; k: the k-th of those that may be better in truth, to be
+    /// timed beside it (docs/cluster.md, "Rehearsals"). A source that has none returns a plan of no
+    /// ranks, or the same one as for 0.
+    int alternative = 0;
 };
 
 /// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
@@ -85,8 +89,8 @@ struct PlanNeed {
 inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
-/// (operation, root, size class, order, kind of parts) and team. The default plans on the cached
-/// model of this machine, or on its topology when there is none.
+/// (operation, root, size class, order, kind of parts, alternative) and team. The default plans on
+/// the cached model of this machine, or on its topology when there is none.
 using PlanSource = std::function<Plan(const PlanNeed& need)>;
 
 struct TeamOptions {

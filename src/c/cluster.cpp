@@ -79,6 +79,7 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
     options.node_of_rank.assign(given.node_of_rank,
                                 given.node_of_rank + (given.size > 0 ? given.size : 0));
     options.rank = given.rank;
+    options.rehearse = given.without_rehearsals == 0;
     if (given.network != nullptr) {
         const auto most = std::ranges::max_element(options.node_of_rank);
         const int nodes = most == options.node_of_rank.end() ? 1 : std::max(*most, 0) + 1;

@@ -38,7 +38,7 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
                    : visit_every_ns}),
       engine_(ladder_),
       operations_(shared_->fabric.state(station_.own).started.load(std::memory_order_relaxed)),
-      mail_(carrier, station_.carried, 0) {}
+      mail_(carrier, station_.carried, 0), rehearsals_(options.rehearse && station_.nodes() > 1) {}
 
 ClusterMember::~ClusterMember() = default;
 
@@ -52,10 +52,17 @@ ClusterPending& ClusterMember::pending() {
 
 void ClusterMember::run(const detail::Wish& wish) {
     const detail::Call call = call_of(rank(), size(), wish);
+    if (rehearsals_.is_due(wish, call, size())) [[unlikely]] {
+        rehearse(call);
+    }
+    perform(call, nullptr);
+}
+
+void ClusterMember::perform(const detail::Call& call, Known* its) {
     begin(call.terms);
     if (!call.is_nothing) {
-        Known& its = known(call.key);
-        or_break([&] { execute(its, call.operands); });
+        Known& plan = its != nullptr ? *its : known(call.key);
+        or_break([&] { execute(plan, call.operands); });
     }
     end();
 }
@@ -94,7 +101,9 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     auto& slot = plans_known_[key];
     if (!slot) {
         try {
-            slot = std::make_unique<Known>(make_known(key));
+            const std::string text = exchanged(
+                key, [&](bool all_can_pull) { return station_.plan_text(key, all_can_pull); });
+            slot = std::make_unique<Known>(make_known(key, station_.plan_of(key, text), 0));
         } catch (...) {
             plans_known_.erase(key);
             throw;
@@ -103,24 +112,27 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     return *slot;
 }
 
-ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key) {
-    Known made{common_plan(key), {}, std::nullopt};
+ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, Plan&& plan,
+                                               unsigned number) {
+    constexpr unsigned free_bits = 60; // Of PlanKey::number.
+    Known made{std::move(plan), {}, std::nullopt};
     const Plan local = plan_of_node(made.plan, station_.home);
     made.program.far = far_steps(made.plan, station_.home, rank());
     auto fabric = shared_->lane(cluster_lane);
     made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
-                             .compile(local, key.number(), team::publication_readers(local));
+                             .compile(local, key.number() | std::uint64_t{number} << free_bits,
+                                      team::publication_readers(local));
     if (key.keeps_parts) {
         made.vector = vector_plan_of(made.plan, station_.home, rank());
     }
     return made;
 }
 
-Plan ClusterMember::common_plan(const team::PlanKey& key) {
+std::string ClusterMember::exchanged(const team::PlanKey& key, PlanExchange::Answer answer) {
     std::string text;
     or_break([&] {
-        auto exchange = std::make_unique<PlanExchange>(station_, mail_, key,
-                                                       Station::mark_of(digest_.signature()));
+        auto exchange = std::make_unique<PlanExchange>(
+            station_, mail_, key, Station::mark_of(digest_.signature()), std::move(answer));
         try {
             await([&] { return exchange->advance(); }, [&] { return exchange->awaited(); });
         } catch (...) {
@@ -131,7 +143,7 @@ Plan ClusterMember::common_plan(const team::PlanKey& key) {
         }
         text = exchange->text();
     });
-    return station_.plan_of(key, text);
+    return text;
 }
 
 // Running

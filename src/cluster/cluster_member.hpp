@@ -8,6 +8,8 @@
 #include "cluster/mail.hpp"
 #include "cluster/network_patience.hpp"
 #include "cluster/node_program.hpp"
+#include "cluster/plan_exchange.hpp"
+#include "cluster/rehearsal.hpp"
 #include "cluster/station.hpp"
 #include "cluster/vector_plan.hpp"
 #include "cluster/vector_run.hpp"
@@ -16,12 +18,14 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace corymb::cluster {
@@ -63,8 +67,24 @@ private:
     void begin(const team::CallTerms& terms);
     void end() noexcept;
     Known& known(const team::PlanKey& key);
-    Known make_known(const team::PlanKey& key);
-    Plan common_plan(const team::PlanKey& key);
+    /// `number` tells plans for the same key apart.
+    Known make_known(const team::PlanKey& key, Plan&& plan, unsigned number);
+    /// What rank 0 answers, within an operation that has begun.
+    [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
+
+    // Rehearsals (cluster_rehearsal.cpp)
+    struct Contender;
+    using Ranking = std::array<std::size_t, 8>;
+    void rehearse(const detail::Call& call);
+    void prepare_and_compete(const detail::Call& call);
+    [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
+    void compete(const detail::Call& call, std::vector<Plan> alternatives);
+    void narrow(std::vector<Contender>& field, const detail::Call& call);
+    [[nodiscard]] Ranking ranking_of(const std::vector<Contender>& field);
+    [[nodiscard]] std::int64_t timed(const detail::Call& call, Known* known);
+
+    /// Begins, runs and ends an operation. Null: with the plan for its key.
+    void perform(const detail::Call& call, Known* known);
 
     void execute(Known& known, const team::Operands& operands);
     void run_steps(NodeProgram& program, const team::Operands& operands);
@@ -90,7 +110,8 @@ private:
     std::vector<std::byte> scratch_;
     Mail mail_;
     std::optional<team::Program<team::Env>> telling_; ///< Of lengths; compiled when first needed.
-    std::unique_ptr<ClusterPending> pending_;         ///< Made when first needed.
+    RehearsalPlan rehearsals_;
+    std::unique_ptr<ClusterPending> pending_; ///< Made when first needed.
     struct Background {
         ClusterMember* member;
         bool operator()() const noexcept {

@@ -36,6 +36,9 @@ public:
     void post(void* data, std::size_t bytes, Rank from);
     void take();
 
+    /// Counts somewhere else from now on.
+    void count_in(Carried& carried) noexcept { carried_ = &carried; }
+
     /// Looks at what was sent: whether all of its memory is free.
     [[nodiscard]] bool are_sent();
     /// Who has not taken what was sent; there is one.

@@ -2,11 +2,13 @@
 #include "cluster/plan_exchange.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace corymb::cluster {
 
-PlanExchange::PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark)
-    : station_(&station), mail_(&mail), key_(key), mark_(mark) {
+PlanExchange::PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark,
+                           Answer answer)
+    : station_(&station), mail_(&mail), key_(key), mark_(mark), answer_(std::move(answer)) {
     // The children of a rank in a binomial tree over all are those at these distances above it.
     const auto number = static_cast<unsigned>(station.rank);
     const auto size = static_cast<unsigned>(station.size());
@@ -108,7 +110,7 @@ bool PlanExchange::has_come(std::size_t bytes) {
 void PlanExchange::vote() {
     votes_.back() = std::ranges::min(votes_);
     if (station_->rank == 0) {
-        text_ = station_->plan_text(key_, votes_.back() != 0);
+        text_ = answer_(votes_.back() != 0);
         length_ = text_.size();
         hand_on();
         return;

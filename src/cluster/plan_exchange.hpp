@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,22 @@ namespace corymb::cluster {
 
 class PlanExchange {
 public:
+    /// Rank 0 answers to whether all nodes allow copies between processes.
+    using Answer = std::function<std::string(bool all_can_pull)>;
+
     /// Of messages with this mark, which `mail` carries; there are no others on it meanwhile. If
     /// this goes before they are over, `mail` must abandon them first.
-    PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark);
+    PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark, Answer answer);
+    /// The answer is the plan for the key (Station::plan_text).
+    PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark)
+        : PlanExchange(station, mail, key, mark, [&station, key](bool all_can_pull) {
+              return station.plan_text(key, all_can_pull);
+          }) {}
 
-    /// Goes on as far as it can at once; true: `text` is that of all ranks. On rank 0 it plans.
+    /// Goes on as far as it can at once; true: `text` is that of all ranks. On rank 0 it answers.
     /// Throws as the carrier does, and Errc::mismatch where a rank calls something else.
     [[nodiscard]] bool advance();
-    /// Of rank 0; see Station::plan_text.
+    /// Of rank 0.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     /// Who is waited for.
     [[nodiscard]] Rank awaited() const noexcept;
@@ -44,6 +53,7 @@ private:
     Mail* mail_;
     team::PlanKey key_;
     int mark_;
+    Answer answer_;
     Stage stage_ = Stage::beginning;
     Rank parent_ = -1;
     std::vector<Rank> children_;         ///< The nearest first.

@@ -3,6 +3,7 @@
 
 #include "cluster/default_plans.hpp"
 #include "cluster/vector_plan.hpp"
+#include "plan/plan_bytes.hpp"
 #include "team/disagreement.hpp"
 #include "team/member.hpp"
 
@@ -10,12 +11,17 @@
 #include <corymb/error.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
+#include <set>
 #include <utility>
 
 namespace corymb::cluster {
 
 namespace {
+
+/// A plan source is asked for so many at most.
+constexpr int alternatives_most = 7;
 
 bool uses(const Plan& plan, Mechanism via) {
     return std::ranges::any_of(plan.steps, [via](const std::vector<Step>& steps) {
@@ -41,37 +47,90 @@ std::string Station::name_of(Rank which) const {
            std::to_string(home.node_of_rank[static_cast<std::size_t>(which)]) + ")";
 }
 
+Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alternative) {
+    plans_for_pull = all_can_pull;
+    Plan plan = plans(
+        {key.op, size(), key.root, key.bytes, key.ordered, key.keeps_parts, false, alternative});
+    if (alternative != 0 && plan.size() == 0) {
+        return plan;
+    }
+    const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
+    if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes || !is_at_root) {
+        throw Error(Errc::invalid_plan, "the plan source returned a plan for another operation, "
+                                        "root, size or payload");
+    }
+    check_plan(plan, key.ordered);
+    check_far_steps(plan, home.node_of_rank);
+    if (key.keeps_parts) {
+        check_vector_plan(plan, home.node_of_rank);
+    }
+    if (!all_can_pull && uses(plan, Mechanism::pull)) {
+        throw Error(Errc::unsupported, plan.algorithm +
+                                           " copies between processes, which process_vm_readv "
+                                           "refuses on a node; plan without `pull`");
+    }
+    if (uses(plan, Mechanism::push)) {
+        throw Error(Errc::unsupported, plan.algorithm +
+                                           " writes into other ranks' buffers, which only teams of "
+                                           "threads can; plan without `push`");
+    }
+    return plan;
+}
+
 std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
     try {
-        plans_for_pull = all_can_pull;
-        Plan plan = plans({key.op, size(), key.root, key.bytes, key.ordered, key.keeps_parts});
-        const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
-        if (plan.size() != size() || plan.op != key.op || plan.bytes_max < key.bytes ||
-            !is_at_root) {
-            throw Error(Errc::invalid_plan, "the plan source returned a plan for another "
-                                            "operation, root, size or payload");
+        if (const auto known = settled_.find(key); known != settled_.end()) {
+            return plan::to_bytes(known->second);
         }
-        check_plan(plan, key.ordered);
-        check_far_steps(plan, home.node_of_rank);
-        if (key.keeps_parts) {
-            check_vector_plan(plan, home.node_of_rank);
-        }
-        if (!all_can_pull && uses(plan, Mechanism::pull)) {
-            throw Error(Errc::unsupported, plan.algorithm +
-                                               " copies between processes, which process_vm_readv "
-                                               "refuses on a node; plan without `pull`");
-        }
-        if (uses(plan, Mechanism::push)) {
-            throw Error(Errc::unsupported, plan.algorithm +
-                                               " writes into other ranks' buffers, which only "
-                                               "teams of threads can; plan without `push`");
-        }
-        return to_json(plan);
+        return plan::to_bytes(checked_plan(key, all_can_pull, 0));
     } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
         return std::string("!") + error.what();
     } catch (...) {
         return "!the plan source has failed";
     }
+}
+
+std::vector<std::string> Station::alternatives(const team::PlanKey& key, bool all_can_pull) {
+    std::vector<std::string> found;
+    try {
+        std::set<std::string> hashes{plan_hash(checked_plan(key, all_can_pull, 0))};
+        // One of them may be the best plan itself.
+        for (int number = 1; number <= alternatives_most + 1; ++number) {
+            const Plan plan = checked_plan(key, all_can_pull, number);
+            if (plan.size() == 0) {
+                break;
+            }
+            if (hashes.insert(plan_hash(plan)).second) {
+                found.push_back(plan::to_bytes(plan));
+            } else if (number > 1 && found.empty()) { // It does not know of alternatives.
+                break;
+            }
+        }
+        found.resize(std::min<std::size_t>(found.size(), alternatives_most));
+    } catch (const std::exception&) { // There is a plan; what else the source has is not needed.
+    }
+    return found;
+}
+
+/// Each behind its length.
+std::string Station::text_of(std::span<const std::string> plans) {
+    std::string text;
+    for (const std::string& bytes : plans) {
+        text += std::to_string(bytes.size()) + ":" + bytes;
+    }
+    return text;
+}
+
+std::vector<Plan> Station::plans_of(std::string_view text) {
+    std::vector<Plan> plans;
+    while (!text.empty()) {
+        const std::size_t colon = std::min(text.find(':'), text.size() - 1);
+        std::size_t length = 0;
+        std::from_chars(text.data(), text.data() + colon, length);
+        plans.push_back(plan::plan_from_bytes(text.substr(colon + 1, length)));
+        text.remove_prefix(std::min(text.size(), colon + 1 + length));
+    }
+    return plans;
 }
 
 Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
@@ -80,7 +139,7 @@ Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
                     std::string(to_string(key.op)) + " of " + std::to_string(size()) +
                         " ranks on several nodes has no plan: " + text.substr(1));
     }
-    return plan_from_json(text);
+    return plan::plan_from_bytes(text);
 }
 
 team::LaneId Station::take_own_lane(std::uint64_t number) {

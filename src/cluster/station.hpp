@@ -11,8 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corymb::cluster {
@@ -58,10 +61,18 @@ struct Station {
         return signature & 0x7FFF;
     }
 
-    /// On rank 0: a plan for all, as JSON, or, with '!' in front, why there is none.
+    /// On rank 0: a plan for all, as bytes, or, with '!' in front, why there is none.
     [[nodiscard]] std::string plan_text(const team::PlanKey& key, bool all_can_pull);
     /// That plan. Throws Errc::unsupported with the reason.
     [[nodiscard]] Plan plan_of(const team::PlanKey& key, const std::string& text) const;
+    /// On rank 0: the plans that may be better than that one, as bytes.
+    [[nodiscard]] std::vector<std::string> alternatives(const team::PlanKey& key,
+                                                        bool all_can_pull);
+    /// Several plans in one text, and back.
+    [[nodiscard]] static std::string text_of(std::span<const std::string> plans);
+    [[nodiscard]] static std::vector<Plan> plans_of(std::string_view text);
+    /// On rank 0: this is the plan for the key from now on.
+    void settle(const team::PlanKey& key, const Plan& plan) { settled_[key] = plan; }
 
     /// As of TeamShared, and apart from what the local team has taken before.
     [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
@@ -91,6 +102,12 @@ struct Station {
     [[noreturn]] void fail(const team::Failure& failure);
     /// The same while an exception is handled, which is the reason; returns.
     void break_team();
+
+private:
+    /// One that this team can run, or a plan of no ranks.
+    [[nodiscard]] Plan checked_plan(const team::PlanKey& key, bool all_can_pull, int alternative);
+
+    std::map<team::PlanKey, Plan> settled_;
 };
 
 } // namespace corymb::cluster

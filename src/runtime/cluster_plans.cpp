@@ -11,6 +11,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,62 +48,176 @@ Cluster cluster_of(const nodes::Layout& layout, const Networks& networks) {
     return cluster;
 }
 
-/// The best of what was simulated that there is for ranks which are placed in another way.
-Plan best_for(const ClusterChoice& choice, const PlanNeed& need, const nodes::Layout& layout,
-              bool can_pull) {
-    std::vector<std::pair<double, std::string>> ranked;
-    for (const auto& [name, time] : choice.portfolio) {
-        ranked.emplace_back(time, name);
+/// What a plan is needed for, and where.
+struct Task {
+    const PlanNeed& need;
+    const nodes::Layout& layout;
+    bool can_pull;
+};
+
+/// The proven plan of a scheme, if there is one for this task.
+std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
+    const auto& [need, layout, can_pull] = task;
+    if ((scheme.inside == nodes::Inside::shared && !can_pull) ||
+        !nodes::applies(need.op, layout, scheme, need.bytes)) {
+        return std::nullopt;
     }
-    std::ranges::sort(ranked);
-    for (const auto& [time, name] : ranked) {
-        const auto scheme = nodes::scheme_named(name);
-        const bool pulls = !scheme || scheme->inside == nodes::Inside::shared;
-        if ((pulls && !can_pull) || !scheme ||
-            !nodes::applies(need.op, layout, *scheme, need.bytes)) {
-            continue;
+    Plan plan = nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
+    try {
+        check_plan(plan);
+        if (need.keeps_parts) {
+            check_vector_plan(plan, layout.node_of_rank);
         }
-        Plan plan = nodes::plan_for(need.op, layout, *scheme, need.bytes, need.root);
-        try {
-            check_plan(plan);
-            if (need.keeps_parts) {
-                check_vector_plan(plan, layout.node_of_rank);
-            }
-            return plan;
-        } catch (const Error& error) {
-            if (error.code() != Errc::invalid_plan) {
-                throw;
-            }
+    } catch (const Error& error) {
+        if (error.code() != Errc::invalid_plan) {
+            throw;
+        }
+        return std::nullopt;
+    }
+    return plan;
+}
+
+using Ranked = std::vector<std::pair<double, nodes::Scheme>>;
+
+/// What was simulated, the fastest first.
+Ranked ranked(const ClusterChoice& choice) {
+    Ranked all;
+    for (const auto& [name, time] : choice.portfolio) {
+        if (const auto scheme = nodes::scheme_named(name)) {
+            all.emplace_back(time, *scheme);
+        }
+    }
+    std::ranges::stable_sort(all, {}, &Ranked::value_type::first);
+    return all;
+}
+
+/// The best of it that there is for ranks which are placed in another way.
+Plan best_for(const ClusterChoice& choice, const Task& task) {
+    for (const auto& [time, scheme] : ranked(choice)) {
+        if (auto plan = plan_by(scheme, task)) {
+            return *std::move(plan);
         }
     }
     throw Error(Errc::unsupported, "no scheme does this placement of ranks");
 }
 
-} // namespace
+/// About what a plan costs the processors, in steps within a node.
+std::size_t work_of(const Plan& plan) {
+    constexpr std::size_t far_message = 10;
+    std::size_t work = 0;
+    for (const auto& steps : plan.steps) {
+        for (const Step& step : steps) {
+            work += step.via == Mechanism::network ? far_message : 1;
+        }
+    }
+    return work;
+}
 
-PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
-    return [nodes = options.node_of_rank, networks = options.networks,
-            pulls = std::move(pulls)](const PlanNeed& need) {
-        const bool can_pull = pulls();
+using Kind = std::tuple<nodes::Roles, int, nodes::Exchange, nodes::Inside>;
+
+Kind kind_of(const nodes::Scheme& scheme) {
+    return {scheme.roles, scheme.leaders, scheme.exchange, scheme.inside};
+}
+
+/// Of the schemes of a kind that simulation holds for about as fast as the first of them, the one
+/// with the least work.
+std::optional<Plan> simplest(const Ranked& all, Ranked::const_iterator first, const Task& task) {
+    constexpr double about = 1.05;
+    std::optional<Plan> best;
+    for (auto other = first; other != all.end() && other->first <= about * first->first; ++other) {
+        if (kind_of(other->second) == kind_of(first->second)) {
+            auto plan = plan_by(other->second, task);
+            if (plan && (!best || work_of(*plan) < work_of(*best))) {
+                best = std::move(plan);
+            }
+        }
+    }
+    return best;
+}
+
+/// The plans worth timing beside the best one: one of each kind of scheme, unless simulation says
+/// that it takes much longer: the one with the least work, since what a model does not know mostly
+/// costs the processors, then the fastest, then the second of both, and so on. One that is the best
+/// plan itself is left out by who asks.
+std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
+    constexpr double hopeless = 2;
+    const Ranked all = ranked(choice);
+    std::set<Kind> kinds;
+    std::vector<Plan> found;
+    for (auto one = all.begin(); one != all.end() && one->first <= hopeless * choice.predicted;
+         ++one) {
+        if (!kinds.contains(kind_of(one->second))) {
+            if (auto plan = simplest(all, one, task)) {
+                kinds.insert(kind_of(one->second));
+                found.push_back(*std::move(plan));
+            }
+        }
+    }
+    std::vector<std::size_t> by_work(found.size());
+    std::iota(by_work.begin(), by_work.end(), std::size_t{0});
+    std::ranges::stable_sort(by_work, {}, [&](std::size_t one) { return work_of(found[one]); });
+    std::vector<Plan> mixed;
+    std::set<std::size_t> taken;
+    for (std::size_t place = 0; place < found.size(); ++place) {
+        for (const std::size_t next : {by_work[place], place}) {
+            if (taken.insert(next).second) {
+                mixed.push_back(found[next]);
+            }
+        }
+    }
+    return mixed;
+}
+
+/// Of the rank that plans.
+class Planner {
+public:
+    Planner(const ClusterTeamOptions& options, std::function<bool()> pulls)
+        : nodes_(options.node_of_rank), networks_(options.networks), pulls_(std::move(pulls)) {}
+
+    Plan operator()(const PlanNeed& need) {
         const bool in_order = need.op == Collective::scan || need.op == Collective::exscan;
         if (need.ordered && !in_order) {
             throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
                                            "which this operator needs");
         }
+        if (need.alternative > 1) { // They are asked for one after the other.
+            const auto place = static_cast<std::size_t>(need.alternative) - 1;
+            return place < contenders_.size() ? contenders_[place] : Plan{};
+        }
         const bool is_any = need.bytes == any_part_bytes;
+        const bool can_pull = pulls_();
         ClusterRequest request;
         request.op = need.op;
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
         request.exhaustive = !can_pull || need.keeps_parts; // Not all plans may do.
-        const Cluster cluster = cluster_of(nodes::Layout(nodes), networks);
-        const nodes::Layout layout(nodes, message_ns_of_nodes(cluster, request.bytes));
+        const Cluster cluster = cluster_of(nodes::Layout(nodes_), networks_);
+        const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster, request.bytes));
+        const Task task{need, layout, can_pull};
         ClusterChoice choice = make_cluster_plan(cluster, request);
+        if (need.alternative == 1) {
+            contenders_ = contenders(choice, task);
+            return contenders_.empty() ? Plan{} : contenders_.front();
+        }
         const std::vector<NodePlace> places = cluster.places();
         const bool is_ours =
-            std::ranges::equal(places, nodes, std::ranges::equal_to{}, &NodePlace::node);
+            std::ranges::equal(places, nodes_, std::ranges::equal_to{}, &NodePlace::node);
         return is_ours && can_pull && !need.keeps_parts ? std::move(choice.plan)
-                                                        : best_for(choice, need, layout, can_pull);
+                                                        : best_for(choice, task);
+    }
+
+private:
+    std::vector<int> nodes_;
+    Networks networks_;
+    std::function<bool()> pulls_;
+    std::vector<Plan> contenders_; ///< Of what was asked for last.
+};
+
+} // namespace
+
+PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
+    return [planner = std::make_shared<Planner>(options, std::move(pulls))](const PlanNeed& need) {
+        return (*planner)(need);
     };
 }
 

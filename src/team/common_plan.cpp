@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a team of processes one plans and all run the same plan: its JSON form lies in the arena.
+// In a team of processes one plans and all run the same plan: its bytes lie in the arena.
 #include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
+#include "plan/plan_bytes.hpp"
 #include "team/plan_memo.hpp"
 #include "team/team_shared.hpp"
 
@@ -36,7 +37,7 @@ ArenaKey text_key(const team::PlanKey& key) {
 
 /// The plan that somebody has made, after a comparison of what arrives with what was meant.
 Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
-    Plan plan = plan_from_json(text);
+    Plan plan = plan::plan_from_bytes(text);
     if (plan_hash(plan) != std::string_view(hash.data(), hash.size())) {
         throw Error(Errc::invalid_plan, "a plan has changed on its way between two processes; do "
                                         "all of them use the same version of corymb?");
@@ -110,13 +111,13 @@ Plan TeamShared::common_plan(const team::PlanKey& key) {
     }
     try {
         Plan plan = known_plan(key);
-        const std::string json = to_json(plan);
+        const std::string bytes = plan::to_bytes(plan);
         const std::string digest = plan_hash(plan);
         const std::lock_guard lock(*memory);
-        const Offset where = fabric.arena().allocate(json.size());
-        std::memcpy(memory->at(where), json.data(), json.size());
+        const Offset where = fabric.arena().allocate(bytes.size());
+        std::memcpy(memory->at(where), bytes.data(), bytes.size());
         std::copy_n(digest.begin(), slot.hash.size(), slot.hash.begin());
-        slot.length = json.size();
+        slot.length = bytes.size();
         slot.text = where;
         return plan;
     } catch (...) {

@@ -56,7 +56,7 @@ inline Machine sample_machine(int size) {
 /// Plans of a different algorithm for each operation, root and size class, decided by `seed`.
 inline PlanSource mixed_plans(std::uint64_t seed) {
     return [seed](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible] = need;
+        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
         const Machine machine = sample_machine(size);
         const auto names = algorithm_names(op);
         PlanRequest request;

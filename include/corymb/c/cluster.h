@@ -55,6 +55,9 @@ typedef struct corymb_cluster_options {
     /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
     /// measured under this key, or measured now, in about half a second. NULL: one of no name.
     const char* network_key;
+    /// Not 0: plans are not timed beside each other (docs/cluster.md, "Rehearsals"). The same on
+    /// all ranks.
+    int without_rehearsals;
 } corymb_cluster_options;
 
 static inline void corymb_cluster_options_init(corymb_cluster_options* options) CORYMB_NOEXCEPT {

@@ -159,7 +159,7 @@ inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline =
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [via](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible] = need;
+        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
         const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line : via;
         switch (op) {
         case Collective::broadcast: return team_test::star_broadcast(size, root, bytes, fits);

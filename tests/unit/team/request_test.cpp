@@ -41,7 +41,7 @@ TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible] = need;
+        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
         const auto via = bytes <= line_payload_bytes ? Mechanism::line : Mechanism::cells;
         switch (op) {
         case Collective::broadcast: return star_broadcast(size, root, bytes, via);

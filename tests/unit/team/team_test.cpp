@@ -25,7 +25,7 @@ TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible] = need;
+        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
         switch (op) {
         case Collective::broadcast: return star_broadcast(size, root, bytes, Mechanism::line);
         case Collective::reduce: return chain_reduce(size, bytes, Mechanism::line);

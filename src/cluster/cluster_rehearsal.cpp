@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times plans beside each other, on buffers of the team's own: every round all of those that are
+// left, each operation after a barrier. What counts is the slowest rank; the better half stays for
+// the next round, which is twice as long.
+#include "base/clock.hpp"
+#include "cluster/cluster_member.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace corymb::cluster {
+
+namespace {
+
+constexpr std::size_t contenders_most = 8;
+constexpr int first_samples = 3;
+/// Operations that show how long one takes: in the first ones ranks wait for memory.
+constexpr int tries = 4;
+/// The plan that the model holds for the best stays unless another one takes less than this of its
+/// time.
+constexpr double clearly_less = 0.95;
+
+/// What rank 0 says before plans, if it sends any.
+enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
+
+std::int64_t median(std::vector<std::int64_t> times) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return *middle;
+}
+
+} // namespace
+
+struct ClusterMember::Contender {
+    int number; ///< 0: the present plan.
+    std::unique_ptr<Known> known;
+    std::vector<std::int64_t> times_ns;
+};
+
+/// Before the call, on all ranks. What it exchanges is not counted.
+void ClusterMember::rehearse(const detail::Call& call) {
+    Carried uncounted;
+    mail_.count_in(uncounted);
+    prepare_and_compete(call);
+    mail_.count_in(station_.carried);
+}
+
+void ClusterMember::prepare_and_compete(const detail::Call& call) {
+    std::vector<std::string> alternatives; // On rank 0.
+    const std::string has_any = asked(call, [&](bool all_can_pull) -> std::string {
+        alternatives = station_.alternatives(call.key, all_can_pull);
+        return {alternatives.empty() ? never : plans_follow};
+    });
+    if (has_any.front() == never) {
+        rehearsals_.conclude(call.key);
+        return;
+    }
+    const StandIn stand_in(call);
+    std::int64_t one_ns = std::numeric_limits<std::int64_t>::max();
+    for (int try_number = 0; try_number < tries; ++try_number) {
+        const std::int64_t began_ns = now_ns();
+        static_cast<void>(timed(stand_in.call(), nullptr));
+        one_ns = std::min(one_ns, now_ns() - began_ns);
+    }
+    const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> std::string {
+        const std::size_t most = std::min(rehearsals_.plans_most(one_ns), contenders_most);
+        if (most < 2) {
+            return {later};
+        }
+        alternatives.resize(std::min(alternatives.size(), most - 1));
+        return std::string{plans_follow} + Station::text_of(alternatives);
+    });
+    if (reply.front() == plans_follow) {
+        compete(stand_in.call(), Station::plans_of(std::string_view(reply).substr(1)));
+        rehearsals_.conclude(call.key);
+    }
+}
+
+/// An operation of its own, in which rank 0 answers.
+std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer answer) {
+    begin(call.terms);
+    std::string text = exchanged(call.key, std::move(answer));
+    end();
+    return text;
+}
+
+void ClusterMember::compete(const detail::Call& call, std::vector<Plan> alternatives) {
+    const std::int64_t began_ns = now_ns();
+    std::vector<Contender> field;
+    field.push_back({0, std::move(plans_known_.at(call.key)), {}});
+    for (Plan& plan : alternatives) {
+        const auto number = static_cast<int>(field.size());
+        auto known = std::make_unique<Known>(
+            make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
+        field.push_back({number, std::move(known), {}});
+    }
+    narrow(field, call);
+    station_.settle(call.key, field.front().known->plan);
+    plans_known_[call.key] = std::move(field.front().known);
+    rehearsals_.spend(now_ns() - began_ns);
+}
+
+/// Leaves the one that is to stay.
+void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call) {
+    for (const Contender& contender : field) {
+        static_cast<void>(timed(call, contender.known.get())); // Its memory is new.
+    }
+    for (int samples = first_samples; field.size() > 1; samples *= 2) {
+        for (int sample = 0; sample < samples; ++sample) {
+            for (Contender& contender : field) {
+                contender.times_ns.push_back(timed(call, contender.known.get()));
+            }
+        }
+        const std::size_t stay = field.size() / 2;
+        const Ranking ranking = ranking_of(field);
+        std::vector<Contender> left;
+        for (std::size_t place = 0; place < stay; ++place) {
+            left.push_back(std::move(field[ranking[place]]));
+        }
+        field = std::move(left);
+    }
+}
+
+/// Places in the field, the best first; the same on all ranks.
+ClusterMember::Ranking ClusterMember::ranking_of(const std::vector<Contender>& field) {
+    std::array<double, contenders_most> own{};
+    std::array<double, contenders_most> slowest{};
+    for (std::size_t place = 0; place < field.size(); ++place) {
+        const auto time = static_cast<double>(median(field[place].times_ns));
+        own[place] = field[place].number == 0 ? clearly_less * time : time;
+    }
+    detail::Wish wish{Collective::allreduce};
+    wish.input = own.data();
+    wish.output = slowest.data();
+    wish.count = own.size();
+    wish.reduction = reduction_of(ElementType::float64, Operator::max);
+    perform(call_of(rank(), size(), wish), nullptr);
+    Ranking ranking{};
+    std::iota(ranking.begin(), ranking.end(), std::size_t{0});
+    std::ranges::stable_sort(
+        ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(field.size()),
+        std::ranges::less{}, [&](std::size_t place) { return slowest[place]; });
+    return ranking;
+}
+
+/// How long it takes this rank, which begins with the others.
+std::int64_t ClusterMember::timed(const detail::Call& call, Known* known) {
+    perform(call_of(rank(), size(), {}), nullptr);
+    const std::int64_t began_ns = now_ns();
+    perform(call, known);
+    return now_ns() - began_ns;
+}
+
+} // namespace corymb::cluster

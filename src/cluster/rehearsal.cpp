@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/rehearsal.hpp"
+
+#include "base/clock.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace corymb::cluster {
+
+namespace {
+
+/// Calls from which on a program is known to make many; then four times as many, and so on.
+constexpr std::int64_t first_count = 8;
+constexpr std::int64_t last_count = 2048;
+/// Of the buffers of one rank.
+constexpr std::size_t bytes_most = std::size_t{16} << 20;
+/// For more than these, plans take long to make.
+constexpr int ranks_most = 256;
+/// Timed operations for each plan of a rehearsal, about, with those that are not timed.
+constexpr std::int64_t operations_of_plan = 8;
+// All rehearsals of a team may take this long, or this part of its life, one no more than a part of
+// the former.
+constexpr std::int64_t least_ns = 2'000'000'000;
+constexpr std::int64_t part_of_life = 5;
+constexpr std::int64_t one_most_ns = 400'000'000;
+
+bool is_checkpoint(std::int64_t calls) noexcept {
+    return calls >= first_count && calls <= last_count &&
+           std::has_single_bit(static_cast<std::uint64_t>(calls)) &&
+           std::countr_zero(static_cast<std::uint64_t>(calls)) % 2 == 1;
+}
+
+} // namespace
+
+RehearsalPlan::RehearsalPlan(bool wanted) noexcept : is_wanted_(wanted), born_ns_(now_ns()) {}
+
+bool depends_on_order(const detail::Wish& wish) noexcept {
+    if (!is_reduction(wish.op)) {
+        return false;
+    }
+    const ElementType type = detail::type_of_identity(wish.reduction.identity);
+    const Operator with = detail::operator_of_identity(wish.reduction.identity);
+    const bool is_exact = type < ElementType::float16 || type == ElementType::boolean ||
+                          (with != Operator::sum && with != Operator::prod);
+    return !is_exact;
+}
+
+bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, int size) {
+    // An operator of the user's may do more than combine.
+    const bool is_own = is_reduction(wish.op) && wish.reduction.identity == 0;
+    if (!is_wanted_ || size > ranks_most || is_own || wish.is_vector || call.is_nothing ||
+        call.operands.bytes > bytes_most / static_cast<std::size_t>(size)) {
+        return false;
+    }
+    std::int64_t& calls = calls_[call.key];
+    if (calls == concluded) {
+        return false;
+    }
+    if (depends_on_order(wish)) { // The same from the first such call to the last.
+        return std::exchange(calls, concluded) == 0;
+    }
+    return is_checkpoint(++calls);
+}
+
+std::size_t RehearsalPlan::plans_most(std::int64_t operation_ns) const noexcept {
+    const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life;
+    const std::int64_t left_ns = std::max(least_ns, by_life_ns) - spent_ns_;
+    const std::int64_t budget_ns = std::min(left_ns, std::max(one_most_ns, by_life_ns));
+    const std::int64_t plan_ns = operations_of_plan * std::max<std::int64_t>(operation_ns, 1);
+    return static_cast<std::size_t>(std::max<std::int64_t>(budget_ns, 0) / plan_ns);
+}
+
+StandIn::StandIn(const detail::Call& call)
+    : input_(call.input_bytes), output_(call.output_bytes), call_(call) {
+    call_.operands.input = call.operands.input != nullptr ? input_.data() : nullptr;
+    call_.operands.output = call.operands.output != nullptr ? output_.data() : nullptr;
+}
+
+} // namespace corymb::cluster

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of operations that are called again and again are timed beside each other.
+#include "cluster_team/switchboard.hpp"
+
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/simulate.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace corymb;
+using cluster_test::on_nodes;
+
+const std::vector<int> eight_nodes{0, 1, 2, 3, 4, 5, 6, 7};
+constexpr const char* fast = "flat/doubling/messages";
+constexpr const char* slow = "slow";
+constexpr std::uint64_t fast_messages = 3; ///< To each rank.
+constexpr std::uint64_t slow_messages = 33;
+
+Plan plan_by(const char* scheme, const PlanNeed& need) {
+    return nodes::plan_for(need.op, nodes::Layout(eight_nodes), *nodes::scheme_named(scheme),
+                           need.bytes, need.root);
+}
+
+/// The same after needless notifications around the ring.
+Plan slowed(Plan plan) {
+    const Rank size = plan.size();
+    for (Rank rank = 0; rank < size; ++rank) {
+        std::vector<Step> needless;
+        for (std::uint64_t round = fast_messages; round < slow_messages; ++round) {
+            needless.push_back({.kind = StepKind::signal, .peer = (rank + 1) % size});
+            needless.push_back({.kind = StepKind::wait, .peer = (rank + size - 1) % size});
+        }
+        auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+        steps.insert(steps.begin(), needless.begin(), needless.end());
+    }
+    plan.algorithm = slow;
+    return plan;
+}
+
+/// The model's best is the slow one; `asked` gets the numbers of alternatives.
+ClusterTeamOptions slow_before_fast(std::set<int>& asked) {
+    ClusterTeamOptions options;
+    options.plans = [&asked](const PlanNeed& need) {
+        asked.insert(need.alternative);
+        if (need.op == Collective::barrier || need.op == Collective::broadcast) {
+            const bool barrier = need.op == Collective::barrier;
+            return plan_by(barrier ? "flat/dissemination/messages" : "flat/binomial/messages",
+                           need);
+        }
+        switch (need.alternative) {
+        case 0: return slowed(plan_by(fast, need));
+        case 1: return plan_by(fast, need);
+        default: return Plan{};
+        }
+    };
+    return options;
+}
+
+void gather_all(ClusterTeam& team, int round) {
+    const int mine = 10 * round + team.rank();
+    std::vector<int> all(static_cast<std::size_t>(team.size()));
+    team.allgather(std::span<const int>(&mine, 1), std::span(all));
+    for (Rank rank = 0; rank < team.size(); ++rank) {
+        EXPECT_EQ(all[static_cast<std::size_t>(rank)], 10 * round + rank);
+    }
+}
+
+std::string algorithm(ClusterTeam& team) {
+    return team.plan(Collective::allgather, sizeof(int)).algorithm;
+}
+
+TEST(Rehearsal, FindsTheFasterPlanInTime) {
+    std::set<int> asked;
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            int calls = 0;
+            while (calls < 7) {
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), slow) << "too early";
+            while (calls < 2048 && algorithm(team) == slow) { // On all ranks in the same call.
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), fast) << "after " << calls << " calls";
+            for (int more = 0; more < 5; ++more) {
+                gather_all(team, ++calls);
+            }
+        },
+        slow_before_fast(asked));
+    EXPECT_TRUE(asked.contains(1) && asked.contains(2));
+}
+
+/// What crosses the network in the program's calls, and nothing else; the requests of an operation
+/// take the plan that was found.
+TEST(Rehearsal, IsNotCounted) {
+    std::set<int> asked;
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            int calls = 0;
+            std::uint64_t last = 0;
+            std::uint64_t before = 0;
+            do {
+                before = team.carried().messages_in;
+                gather_all(team, ++calls);
+                last = team.carried().messages_in - before;
+                EXPECT_TRUE(last == slow_messages || last == fast_messages) << last;
+            } while (calls < 2048 && last == slow_messages);
+            EXPECT_EQ(last, fast_messages);
+            before = team.carried().messages_in;
+            const int mine = team.rank();
+            std::vector<int> all(static_cast<std::size_t>(team.size()));
+            team.iallgather(std::span<const int>(&mine, 1), std::span(all)).wait();
+            EXPECT_EQ(team.carried().messages_in - before, fast_messages);
+        },
+        slow_before_fast(asked));
+}
+
+/// Sums of floating point depend on the plan, so it may not change after the first call.
+TEST(Rehearsal, LeavesEqualCallsWithEqualResults) {
+    std::set<int> asked;
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            const double mine = 1.0 / (3 + team.rank());
+            double first = 0;
+            team.allreduce(std::span<const double>(&mine, 1), std::span(&first, 1));
+            const std::string with = team.plan(Collective::allreduce, sizeof mine).algorithm;
+            for (int call = 0; call < 40; ++call) {
+                double sum = 0;
+                team.allreduce(std::span<const double>(&mine, 1), std::span(&sum, 1));
+                EXPECT_EQ(sum, first);
+            }
+            EXPECT_EQ(team.plan(Collective::allreduce, sizeof mine).algorithm, with);
+        },
+        slow_before_fast(asked));
+    EXPECT_TRUE(asked.contains(1)) << "before the first call";
+}
+
+/// An operator of the user's is called for the user's data only.
+TEST(Rehearsal, LeavesOperatorsOfTheUserAlone) {
+    std::set<int> asked;
+    std::atomic<int> zeros{0};
+    on_nodes(
+        eight_nodes,
+        [&](ClusterTeam& team) {
+            const auto larger = [&zeros](int one, int other) {
+                zeros += one == 0 || other == 0 ? 1 : 0;
+                return std::max(one, other);
+            };
+            for (int call = 0; call < 40; ++call) {
+                const int mine = 1 + team.rank();
+                int most = 0;
+                team.allreduce(std::span<const int>(&mine, 1), std::span(&most, 1), larger);
+                EXPECT_EQ(most, 8);
+            }
+        },
+        slow_before_fast(asked));
+    EXPECT_EQ(zeros.load(), 0);
+    EXPECT_FALSE(asked.contains(1));
+}
+
+TEST(Rehearsal, CanBeLeftOut) {
+    std::set<int> asked;
+    ClusterTeamOptions options = slow_before_fast(asked);
+    options.rehearse = false;
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            for (int call = 0; call < 40; ++call) {
+                gather_all(team, call);
+            }
+            EXPECT_EQ(algorithm(team), slow);
+        },
+        options);
+    EXPECT_EQ(asked, std::set<int>{0});
+}
+
+/// The planner has others to offer.
+TEST(Rehearsal, OfThePlannersPlans) {
+    on_nodes({0, 0, 1, 1, 2, 2, 3, 3}, [](ClusterTeam& team) {
+        for (int call = 0; call < 40; ++call) {
+            gather_all(team, call);
+            std::vector<int> in(2 * static_cast<std::size_t>(team.size()), team.rank());
+            std::vector<int> out(in.size());
+            team.alltoall(std::span<const int>(in), std::span(out));
+            for (std::size_t place = 0; place < out.size(); ++place) {
+                EXPECT_EQ(out[place], static_cast<int>(place / 2));
+            }
+            int root = call;
+            team.broadcast(std::span(&root, 1), Rank{3});
+            EXPECT_EQ(root, call);
+            const int sum = std::accumulate(in.begin(), in.end(), 0);
+            int total = 0;
+            team.reduce(std::span<const int>(&sum, 1), std::span(&total, 1), std::plus<>(), 2);
+            EXPECT_EQ(total, team.rank() == 2 ? 16 * 28 : 0);
+            team.barrier();
+        }
+    });
+}
+
+} // namespace
