@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance \
+.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
 	mpi-applications mpi-imb mpi-loops mpi-overlap format clean help
 
 PRESET ?= dev
@@ -30,6 +30,9 @@ simgrid-check: ## Times of simulated nodes beside those of SimGrid (libsimgrid-d
 
 mpi-conformance: ## mpi4py's own tests with corymb and without, on three MPI libraries
 	@tools/mpi_pairs.sh conformance
+
+mpi-suite: ## MPICH's test suite with corymb and without, on three MPI libraries, an hour
+	@tools/mpi_pairs.sh suite
 
 mpi-applications: ## A solver, a transposition, k-means with corymb and without
 	@tools/mpi_pairs.sh applications
