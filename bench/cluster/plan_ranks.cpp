@@ -24,6 +24,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <sstream>
 #include <string>
 #include <unistd.h>
@@ -260,9 +262,14 @@ int compete(Case task, int argc, char** argv) {
     }
     const Contestant pacer = team_of({}, task, 0, job);
     constexpr int warm_up = 2;
+    std::vector<std::size_t> order(contestants.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937 dice; // Of the same order on all ranks.
     for (int round = 0; round < task.rounds + warm_up; ++round) {
-        for (Contestant& contestant : contestants) {
-            take_turn(task, contestant, *pacer.team, round, round >= warm_up);
+        // Whoever always came after the same one would pay for what that leaves behind.
+        std::shuffle(order.begin(), order.end(), dice);
+        for (const std::size_t turn : order) {
+            take_turn(task, contestants[turn], *pacer.team, round, round >= warm_up);
         }
     }
     bool right = true;

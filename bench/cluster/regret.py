@@ -33,7 +33,7 @@ from corymb.command import clusters
 SHAPES = [(2, 2), (4, 2), (2, 4), (4, 4), (8, 2)]
 SIZES = {"allgather": [8, 512, 4096, 32768], "allreduce": [8, 1024, 16384, 131072]}
 ROUNDS = 30
-LIMIT_S = 120.0  # Of one point, the nodes' making included.
+LIMIT_S = 240.0  # Of one point, the nodes' making included.
 
 
 def contestants(

@@ -78,8 +78,8 @@ private:
     void rehearse(const detail::Call& call);
     void prepare_and_compete(const detail::Call& call);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
-    void compete(const detail::Call& call, std::vector<Plan> alternatives);
-    void narrow(std::vector<Contender>& field, const detail::Call& call);
+    void compete(const detail::Call& call, int samples, std::vector<Plan> alternatives);
+    void narrow(std::vector<Contender>& field, const detail::Call& call, int samples);
     [[nodiscard]] Ranking ranking_of(const std::vector<Contender>& field);
     [[nodiscard]] std::int64_t timed(const detail::Call& call, Known* known);
 

@@ -20,14 +20,13 @@ namespace corymb::cluster {
 namespace {
 
 constexpr std::size_t contenders_most = 8;
-constexpr int first_samples = 3;
 /// Operations that show how long one takes: in the first ones ranks wait for memory.
 constexpr int tries = 4;
 /// The plan that the model holds for the best stays unless another one takes less than this of its
 /// time.
 constexpr double clearly_less = 0.95;
 
-/// What rank 0 says before plans, if it sends any.
+/// What rank 0 says; then, before plans, how often each is timed in the first round.
 enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
 
 std::int64_t median(std::vector<std::int64_t> times) {
@@ -75,10 +74,11 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
             return {later};
         }
         alternatives.resize(std::min(alternatives.size(), most - 1));
-        return std::string{plans_follow} + Station::text_of(alternatives);
+        const auto samples = static_cast<char>(RehearsalPlan::first_samples(one_ns));
+        return std::string{plans_follow, samples} + Station::text_of(alternatives);
     });
     if (reply.front() == plans_follow) {
-        compete(stand_in.call(), Station::plans_of(std::string_view(reply).substr(1)));
+        compete(stand_in.call(), reply[1], Station::plans_of(std::string_view(reply).substr(2)));
         rehearsals_.conclude(call.key);
     }
 }
@@ -91,7 +91,7 @@ std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer 
     return text;
 }
 
-void ClusterMember::compete(const detail::Call& call, std::vector<Plan> alternatives) {
+void ClusterMember::compete(const detail::Call& call, int samples, std::vector<Plan> alternatives) {
     const std::int64_t began_ns = now_ns();
     std::vector<Contender> field;
     field.push_back({0, std::move(plans_known_.at(call.key)), {}});
@@ -101,18 +101,18 @@ void ClusterMember::compete(const detail::Call& call, std::vector<Plan> alternat
             make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
         field.push_back({number, std::move(known), {}});
     }
-    narrow(field, call);
+    narrow(field, call, samples);
     station_.settle(call.key, field.front().known->plan);
     plans_known_[call.key] = std::move(field.front().known);
     rehearsals_.spend(now_ns() - began_ns);
 }
 
 /// Leaves the one that is to stay.
-void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call) {
+void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call, int samples) {
     for (const Contender& contender : field) {
         static_cast<void>(timed(call, contender.known.get())); // Its memory is new.
     }
-    for (int samples = first_samples; field.size() > 1; samples *= 2) {
+    for (; field.size() > 1; samples *= 2) {
         for (int sample = 0; sample < samples; ++sample) {
             for (Contender& contender : field) {
                 contender.times_ns.push_back(timed(call, contender.known.get()));

@@ -18,8 +18,7 @@ constexpr std::int64_t last_count = 2048;
 constexpr std::size_t bytes_most = std::size_t{16} << 20;
 /// For more than these, plans take long to make.
 constexpr int ranks_most = 256;
-/// Timed operations for each plan of a rehearsal, about, with those that are not timed.
-constexpr std::int64_t operations_of_plan = 8;
+constexpr std::int64_t long_operation_ns = 2'000'000;
 // All rehearsals of a team may take this long, or this part of its life, one no more than a part of
 // the former.
 constexpr std::int64_t least_ns = 2'000'000'000;
@@ -68,8 +67,14 @@ std::size_t RehearsalPlan::plans_most(std::int64_t operation_ns) const noexcept 
     const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life;
     const std::int64_t left_ns = std::max(least_ns, by_life_ns) - spent_ns_;
     const std::int64_t budget_ns = std::min(left_ns, std::max(one_most_ns, by_life_ns));
-    const std::int64_t plan_ns = operations_of_plan * std::max<std::int64_t>(operation_ns, 1);
+    // Half as many plans are timed twice as often, and so on, up to three rounds; once untimed.
+    const std::int64_t operations = 1 + 3 * std::int64_t{first_samples(operation_ns)};
+    const std::int64_t plan_ns = operations * std::max<std::int64_t>(operation_ns, 1);
     return static_cast<std::size_t>(std::max<std::int64_t>(budget_ns, 0) / plan_ns);
+}
+
+int RehearsalPlan::first_samples(std::int64_t operation_ns) noexcept {
+    return operation_ns < long_operation_ns ? 3 : 1;
 }
 
 StandIn::StandIn(const detail::Call& call)

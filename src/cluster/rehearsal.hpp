@@ -29,6 +29,9 @@ public:
 
     /// On rank 0: of how many plans there is time for one now, where an operation takes so long.
     [[nodiscard]] std::size_t plans_most(std::int64_t operation_ns) const noexcept;
+    /// How often each plan is timed in the first round: of long operations little is left to
+    /// chance.
+    [[nodiscard]] static int first_samples(std::int64_t operation_ns) noexcept;
     void spend(std::int64_t time_ns) noexcept { spent_ns_ += time_ns; }
 
 private:

@@ -168,6 +168,9 @@ std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
     return mixed;
 }
 
+/// For so many ranks it takes little time to simulate every scheme.
+constexpr std::size_t all_schemes_ranks = 64;
+
 /// Of the rank that plans.
 class Planner {
 public:
@@ -190,7 +193,9 @@ public:
         request.op = need.op;
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
-        request.exhaustive = !can_pull || need.keeps_parts; // Not all plans may do.
+        // Not all plans may do, or the search has passed by one that is better in truth.
+        request.exhaustive = !can_pull || need.keeps_parts ||
+                             (need.alternative == 1 && nodes_.size() <= all_schemes_ranks);
         const Cluster cluster = cluster_of(nodes::Layout(nodes_), networks_);
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster, request.bytes));
         const Task task{need, layout, can_pull};
