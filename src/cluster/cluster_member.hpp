@@ -18,7 +18,6 @@
 
 #include <corymb/cluster_team.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -74,13 +73,12 @@ private:
 
     // Rehearsals (cluster_rehearsal.cpp)
     struct Contender;
-    using Ranking = std::array<std::size_t, 8>;
     void rehearse(const detail::Call& call);
     void prepare_and_compete(const detail::Call& call);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
     void compete(const detail::Call& call, int samples, std::vector<Plan> alternatives);
     void narrow(std::vector<Contender>& field, const detail::Call& call, int samples);
-    [[nodiscard]] Ranking ranking_of(const std::vector<Contender>& field);
+    [[nodiscard]] std::vector<double> of_slowest(std::vector<double> times_ns);
     [[nodiscard]] std::int64_t timed(const detail::Call& call, Known* known);
 
     /// Begins, runs and ends an operation. Null: with the plan for its key.

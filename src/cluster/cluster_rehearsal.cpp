@@ -6,10 +6,9 @@
 #include "cluster/cluster_member.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +28,10 @@ constexpr double clearly_less = 0.95;
 /// What rank 0 says; then, before plans, how often each is timed in the first round.
 enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
 
-std::int64_t median(std::vector<std::int64_t> times) {
+/// Eight contenders three times each; half as many twice as often, and so on.
+constexpr std::size_t times_of_round_most = 24;
+
+double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::ranges::nth_element(times, middle);
     return *middle;
@@ -40,7 +42,11 @@ std::int64_t median(std::vector<std::int64_t> times) {
 struct ClusterMember::Contender {
     int number; ///< 0: the present plan.
     std::unique_ptr<Known> known;
-    std::vector<std::int64_t> times_ns;
+    std::vector<double> times_ns{}; ///< Of the slowest rank.
+
+    [[nodiscard]] double score() const {
+        return number == 0 ? clearly_less * median(times_ns) : median(times_ns);
+    }
 };
 
 /// Before the call, on all ranks. What it exchanges is not counted.
@@ -113,41 +119,35 @@ void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& ca
         static_cast<void>(timed(call, contender.known.get())); // Its memory is new.
     }
     for (; field.size() > 1; samples *= 2) {
+        std::vector<double> times_ns; // Of one contender after the other, in turns.
         for (int sample = 0; sample < samples; ++sample) {
-            for (Contender& contender : field) {
-                contender.times_ns.push_back(timed(call, contender.known.get()));
+            for (const Contender& contender : field) {
+                times_ns.push_back(static_cast<double>(timed(call, contender.known.get())));
             }
         }
-        const std::size_t stay = field.size() / 2;
-        const Ranking ranking = ranking_of(field);
-        std::vector<Contender> left;
-        for (std::size_t place = 0; place < stay; ++place) {
-            left.push_back(std::move(field[ranking[place]]));
+        const std::vector<double> slowest_ns = of_slowest(std::move(times_ns));
+        for (std::size_t turn = 0; turn < slowest_ns.size(); ++turn) {
+            field[turn % field.size()].times_ns.push_back(slowest_ns[turn]);
         }
-        field = std::move(left);
+        std::ranges::stable_sort(field, std::ranges::less{}, &Contender::score);
+        field.erase(field.begin() + static_cast<std::ptrdiff_t>(field.size() / 2), field.end());
     }
 }
 
-/// Places in the field, the best first; the same on all ranks.
-ClusterMember::Ranking ClusterMember::ranking_of(const std::vector<Contender>& field) {
-    std::array<double, contenders_most> own{};
-    std::array<double, contenders_most> slowest{};
-    for (std::size_t place = 0; place < field.size(); ++place) {
-        const auto time = static_cast<double>(median(field[place].times_ns));
-        own[place] = field[place].number == 0 ? clearly_less * time : time;
-    }
+/// Each time of the rank that it took the longest, which need not be the same one for all; the same
+/// on all ranks.
+std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
+    const std::size_t count = times_ns.size();
+    times_ns.resize(std::max(count, times_of_round_most)); // One plan for all rounds.
+    std::vector<double> slowest_ns(times_ns.size());
     detail::Wish wish{Collective::allreduce};
-    wish.input = own.data();
-    wish.output = slowest.data();
-    wish.count = own.size();
+    wish.input = times_ns.data();
+    wish.output = slowest_ns.data();
+    wish.count = times_ns.size();
     wish.reduction = reduction_of(ElementType::float64, Operator::max);
     perform(call_of(rank(), size(), wish), nullptr);
-    Ranking ranking{};
-    std::iota(ranking.begin(), ranking.end(), std::size_t{0});
-    std::ranges::stable_sort(
-        ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(field.size()),
-        std::ranges::less{}, [&](std::size_t place) { return slowest[place]; });
-    return ranking;
+    slowest_ns.resize(count);
+    return slowest_ns;
 }
 
 /// How long it takes this rank, which begins with the others.
