@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as few bytes, for ranks that hand it to each other: about a tenth of its JSON form. Only
-// for processes of one job; files and other programs get JSON.
+// A plan as few bytes, for ranks that hand it to each other: less than a quarter of its JSON form.
+// Only for processes of one job; files and other programs get JSON.
 #pragma once
 
 #include <corymb/plan.hpp>
