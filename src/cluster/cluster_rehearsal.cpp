@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,18 +19,13 @@ namespace corymb::cluster {
 
 namespace {
 
-constexpr std::size_t contenders_most = 8;
 /// Operations that show how long one takes: in the first ones ranks wait for memory.
 constexpr int tries = 4;
-/// The plan that the model holds for the best stays unless another one takes less than this of its
-/// time.
+/// The present plan stays unless another one takes less than this of its time.
 constexpr double clearly_less = 0.95;
 
 /// What rank 0 says; then, before plans, how often each is timed in the first round.
 enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
-
-/// Eight contenders three times each; half as many twice as often, and so on.
-constexpr std::size_t times_of_round_most = 24;
 
 double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -44,9 +40,8 @@ struct ClusterMember::Contender {
     std::unique_ptr<Known> known;
     std::vector<double> times_ns{}; ///< Of the slowest rank.
 
-    [[nodiscard]] double score() const {
-        return number == 0 ? clearly_less * median(times_ns) : median(times_ns);
-    }
+    [[nodiscard]] double median_ns() const { return median(times_ns); }
+    [[nodiscard]] double score() const { return (number == 0 ? clearly_less : 1) * median_ns(); }
 };
 
 /// Before the call, on all ranks. What it exchanges is not counted.
@@ -58,10 +53,8 @@ void ClusterMember::rehearse(const detail::Call& call) {
 }
 
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
-    std::vector<std::string> alternatives; // On rank 0.
     const std::string has_any = asked(call, [&](bool all_can_pull) -> std::string {
-        alternatives = station_.alternatives(call.key, all_can_pull);
-        return {alternatives.empty() ? never : plans_follow};
+        return {station_.has_alternatives(call.key, all_can_pull) ? plans_follow : never};
     });
     if (has_any.front() == never) {
         rehearsals_.conclude(call.key);
@@ -75,17 +68,19 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
         one_ns = std::min(one_ns, now_ns() - began_ns);
     }
     const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> std::string {
-        const std::size_t most = std::min(rehearsals_.plans_most(one_ns), contenders_most);
+        const std::size_t most = rehearsals_.plans_most(one_ns);
         if (most < 2) {
             return {later};
         }
-        alternatives.resize(std::min(alternatives.size(), most - 1));
-        const auto samples = static_cast<char>(RehearsalPlan::first_samples(one_ns));
-        return std::string{plans_follow, samples} + Station::text_of(alternatives);
+        const std::vector<std::string> others = station_.next_alternatives(
+            call.key, std::min(most - 1, rehearsals_.others_most(call.key)),
+            rehearsals_.is_final(call.key));
+        const auto samples =
+            static_cast<char>(rehearsals_.first_samples(1 + others.size(), one_ns));
+        return std::string{plans_follow, samples} + Station::text_of(others);
     });
     if (reply.front() == plans_follow) {
         compete(stand_in.call(), reply[1], Station::plans_of(std::string_view(reply).substr(2)));
-        rehearsals_.conclude(call.key);
     }
 }
 
@@ -101,36 +96,42 @@ void ClusterMember::compete(const detail::Call& call, int samples, std::vector<P
     const std::int64_t began_ns = now_ns();
     std::vector<Contender> field;
     field.push_back({0, std::move(plans_known_.at(call.key)), {}});
+    auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
+    rehearsals_.count(call.key, alternatives.size());
     for (Plan& plan : alternatives) {
-        const auto number = static_cast<int>(field.size());
+        ++number;
         auto known = std::make_unique<Known>(
             make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
         field.push_back({number, std::move(known), {}});
     }
     narrow(field, call, samples);
+    for (const Contender& contender : field) {
+        station_.note(call.key, contender.known->plan,
+                      contender.median_ns() / field.front().median_ns());
+    }
     station_.settle(call.key, field.front().known->plan);
     plans_known_[call.key] = std::move(field.front().known);
     rehearsals_.spend(now_ns() - began_ns);
 }
 
-/// Leaves the one that is to stay.
+/// The one that is to stay comes first.
 void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call, int samples) {
     for (const Contender& contender : field) {
         static_cast<void>(timed(call, contender.known.get())); // Its memory is new.
     }
-    for (; field.size() > 1; samples *= 2) {
+    for (std::size_t left = field.size(); left > 1; left /= 2, samples *= 2) {
+        const std::span<Contender> in_play(field.data(), left);
         std::vector<double> times_ns; // Of one contender after the other, in turns.
         for (int sample = 0; sample < samples; ++sample) {
-            for (const Contender& contender : field) {
+            for (const Contender& contender : in_play) {
                 times_ns.push_back(static_cast<double>(timed(call, contender.known.get())));
             }
         }
         const std::vector<double> slowest_ns = of_slowest(std::move(times_ns));
         for (std::size_t turn = 0; turn < slowest_ns.size(); ++turn) {
-            field[turn % field.size()].times_ns.push_back(slowest_ns[turn]);
+            in_play[turn % left].times_ns.push_back(slowest_ns[turn]);
         }
-        std::ranges::stable_sort(field, std::ranges::less{}, &Contender::score);
-        field.erase(field.begin() + static_cast<std::ptrdiff_t>(field.size() / 2), field.end());
+        std::ranges::stable_sort(in_play, std::ranges::less{}, &Contender::score);
     }
 }
 
@@ -138,7 +139,8 @@ void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& ca
 /// on all ranks.
 std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     const std::size_t count = times_ns.size();
-    times_ns.resize(std::max(count, times_of_round_most)); // One plan for all rounds.
+    times_ns.resize(
+        std::max(count, RehearsalPlan::times_of_round_most)); // One plan for all rounds.
     std::vector<double> slowest_ns(times_ns.size());
     detail::Wish wish{Collective::allreduce};
     wish.input = times_ns.data();

@@ -4,7 +4,9 @@
 #include "base/clock.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace corymb::cluster {
@@ -14,11 +16,14 @@ namespace {
 /// Calls from which on a program is known to make many; then four times as many, and so on.
 constexpr std::int64_t first_count = 8;
 constexpr std::int64_t last_count = 2048;
+/// Beside how many others the present plan is timed in each rehearsal of an operation.
+constexpr std::array<std::size_t, 3> others_of_rehearsal{7, 4, 3};
+static_assert(std::accumulate(others_of_rehearsal.begin(), others_of_rehearsal.end(),
+                              std::size_t{0}) <= RehearsalPlan::others_in_all);
 /// Of the buffers of one rank.
 constexpr std::size_t bytes_most = std::size_t{16} << 20;
 /// For more than these, plans take long to make.
 constexpr int ranks_most = 256;
-constexpr std::int64_t long_operation_ns = 2'000'000;
 // All rehearsals of a team may take this long, or this part of its life, one no more than a part of
 // the former.
 constexpr std::int64_t least_ns = 2'000'000'000;
@@ -53,7 +58,7 @@ bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, i
         call.operands.bytes > bytes_most / static_cast<std::size_t>(size)) {
         return false;
     }
-    std::int64_t& calls = calls_[call.key];
+    std::int64_t& calls = calls_[call.key].calls;
     if (calls == concluded) {
         return false;
     }
@@ -63,18 +68,41 @@ bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, i
     return is_checkpoint(++calls);
 }
 
-std::size_t RehearsalPlan::plans_most(std::int64_t operation_ns) const noexcept {
+void RehearsalPlan::count(const team::PlanKey& key, std::size_t others) {
+    Progress& progress = calls_[key];
+    progress.timed += others;
+    if (++progress.rehearsals == others_of_rehearsal.size()) {
+        progress.calls = concluded;
+    }
+}
+
+std::size_t RehearsalPlan::others_most(const team::PlanKey& key) {
+    return others_of_rehearsal[calls_[key].rehearsals];
+}
+
+bool RehearsalPlan::is_final(const team::PlanKey& key) {
+    return calls_[key].rehearsals + 1 == others_of_rehearsal.size();
+}
+
+std::int64_t RehearsalPlan::operations_most(std::int64_t operation_ns) const noexcept {
     const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life;
     const std::int64_t left_ns = std::max(least_ns, by_life_ns) - spent_ns_;
     const std::int64_t budget_ns = std::min(left_ns, std::max(one_most_ns, by_life_ns));
-    // Half as many plans are timed twice as often, and so on, up to three rounds; once untimed.
-    const std::int64_t operations = 1 + 3 * std::int64_t{first_samples(operation_ns)};
-    const std::int64_t plan_ns = operations * std::max<std::int64_t>(operation_ns, 1);
-    return static_cast<std::size_t>(std::max<std::int64_t>(budget_ns, 0) / plan_ns);
+    return std::max<std::int64_t>(budget_ns, 0) / std::max<std::int64_t>(operation_ns, 1);
 }
 
-int RehearsalPlan::first_samples(std::int64_t operation_ns) noexcept {
-    return operation_ns < long_operation_ns ? 3 : 1;
+std::size_t RehearsalPlan::plans_most(std::int64_t operation_ns) const noexcept {
+    // Half as many plans are timed twice as often, and so on, up to three rounds; once untimed.
+    constexpr std::int64_t operations_of_plan = 1 + 3;
+    return static_cast<std::size_t>(operations_most(operation_ns) / operations_of_plan);
+}
+
+int RehearsalPlan::first_samples(std::size_t plans, std::int64_t operation_ns) const noexcept {
+    const auto rounds =
+        static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(plans, 2)) - 1);
+    const auto operations = static_cast<std::size_t>(operations_most(operation_ns));
+    const std::size_t in_time = (operations - std::min(operations, plans)) / (plans * rounds);
+    return static_cast<int>(std::clamp<std::size_t>(in_time, 1, times_of_round_most / plans));
 }
 
 StandIn::StandIn(const detail::Call& call)

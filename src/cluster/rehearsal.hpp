@@ -25,22 +25,43 @@ public:
     /// Counts the call. True: the ranks ask rank 0 before it. O(log keys).
     [[nodiscard]] bool is_due(const detail::Wish& wish, const detail::Call& call, int size);
     /// There will be no other one for the key.
-    void conclude(const team::PlanKey& key) { calls_[key] = concluded; }
+    void conclude(const team::PlanKey& key) { calls_[key].calls = concluded; }
+    /// There has been one in which this many others than the present plan were timed. One may go
+    /// wrong, or leave out the best: there is a second one with others, and a third of the best.
+    void count(const team::PlanKey& key, std::size_t others);
+    /// How many others have been timed so far; at most `others_in_all`.
+    [[nodiscard]] std::size_t timed(const team::PlanKey& key) { return calls_[key].timed; }
+    /// How many others the next one may time.
+    [[nodiscard]] std::size_t others_most(const team::PlanKey& key);
+    /// It is the last one, of those that were the best so far.
+    [[nodiscard]] bool is_final(const team::PlanKey& key);
+    static constexpr std::size_t others_in_all = 15;
 
     /// On rank 0: of how many plans there is time for one now, where an operation takes so long.
     [[nodiscard]] std::size_t plans_most(std::int64_t operation_ns) const noexcept;
-    /// How often each plan is timed in the first round: of long operations little is left to
-    /// chance.
-    [[nodiscard]] static int first_samples(std::int64_t operation_ns) noexcept;
+    /// How often each of so many plans is timed in the first round, as far as there is time, and at
+    /// least once.
+    [[nodiscard]] int first_samples(std::size_t plans, std::int64_t operation_ns) const noexcept;
+    /// What one round takes of all plans at most.
+    static constexpr std::size_t times_of_round_most = 64;
     void spend(std::int64_t time_ns) noexcept { spent_ns_ += time_ns; }
 
 private:
     static constexpr std::int64_t concluded = -1;
 
+    struct Progress {
+        std::int64_t calls = 0;
+        std::size_t rehearsals = 0;
+        std::size_t timed = 0;
+    };
+
+    /// That there is time for now.
+    [[nodiscard]] std::int64_t operations_most(std::int64_t operation_ns) const noexcept;
+
     bool is_wanted_;
     std::int64_t born_ns_;
     std::int64_t spent_ns_ = 0;
-    std::map<team::PlanKey, std::int64_t> calls_;
+    std::map<team::PlanKey, Progress> calls_;
 };
 
 /// Results of the same operation differ with the plan: sums of floating point.

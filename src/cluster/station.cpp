@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <set>
+#include <iterator>
 #include <utility>
 
 namespace corymb::cluster {
@@ -21,7 +21,7 @@ namespace corymb::cluster {
 namespace {
 
 /// A plan source is asked for so many at most.
-constexpr int alternatives_most = 7;
+constexpr int alternatives_most = 15;
 
 bool uses(const Plan& plan, Mechanism via) {
     return std::ranges::any_of(plan.steps, [via](const std::vector<Step>& steps) {
@@ -90,26 +90,66 @@ std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
     }
 }
 
-std::vector<std::string> Station::alternatives(const team::PlanKey& key, bool all_can_pull) {
-    std::vector<std::string> found;
-    try {
-        std::set<std::string> hashes{plan_hash(checked_plan(key, all_can_pull, 0))};
-        // One of them may be the best plan itself.
-        for (int number = 1; number <= alternatives_most + 1; ++number) {
-            const Plan plan = checked_plan(key, all_can_pull, number);
-            if (plan.size() == 0) {
-                break;
-            }
-            if (hashes.insert(plan_hash(plan)).second) {
-                found.push_back(plan::to_bytes(plan));
-            } else if (number > 1 && found.empty()) { // It does not know of alternatives.
-                break;
-            }
+bool Station::has_alternatives(const team::PlanKey& key, bool all_can_pull) {
+    const auto [place, is_new] = rivals_.try_emplace(key);
+    if (is_new) {
+        try {
+            place->second = rivals(key, all_can_pull);
+        } catch (const std::exception&) { // There is a plan, which is enough.
         }
-        found.resize(std::min<std::size_t>(found.size(), alternatives_most));
-    } catch (const std::exception&) { // There is a plan; what else the source has is not needed.
+    }
+    return place->second.size() > 1;
+}
+
+/// The present plan and what may be better.
+std::vector<Station::Rival> Station::rivals(const team::PlanKey& key, bool all_can_pull) {
+    std::vector<Rival> found;
+    const auto add = [&](const Plan& plan) {
+        std::string hash = plan_hash(plan);
+        const bool is_new = std::ranges::find(found, hash, &Rival::hash) == found.end();
+        if (is_new) {
+            found.push_back({.hash = std::move(hash), .bytes = plan::to_bytes(plan)});
+        }
+        return is_new;
+    };
+    add(checked_plan(key, all_can_pull, 0));
+    for (int number = 1; number <= alternatives_most; ++number) {
+        const Plan plan = checked_plan(key, all_can_pull, number);
+        // The same again and again, if the source does not know of alternatives.
+        if (plan.size() == 0 || (!add(plan) && number > 1 && found.size() == 1)) {
+            break;
+        }
     }
     return found;
+}
+
+void Station::note(const team::PlanKey& key, const Plan& plan, double slowdown) {
+    if (const auto known = rivals_.find(key); known != rivals_.end()) {
+        const auto rival = std::ranges::find(known->second, plan_hash(plan), &Rival::hash);
+        if (rival != known->second.end()) {
+            rival->slowdown = slowdown;
+        }
+    }
+}
+
+std::vector<std::string> Station::next_alternatives(const team::PlanKey& key, std::size_t most,
+                                                    bool best) {
+    std::vector<Rival>& all = rivals_.at(key);
+    if (best) {
+        std::ranges::stable_sort(all, {}, &Rival::slowdown);
+    }
+    const auto settled = settled_.find(key);
+    const auto present = settled == settled_.end()
+                             ? all.begin()
+                             : std::ranges::find(all, plan_hash(settled->second), &Rival::hash);
+    if (present != all.end()) {
+        std::rotate(present, present + 1, all.end());
+    }
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size() - 1));
+    std::vector<std::string> given;
+    std::ranges::transform(all.begin(), end, std::back_inserter(given), &Rival::bytes);
+    std::rotate(all.begin(), end, all.end());
+    return given;
 }
 
 /// Each behind its length.

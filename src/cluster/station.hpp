@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -65,9 +66,15 @@ struct Station {
     [[nodiscard]] std::string plan_text(const team::PlanKey& key, bool all_can_pull);
     /// That plan. Throws Errc::unsupported with the reason.
     [[nodiscard]] Plan plan_of(const team::PlanKey& key, const std::string& text) const;
-    /// On rank 0: the plans that may be better than that one, as bytes.
-    [[nodiscard]] std::vector<std::string> alternatives(const team::PlanKey& key,
-                                                        bool all_can_pull);
+    /// On rank 0: whether there are plans that may be better than the present one.
+    [[nodiscard]] bool has_alternatives(const team::PlanKey& key, bool all_can_pull);
+    /// On rank 0, after that: up to `most` of them, as bytes: those that it has not given before
+    /// come first or, with `best`, those that have taken the least time.
+    [[nodiscard]] std::vector<std::string> next_alternatives(const team::PlanKey& key,
+                                                             std::size_t most, bool best);
+    /// Such a plan, or the present one, has taken so many times as long as the best one. Elsewhere
+    /// than on rank 0 that means nothing.
+    void note(const team::PlanKey& key, const Plan& plan, double slowdown);
     /// Several plans in one text, and back.
     [[nodiscard]] static std::string text_of(std::span<const std::string> plans);
     [[nodiscard]] static std::vector<Plan> plans_of(std::string_view text);
@@ -107,7 +114,16 @@ private:
     /// One that this team can run, or a plan of no ranks.
     [[nodiscard]] Plan checked_plan(const team::PlanKey& key, bool all_can_pull, int alternative);
 
+    /// A plan that is timed beside others.
+    struct Rival {
+        std::string hash;
+        std::string bytes;
+        double slowdown = std::numeric_limits<double>::infinity();
+    };
+    [[nodiscard]] std::vector<Rival> rivals(const team::PlanKey& key, bool all_can_pull);
+
     std::map<team::PlanKey, Plan> settled_;
+    std::map<team::PlanKey, std::vector<Rival>> rivals_;
 };
 
 } // namespace corymb::cluster

@@ -4,6 +4,7 @@
 #include "cluster/vector_plan.hpp"
 #include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "tune/cluster_work.hpp"
 
 #include <corymb/cluster.hpp>
 #include <corymb/cluster_planner.hpp>
@@ -53,12 +54,15 @@ struct Task {
     const PlanNeed& need;
     const nodes::Layout& layout;
     bool can_pull;
+    std::uint64_t bytes; ///< What `need` says, or those of a typical part.
+    Network network;
 };
 
 /// The proven plan of a scheme, if there is one for this task.
 std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
-    const auto& [need, layout, can_pull] = task;
-    if ((scheme.inside == nodes::Inside::shared && !can_pull) ||
+    const PlanNeed& need = task.need;
+    const nodes::Layout& layout = task.layout;
+    if ((scheme.inside == nodes::Inside::shared && !task.can_pull) ||
         !nodes::applies(need.op, layout, scheme, need.bytes)) {
         return std::nullopt;
     }
@@ -101,34 +105,32 @@ Plan best_for(const ClusterChoice& choice, const Task& task) {
     throw Error(Errc::unsupported, "no scheme does this placement of ranks");
 }
 
-/// About what a plan costs the processors, in steps within a node.
-std::size_t work_of(const Plan& plan) {
-    constexpr std::size_t far_message = 10;
-    std::size_t work = 0;
-    for (const auto& steps : plan.steps) {
-        for (const Step& step : steps) {
-            work += step.via == Mechanism::network ? far_message : 1;
-        }
-    }
-    return work;
-}
-
 using Kind = std::tuple<nodes::Roles, int, nodes::Exchange, nodes::Inside>;
 
 Kind kind_of(const nodes::Scheme& scheme) {
     return {scheme.roles, scheme.leaders, scheme.exchange, scheme.inside};
 }
 
+/// A plan that may be timed.
+struct Contender {
+    double work_ns;
+    Plan plan;
+};
+
 /// Of the schemes of a kind that simulation holds for about as fast as the first of them, the one
 /// with the least work.
-std::optional<Plan> simplest(const Ranked& all, Ranked::const_iterator first, const Task& task) {
+std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator first,
+                                  const Task& task) {
     constexpr double about = 1.05;
-    std::optional<Plan> best;
+    std::optional<Contender> best;
     for (auto other = first; other != all.end() && other->first <= about * first->first; ++other) {
-        if (kind_of(other->second) == kind_of(first->second)) {
-            auto plan = plan_by(other->second, task);
-            if (plan && (!best || work_of(*plan) < work_of(*best))) {
-                best = std::move(plan);
+        if (kind_of(other->second) != kind_of(first->second)) {
+            continue;
+        }
+        if (auto plan = plan_by(other->second, task)) {
+            const double work = work_ns(*plan, task.layout.node_of_rank, task.bytes, task.network);
+            if (!best || work < best->work_ns) {
+                best = {work, *std::move(plan)};
             }
         }
     }
@@ -143,25 +145,25 @@ std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
     constexpr double hopeless = 2;
     const Ranked all = ranked(choice);
     std::set<Kind> kinds;
-    std::vector<Plan> found;
+    std::vector<Contender> found;
     for (auto one = all.begin(); one != all.end() && one->first <= hopeless * choice.predicted;
          ++one) {
         if (!kinds.contains(kind_of(one->second))) {
-            if (auto plan = simplest(all, one, task)) {
+            if (auto contender = simplest(all, one, task)) {
                 kinds.insert(kind_of(one->second));
-                found.push_back(*std::move(plan));
+                found.push_back(*std::move(contender));
             }
         }
     }
     std::vector<std::size_t> by_work(found.size());
     std::iota(by_work.begin(), by_work.end(), std::size_t{0});
-    std::ranges::stable_sort(by_work, {}, [&](std::size_t one) { return work_of(found[one]); });
+    std::ranges::stable_sort(by_work, {}, [&](std::size_t one) { return found[one].work_ns; });
     std::vector<Plan> mixed;
     std::set<std::size_t> taken;
     for (std::size_t place = 0; place < found.size(); ++place) {
         for (const std::size_t next : {by_work[place], place}) {
             if (taken.insert(next).second) {
-                mixed.push_back(found[next]);
+                mixed.push_back(found[next].plan);
             }
         }
     }
@@ -198,7 +200,7 @@ public:
                              (need.alternative == 1 && nodes_.size() <= all_schemes_ranks);
         const Cluster cluster = cluster_of(nodes::Layout(nodes_), networks_);
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster, request.bytes));
-        const Task task{need, layout, can_pull};
+        const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster)};
         ClusterChoice choice = make_cluster_plan(cluster, request);
         if (need.alternative == 1) {
             contenders_ = contenders(choice, task);

@@ -3,6 +3,7 @@
 #include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "tune/cluster_work.hpp"
 
 #include <corymb/cluster_planner.hpp>
 #include <corymb/error.hpp>
@@ -42,18 +43,6 @@ int most_ranks(const Cluster& cluster) {
     return most;
 }
 
-/// The worst of all nodes in each number: those that exchange go on together.
-Network slowest_of(const Cluster& cluster) {
-    Network slowest = cluster.networks[static_cast<std::size_t>(cluster.runs.front().network)];
-    for (const NodeRun& run : cluster.runs) {
-        const Network& one = cluster.networks[static_cast<std::size_t>(run.network)];
-        const double start_up_ns = std::max(slowest.start_up_ns, one.start_up_ns);
-        slowest = network_between(slowest, one);
-        slowest.start_up_ns = start_up_ns;
-    }
-    return slowest;
-}
-
 /// Divisors and powers of two, and all of the ranks.
 std::vector<int> leader_counts(int ranks) {
     std::vector<int> counts;
@@ -68,7 +57,7 @@ std::vector<int> leader_counts(int ranks) {
 class Search {
 public:
     Search(const Cluster& cluster, const ClusterRequest& request)
-        : cluster_(cluster), nodes_(nodes_of(cluster)), network_(slowest_of(cluster)),
+        : cluster_(cluster), nodes_(nodes_of(cluster)), network_(slowest_network(cluster)),
           request_(request), layout_(nodes_, message_ns_of_nodes(cluster, request.bytes)),
           counts_(leader_counts(most_ranks(cluster))) {}
 
@@ -151,24 +140,6 @@ private:
         return all;
     }
 
-    /// A message between nodes keeps both ends busy for about as long as it takes to begin.
-    [[nodiscard]] double work_of(const Plan& plan) const {
-        constexpr double step_ns = 100;
-        constexpr double copy_bytes_per_ns = 10;
-        const NodeTraffic far = node_traffic(plan, nodes_, request_.bytes);
-        const Traffic near = traffic(plan, request_.bytes);
-        double steps = 0;
-        for (const auto& program : plan.steps) {
-            steps += static_cast<double>(program.size());
-        }
-        double copied = 0;
-        for (const std::uint64_t bytes : near.copied) {
-            copied += static_cast<double>(bytes);
-        }
-        return static_cast<double>(far.messages) * network_.start_up_ns + steps * step_ns +
-               copied / copy_bytes_per_ns;
-    }
-
     [[nodiscard]] bool does(const Scheme& scheme) const {
         return nodes::applies(request_.op, layout_, scheme, request_.bytes);
     }
@@ -194,7 +165,7 @@ private:
             try {
                 const Plan plan = plan_of(scheme);
                 tried.time = simulate(plan, cluster_, request_.bytes).makespan;
-                tried.work_ns = work_of(plan);
+                tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             } catch (const Error& error) {
                 if (error.code() != Errc::invalid_plan) {
                     throw;

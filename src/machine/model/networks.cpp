@@ -131,6 +131,17 @@ std::vector<double> message_ns_of_nodes(const Cluster& cluster, std::uint64_t by
     return costs;
 }
 
+Network slowest_network(const Cluster& cluster) {
+    Network slowest = cluster.networks[static_cast<std::size_t>(cluster.runs.front().network)];
+    for (const NodeRun& run : cluster.runs) {
+        const Network& one = cluster.networks[static_cast<std::size_t>(run.network)];
+        const double start_up_ns = std::max(slowest.start_up_ns, one.start_up_ns);
+        slowest = network_between(slowest, one);
+        slowest.start_up_ns = start_up_ns;
+    }
+    return slowest;
+}
+
 Network network_between(const Network& one, const Network& other) noexcept {
     return {std::midpoint(one.start_up_ns, other.start_up_ns),
             std::max(one.message_gap_ns, other.message_gap_ns),

@@ -15,4 +15,7 @@ void check_network(const Network& network, const std::string& field);
 /// What a message of so many bytes costs between two nodes such as each of these.
 std::vector<double> message_ns_of_nodes(const Cluster& cluster, std::uint64_t bytes);
 
+/// The worst of all nodes in each number: those that exchange go on together.
+Network slowest_network(const Cluster& cluster);
+
 } // namespace corymb

@@ -33,11 +33,11 @@ Plan plan_by(const char* scheme, const PlanNeed& need) {
 }
 
 /// The same after needless notifications around the ring.
-Plan slowed(Plan plan) {
+Plan slowed(Plan plan, std::uint64_t messages = slow_messages) {
     const Rank size = plan.size();
     for (Rank rank = 0; rank < size; ++rank) {
         std::vector<Step> needless;
-        for (std::uint64_t round = fast_messages; round < slow_messages; ++round) {
+        for (std::uint64_t round = fast_messages; round < messages; ++round) {
             needless.push_back({.kind = StepKind::signal, .peer = (rank + 1) % size});
             needless.push_back({.kind = StepKind::wait, .peer = (rank + size - 1) % size});
         }
@@ -100,6 +100,36 @@ TEST(Rehearsal, FindsTheFasterPlanInTime) {
         },
         slow_before_fast(asked));
     EXPECT_TRUE(asked.contains(1) && asked.contains(2));
+}
+
+/// More plans than one rehearsal has room for, the fast one last.
+TEST(Rehearsal, GoesOnWithOtherPlans) {
+    constexpr int slow_ones = 9;
+    ClusterTeamOptions options;
+    options.plans = [](const PlanNeed& need) {
+        if (need.op != Collective::allgather) {
+            return plan_by("flat/dissemination/messages", need);
+        }
+        if (need.alternative > slow_ones) {
+            return need.alternative == slow_ones + 1 ? plan_by(fast, need) : Plan{};
+        }
+        return slowed(plan_by(fast, need),
+                      slow_messages + static_cast<std::uint64_t>(need.alternative));
+    };
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            int calls = 0;
+            while (calls < 8) {
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), slow) << "after the first one";
+            while (calls < 2048 && algorithm(team) == slow) {
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), fast) << "after " << calls << " calls";
+        },
+        options);
 }
 
 /// What crosses the network in the program's calls, and nothing else; the requests of an operation
