@@ -36,12 +36,12 @@ double median(std::vector<double> times) {
 } // namespace
 
 struct ClusterMember::Contender {
-    int number; ///< 0: the present plan.
-    std::unique_ptr<Known> known;
+    Known* known;
+    std::unique_ptr<Known> own;     ///< None: the present plan, which barriers may need meanwhile.
     std::vector<double> times_ns{}; ///< Of the slowest rank.
 
     [[nodiscard]] double median_ns() const { return median(times_ns); }
-    [[nodiscard]] double score() const { return (number == 0 ? clearly_less : 1) * median_ns(); }
+    [[nodiscard]] double score() const { return (own ? 1 : clearly_less) * median_ns(); }
 };
 
 /// Before the call, on all ranks. What it exchanges is not counted.
@@ -95,14 +95,15 @@ std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer 
 void ClusterMember::compete(const detail::Call& call, int samples, std::vector<Plan> alternatives) {
     const std::int64_t began_ns = now_ns();
     std::vector<Contender> field;
-    field.push_back({0, std::move(plans_known_.at(call.key)), {}});
+    field.push_back({plans_known_.at(call.key).get(), nullptr});
     auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
     rehearsals_.count(call.key, alternatives.size());
     for (Plan& plan : alternatives) {
         ++number;
         auto known = std::make_unique<Known>(
             make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
-        field.push_back({number, std::move(known), {}});
+        Known* const place = known.get();
+        field.push_back({place, std::move(known)});
     }
     narrow(field, call, samples);
     for (const Contender& contender : field) {
@@ -110,21 +111,23 @@ void ClusterMember::compete(const detail::Call& call, int samples, std::vector<P
                       contender.median_ns() / field.front().median_ns());
     }
     station_.settle(call.key, field.front().known->plan);
-    plans_known_[call.key] = std::move(field.front().known);
+    if (field.front().own) {
+        plans_known_[call.key] = std::move(field.front().own);
+    }
     rehearsals_.spend(now_ns() - began_ns);
 }
 
 /// The one that is to stay comes first.
 void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call, int samples) {
     for (const Contender& contender : field) {
-        static_cast<void>(timed(call, contender.known.get())); // Its memory is new.
+        static_cast<void>(timed(call, contender.known)); // Its memory is new.
     }
     for (std::size_t left = field.size(); left > 1; left /= 2, samples *= 2) {
         const std::span<Contender> in_play(field.data(), left);
         std::vector<double> times_ns; // Of one contender after the other, in turns.
         for (int sample = 0; sample < samples; ++sample) {
             for (const Contender& contender : in_play) {
-                times_ns.push_back(static_cast<double>(timed(call, contender.known.get())));
+                times_ns.push_back(static_cast<double>(timed(call, contender.known)));
             }
         }
         const std::vector<double> slowest_ns = of_slowest(std::move(times_ns));

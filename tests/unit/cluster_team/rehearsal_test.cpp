@@ -241,4 +241,17 @@ TEST(Rehearsal, OfThePlannersPlans) {
     });
 }
 
+/// Barriers come before what is timed, also where that is a barrier whose plans are being compared.
+TEST(Rehearsal, OfBarriersThemselves) {
+    on_nodes({0, 0, 0, 0, 1, 1, 1, 1}, [](ClusterTeam& team) {
+        for (int call = 0; call < 300; ++call) {
+            team.barrier();
+            std::vector<double> mine(64, team.rank());
+            std::vector<double> most(mine.size());
+            team.allreduce(std::span<const double>(mine), std::span(most), maximum());
+            EXPECT_EQ(most.front(), team.size() - 1);
+        }
+    });
+}
+
 } // namespace
