@@ -27,9 +27,9 @@ constexpr const char* slow = "slow";
 constexpr std::uint64_t fast_messages = 3; ///< To each rank.
 constexpr std::uint64_t slow_messages = 33;
 
-Plan plan_by(const char* scheme, const PlanNeed& need) {
-    return nodes::plan_for(need.op, nodes::Layout(eight_nodes), *nodes::scheme_named(scheme),
-                           need.bytes, need.root);
+Plan plan_by(const char* scheme, const PlanNeed& need, const std::vector<int>& on = eight_nodes) {
+    return nodes::plan_for(need.op, nodes::Layout(on), *nodes::scheme_named(scheme), need.bytes,
+                           need.root);
 }
 
 /// The same after needless notifications around the ring.
@@ -102,34 +102,44 @@ TEST(Rehearsal, FindsTheFasterPlanInTime) {
     EXPECT_TRUE(asked.contains(1) && asked.contains(2));
 }
 
-/// More plans than one rehearsal has room for, the fast one last.
+/// More plans than one rehearsal has room for, the fast one last. Few ranks and short operations,
+/// so that there is time for all of them in slow builds, too.
 TEST(Rehearsal, GoesOnWithOtherPlans) {
-    constexpr int slow_ones = 9;
+    constexpr int slow_ones = 7; // With the best one eight.
+    constexpr std::uint64_t few_messages = 12;
+    const std::vector<int> nodes{0, 1, 2, 3};
     ClusterTeamOptions options;
-    options.plans = [](const PlanNeed& need) {
-        if (need.op != Collective::allgather) {
-            return plan_by("flat/dissemination/messages", need);
+    options.plans = [&nodes](const PlanNeed& need) {
+        const char* const scheme =
+            need.op == Collective::allgather ? fast : "flat/dissemination/messages";
+        Plan plan = plan_by(scheme, need, nodes);
+        if (need.op != Collective::allgather || need.alternative == slow_ones + 1) {
+            return plan;
         }
-        if (need.alternative > slow_ones) {
-            return need.alternative == slow_ones + 1 ? plan_by(fast, need) : Plan{};
-        }
-        return slowed(plan_by(fast, need),
-                      slow_messages + static_cast<std::uint64_t>(need.alternative));
+        return need.alternative > slow_ones
+                   ? Plan{}
+                   : slowed(plan, few_messages + static_cast<std::uint64_t>(need.alternative));
     };
-    on_nodes(
-        eight_nodes,
-        [](ClusterTeam& team) {
-            int calls = 0;
-            while (calls < 8) {
-                gather_all(team, ++calls);
-            }
-            EXPECT_EQ(algorithm(team), slow) << "after the first one";
-            while (calls < 2048 && algorithm(team) == slow) {
-                gather_all(team, ++calls);
-            }
-            EXPECT_EQ(algorithm(team), fast) << "after " << calls << " calls";
-        },
-        options);
+    // On a busy machine there may be no time for enough of them.
+    constexpr int teams_most = 8;
+    std::atomic<int> found{0};
+    for (int number = 0; number < teams_most && found == 0; ++number) {
+        on_nodes(
+            nodes,
+            [&found](ClusterTeam& team) {
+                int calls = 0;
+                while (calls < 8) {
+                    gather_all(team, ++calls);
+                }
+                EXPECT_EQ(algorithm(team), slow) << "after the first one";
+                while (calls < 512 && algorithm(team) == slow) {
+                    gather_all(team, ++calls);
+                }
+                found += algorithm(team) == fast ? 1 : 0;
+            },
+            options);
+    }
+    EXPECT_EQ(found, 4) << "ranks";
 }
 
 /// What crosses the network in the program's calls, and nothing else; the requests of an operation
