@@ -94,16 +94,15 @@ bool Station::has_alternatives(const team::PlanKey& key, bool all_can_pull) {
     const auto [place, is_new] = rivals_.try_emplace(key);
     if (is_new) {
         try {
-            place->second = rivals(key, all_can_pull);
-        } catch (const std::exception&) { // There is a plan, which is enough.
+            find_rivals(key, all_can_pull, place->second);
+        } catch (const std::exception&) { // What has been found before is enough.
         }
     }
     return place->second.size() > 1;
 }
 
-/// The present plan and what may be better.
-std::vector<Station::Rival> Station::rivals(const team::PlanKey& key, bool all_can_pull) {
-    std::vector<Rival> found;
+/// The present plan and what may be better. One that is refused ends the list.
+void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vector<Rival>& found) {
     const auto add = [&](const Plan& plan) {
         std::string hash = plan_hash(plan);
         const bool is_new = std::ranges::find(found, hash, &Rival::hash) == found.end();
@@ -120,7 +119,6 @@ std::vector<Station::Rival> Station::rivals(const team::PlanKey& key, bool all_c
             break;
         }
     }
-    return found;
 }
 
 void Station::note(const team::PlanKey& key, const Plan& plan, double slowdown) {

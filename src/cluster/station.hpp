@@ -120,7 +120,7 @@ private:
         std::string bytes;
         double slowdown = std::numeric_limits<double>::infinity();
     };
-    [[nodiscard]] std::vector<Rival> rivals(const team::PlanKey& key, bool all_can_pull);
+    void find_rivals(const team::PlanKey& key, bool all_can_pull, std::vector<Rival>& found);
 
     std::map<team::PlanKey, Plan> settled_;
     std::map<team::PlanKey, std::vector<Rival>> rivals_;

@@ -4,6 +4,7 @@
 
 #include "plan/nodes/scheme.hpp"
 
+#include <corymb/error.hpp>
 #include <corymb/simulate.hpp>
 
 #include <gtest/gtest.h>
@@ -140,6 +141,28 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
             options);
     }
     EXPECT_EQ(found, 4) << "ranks";
+}
+
+/// A source may fail at one of its alternatives: those before it are timed.
+TEST(Rehearsal, KeepsWhatCameBeforeARefusedPlan) {
+    std::set<int> asked;
+    ClusterTeamOptions options = slow_before_fast(asked);
+    options.plans = [source = options.plans](const PlanNeed& need) {
+        if (need.alternative > 1) {
+            throw Error(Errc::unsupported, "no more of them");
+        }
+        return source(need);
+    };
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            int calls = 0;
+            while (calls < 2048 && (calls == 0 || algorithm(team) == slow)) {
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), fast) << "after " << calls << " calls";
+        },
+        options);
 }
 
 /// What crosses the network in the program's calls, and nothing else; the requests of an operation
