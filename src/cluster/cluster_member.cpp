@@ -270,7 +270,7 @@ team::Failure ClusterMember::local_failure() {
             return *hopeless;
         }
     }
-    return station_.local_failure(0, operations_, engine_.met_other_call());
+    return station_.local_failure(0, operations_, engine_.met_other_call(), engine_.cannot_copy());
 }
 
 bool ClusterMember::visit() noexcept {

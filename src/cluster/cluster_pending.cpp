@@ -360,9 +360,10 @@ bool ClusterPending::run_local(FarOperation& operation, team::Activation<team::E
     }
     operation.awaited = -1;
     engine_.run(activation, std::min(until - activation.step, steps_of_a_look));
-    if (engine_.met_other_call()) {
+    if (engine_.met_other_call() || engine_.cannot_copy()) {
         const FarLane& lane = *operation.lane;
-        station_->fail(station_->local_failure(lane.id, lane.begun, true));
+        station_->fail(station_->local_failure(lane.id, lane.begun, engine_.met_other_call(),
+                                               engine_.cannot_copy()));
     }
     if (activation.step == until) {
         return true;

@@ -4,6 +4,7 @@
 #include "cluster/default_plans.hpp"
 #include "cluster/vector_plan.hpp"
 #include "plan/plan_bytes.hpp"
+#include "team/blame.hpp"
 #include "team/disagreement.hpp"
 #include "team/member.hpp"
 
@@ -231,7 +232,8 @@ std::vector<int> Station::lost(team::LaneId lane, std::uint64_t number) {
     return ranks;
 }
 
-team::Failure Station::local_failure(team::LaneId lane, std::uint64_t number, bool met_other_call) {
+team::Failure Station::local_failure(team::LaneId lane, std::uint64_t number, bool met_other_call,
+                                     bool cannot_copy) {
     if (shared->is_broken()) {
         shared->throw_failure();
     }
@@ -242,12 +244,18 @@ team::Failure Station::local_failure(team::LaneId lane, std::uint64_t number, bo
         return as_seen_by_all(detail::foreign_message(*shared, own));
     }
     team::Failure failure;
-    failure.ranks = lost(lane, number);
-    if (failure.ranks.empty()) {
+    const auto now_lost = [&] {
+        return lost(lane, number);
+    };
+    failure.ranks = cannot_copy ? detail::lost_soon(now_lost) : now_lost();
+    const bool is_known = cannot_copy || !failure.ranks.empty();
+    if (!is_known) {
         failure.code = Errc::timeout;
         failure.ranks = missing(lane, number);
     }
-    failure.text = failure.code != Errc::timeout ? "ended without finishing an operation:"
+    failure.text = is_known && failure.ranks.empty()
+                       ? "the memory of a rank's process on this node cannot be copied"
+                   : is_known ? "ended without finishing an operation:"
                    : failure.ranks.empty()
                        ? "all have come, but one still waits, perhaps for another node"
                        : "did not arrive within the deadline:";

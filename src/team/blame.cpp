@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace corymb::detail {
 
@@ -111,7 +113,7 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
 }
 
 team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                               const LaneOperation& operation) {
+                               const LaneOperation& operation, bool timed_out) {
     auto lane = shared.lane(queue.lane->id());
     std::vector<int> missing;
     for (Rank other = 0; other < shared.fabric.size(); ++other) {
@@ -119,10 +121,22 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
             missing.push_back(other);
         }
     }
-    auto failure =
-        blame(shared, {rank, operation.key, queue.begun, operation.activation.step, missing});
+    auto failure = blame(
+        shared,
+        {rank, operation.key, queue.begun, operation.activation.step, missing, {}, timed_out});
     failure.text += fmt::format(", on lane {}", queue.lane->id());
     return failure;
+}
+
+std::vector<int> lost_soon(const std::function<std::vector<int>()>& lost) {
+    using namespace std::chrono_literals;
+    const auto end = std::chrono::steady_clock::now() + 1s;
+    std::vector<int> ranks = lost();
+    while (ranks.empty() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(100us);
+        ranks = lost();
+    }
+    return ranks;
 }
 
 team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
@@ -147,14 +161,20 @@ team::Failure blame_operator(TeamShared& shared, Rank rank) {
             {rank}};
 }
 
-team::Failure blame_pair(const TeamShared& shared, Rank rank, const LaneOperation& operation) {
-    const bool is_send = operation.pair.direction == team::Direction::send;
+team::Failure blame_pair(const TeamShared& shared, Rank rank, const LaneOperation& operation,
+                         bool timed_out) {
+    const auto [peer, direction, via] = operation.pair;
+    const bool is_send = direction == team::Direction::send;
+    const std::string message =
+        fmt::format("{} {} rank {} of {} bytes by rank {}: rank {} ", is_send ? "send" : "receive",
+                    is_send ? "to" : "from", peer, operation.operands.bytes, rank, peer);
+    if (!timed_out) {
+        return {Errc::team_broken, message + "cannot be copied from", {peer}};
+    }
     return {Errc::timeout,
-            fmt::format("{} {} rank {} of {} bytes by rank {}: rank {} {} it within {:.3g} s",
-                        is_send ? "send" : "receive", is_send ? "to" : "from", operation.pair.peer,
-                        operation.operands.bytes, rank, operation.pair.peer,
-                        is_send ? "did not take" : "did not send", seconds(shared)),
-            {operation.pair.peer}};
+            message + fmt::format("{} it within {:.3g} s",
+                                  is_send ? "did not take" : "did not send", seconds(shared)),
+            {peer}};
 }
 
 } // namespace corymb::detail

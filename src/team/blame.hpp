@@ -6,6 +6,7 @@
 #include "team/team_shared.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,15 +27,19 @@ struct Standstill {
 [[nodiscard]] std::string names_of(TeamShared& shared, const std::vector<int>& ranks);
 
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
-/// Of the first operation of a queue.
+/// Of the first operation of a queue; `timed_out` as in Standstill.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                                             const LaneOperation& operation);
+                                             const LaneOperation& operation, bool timed_out);
+/// Who has ended, when the memory of a peer could not be copied: a process that ends has none for a
+/// moment in which it does not count as ended. Asks `lost` until it names somebody, for a second at
+/// most.
+[[nodiscard]] std::vector<int> lost_soon(const std::function<std::vector<int>()>& lost);
 /// Of the same, when these ranks have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                                        const std::vector<int>& lost);
 /// An operator of the user's has thrown on this rank.
 [[nodiscard]] team::Failure blame_operator(TeamShared& shared, Rank rank);
 [[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
-                                       const LaneOperation& operation);
+                                       const LaneOperation& operation, bool timed_out);
 
 } // namespace corymb::detail

@@ -79,8 +79,11 @@ public:
         return step == last;
     }
 
-    /// Why `run` has given up: the peer of the step that the activation names is in another call.
+    /// Why `run` has given up, for good: the peer of the step that the activation names is in
+    /// another call.
     [[nodiscard]] bool met_other_call() const noexcept { return met_other_call_; }
+    /// The same: the memory of the peer's process cannot be read, perhaps because it ends.
+    [[nodiscard]] bool cannot_copy() const noexcept { return cannot_copy_; }
 
 private:
     using Compiled = CompiledStep<Env>;
@@ -409,6 +412,7 @@ private:
                 copied = Env::read_process(process, from, out, part);
             }
             offset += part;
+            cannot_copy_ = !copied;
         }
         return copied && waiter_->begin_copy();
     }
@@ -579,6 +583,7 @@ private:
     std::size_t block_count_ = 1;
     channel::Signature signature_ = 0;
     bool met_other_call_ = false;
+    bool cannot_copy_ = false;
     std::size_t offset_ = 0; ///< Of the activation that runs.
     Bounce bounce_;          ///< What a fold has copied out of another process.
 };

@@ -152,7 +152,12 @@ team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
         }
     }
     const bool timed_out = ladder_.timed_out();
-    const auto lost = ladder_.is_lost() ? shared->lost(operations_) : std::vector<int>{};
+    const auto now_lost = [this] {
+        return shared->lost(operations_);
+    };
+    const auto lost = engine_.cannot_copy() ? lost_soon(now_lost)
+                      : ladder_.is_lost()   ? now_lost()
+                                            : std::vector<int>{};
     const auto missing = timed_out ? shared->missing(operations_) : std::vector<int>{};
     return blame(*shared, {rank, key, operations_, step, missing, lost, timed_out});
 }

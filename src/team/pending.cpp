@@ -183,6 +183,7 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
             patrol_.note_progress();
         }
         if (!done) {
+            uncopied_ = engine_.cannot_copy() ? &operation : uncopied_;
             return;
         }
         finish_first(queue);
@@ -328,6 +329,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
         thrown_ = std::current_exception();
     }
     if (!done) [[unlikely]] {
+        uncopied_ = waiting_.cannot_copy() ? &operation : uncopied_;
         fail(operation, ladder_->timed_out());
     }
     patrol_.note_progress();
@@ -463,6 +465,9 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (thrown_ != nullptr) {
         return blame_operator(*shared_, rank_);
     }
+    if (uncopied_ != nullptr) { // What it finds, `hopeless` finds again.
+        static_cast<void>(lost_soon([this] { return ended(*uncopied_->queue); }));
+    }
     if (auto known = hopeless()) {
         return *known;
     }
@@ -473,13 +478,14 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
         timed_out
             ? std::vector<int>{}
             : shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
-    const Queue& queue = *operation.queue;
+    const Queue& queue = uncopied_ != nullptr ? *uncopied_->queue : *operation.queue;
     const LaneOperation& blamed = queue.first != nullptr ? *queue.first : operation;
+    const bool is_too_late = uncopied_ == nullptr;
     if (!lost.empty()) {
         return blame_lost(*shared_, rank_, queue, lost);
     }
-    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed)
-                                : blame_pair(*shared_, rank_, blamed);
+    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed, is_too_late)
+                                : blame_pair(*shared_, rank_, blamed, is_too_late);
 }
 
 void Pending::give_up(const LaneOperation& operation, bool timed_out) {

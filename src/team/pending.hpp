@@ -77,9 +77,10 @@ private:
     [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< There is one.
     /// Whether to give up an operation that was looked at in vain.
     [[nodiscard]] bool must_fail();
-    /// Whether going on makes no sense: a peer is in another call, or an operator has thrown.
+    /// Whether going on makes no sense: a peer is in another call, its memory cannot be copied, or
+    /// an operator has thrown.
     [[nodiscard]] bool has_stopped() const noexcept {
-        return has_met_other_call() || thrown_ != nullptr;
+        return has_met_other_call() || uncopied_ != nullptr || thrown_ != nullptr;
     }
     [[nodiscard]] bool has_met_other_call() const noexcept {
         return engine_.met_other_call() || waiting_.met_other_call();
@@ -109,10 +110,11 @@ private:
     Engine engine_;
     team::Engine<team::Env, channel::WaitLadder> waiting_;
     Patrol patrol_;
-    std::exception_ptr thrown_;  ///< By an operator.
-    Program nothing_;            ///< Of collectives without bytes.
-    std::uint64_t started_ = 0;  ///< Nonblocking collectives.
-    std::uint64_t own_made_ = 0; ///< Persistent ones that were made.
+    std::exception_ptr thrown_;               ///< By an operator.
+    const LaneOperation* uncopied_ = nullptr; ///< Its peer's memory cannot be copied.
+    Program nothing_;                         ///< Of collectives without bytes.
+    std::uint64_t started_ = 0;               ///< Nonblocking collectives.
+    std::uint64_t own_made_ = 0;              ///< Persistent ones that were made.
     /// A lane of collectives: made when first needed, kept for its counts.
     struct Collectives {
         Collectives(TeamShared& shared, Rank rank, team::LaneId id)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sys/mman.h>
 
 namespace corymb {
 namespace {
@@ -125,6 +126,101 @@ TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
     EXPECT_EQ(open_descriptors(), descriptors);
     EXPECT_EQ(shm_entries(), entries);
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a process is left";
+}
+
+/// Memory that its owner takes away while a peer is about to copy out of it, as the kernel does
+/// with that of a process that ends, a moment before it counts as ended.
+class Vanishing {
+public:
+    explicit Vanishing(std::size_t count) : bytes_(count * sizeof(std::uint32_t)) {
+        void* const place =
+            ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        require(place != MAP_FAILED, "there is memory");
+        data_ = {static_cast<std::uint32_t*>(place), count};
+    }
+    [[nodiscard]] std::span<const std::uint32_t> data() const { return data_; }
+    void vanish() { ::munmap(data_.data(), bytes_); }
+
+private:
+    std::size_t bytes_;
+    std::span<std::uint32_t> data_;
+};
+
+void reduce_as(Team& team, Style style, std::span<const std::uint32_t> data,
+               std::span<std::uint32_t> sum) {
+    if (style == Style::blocking) {
+        team.reduce(data, sum);
+        return;
+    }
+    Request request = team.ireduce(data, sum);
+    complete(request, style);
+}
+
+/// What rank 0 of two is told, whose peer's memory has gone; the peer ends a little later or waits.
+void copy_from_nowhere(Style style, bool ends, const std::function<void(const Error&)>& check) {
+    constexpr std::size_t count = 1 << 18;
+    const TeamDescriptor memory(2);
+    Children children;
+    int channel[2];
+    ASSERT_EQ(::pipe(channel), 0);
+    children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::pull, 30s));
+        options.rank = 1;
+        Team team = Team::attach(options);
+        Vanishing mine(count);
+        std::thread([&] {
+            std::this_thread::sleep_for(100ms); // The address is on its way.
+            mine.vanish();
+            const char gone = 1;
+            require(::write(channel[1], &gone, 1) == 1, "rank 0 is told");
+            std::this_thread::sleep_for(ends ? 200ms : 20s);
+            std::_Exit(0);
+        }).detach();
+        reduce_as(team, style, mine.data(), {});
+    });
+    children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::pull, 30s));
+        options.rank = 0;
+        Team team = Team::attach(options);
+        const std::vector<std::uint32_t> data(count, 1);
+        std::vector<std::uint32_t> sum(count);
+        char gone = 0;
+        require(::read(channel[0], &gone, 1) == 1, "the memory has gone");
+        const auto begin = std::chrono::steady_clock::now();
+        try {
+            reduce_as(team, style, data, sum);
+        } catch (const Error& error) {
+            check(error);
+            require(std::chrono::steady_clock::now() - begin < 10s, "told before the deadline");
+            return;
+        }
+        throw Unmet("the sum of nothing");
+    });
+    EXPECT_EQ(children.wait(1), 0);
+    children.signal(0, SIGKILL);
+    children.wait(0);
+    ::close(channel[0]);
+    ::close(channel[1]);
+}
+
+TEST(KillTest, ARankWhoseMemoryGoesBeforeItEndsIsNamed) {
+    for (const Style style : {Style::blocking, Style::waiting, Style::testing}) {
+        copy_from_nowhere(style, true, [](const Error& error) {
+            require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{1} &&
+                        std::string(error.what()).find("ended without") != std::string::npos,
+                    error.what());
+        });
+    }
+}
+
+TEST(KillTest, ARankThatCannotBeCopiedFromIsNamed) {
+    for (const Style style : {Style::blocking, Style::waiting, Style::testing}) {
+        copy_from_nowhere(style, false, [](const Error& error) {
+            require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{1} &&
+                        std::string(error.what()).find("cannot be copied") != std::string::npos,
+                    error.what());
+        });
+    }
 }
 
 TEST(KillTest, ARankThatEndsEarlyIsNamed) {
