@@ -113,12 +113,15 @@ void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vect
         return is_new;
     };
     add(checked_plan(key, all_can_pull, 0));
+    std::string last; // Algorithm.
     for (int number = 1; number <= alternatives_most; ++number) {
         const Plan plan = checked_plan(key, all_can_pull, number);
-        // The same again and again, if the source does not know of alternatives.
-        if (plan.size() == 0 || (!add(plan) && number > 1 && found.size() == 1)) {
+        // The same by name again and again, if the source does not know of alternatives. Two
+        // schemes may come to the same plan.
+        if (plan.size() == 0 || (!add(plan) && plan.algorithm == last)) {
             break;
         }
+        last = plan.algorithm;
     }
 }
 

@@ -165,6 +165,32 @@ TEST(Rehearsal, KeepsWhatCameBeforeARefusedPlan) {
         options);
 }
 
+/// Two alternatives may come to the present plan, under other names.
+TEST(Rehearsal, GoesOnBehindNamesOfThePresentPlan) {
+    std::set<int> asked;
+    ClusterTeamOptions options = slow_before_fast(asked);
+    options.plans = [source = options.plans](PlanNeed need) {
+        constexpr int names = 2;
+        const int number = need.alternative;
+        need.alternative = std::max(0, number - names);
+        Plan plan = source(need);
+        if (number > 0 && number <= names) {
+            plan.algorithm = slow + std::to_string(number);
+        }
+        return plan;
+    };
+    on_nodes(
+        eight_nodes,
+        [](ClusterTeam& team) {
+            int calls = 0;
+            while (calls < 2048 && (calls == 0 || algorithm(team) == slow)) {
+                gather_all(team, ++calls);
+            }
+            EXPECT_EQ(algorithm(team), fast) << "after " << calls << " calls";
+        },
+        options);
+}
+
 /// What crosses the network in the program's calls, and nothing else; the requests of an operation
 /// take the plan that was found.
 TEST(Rehearsal, IsNotCounted) {
