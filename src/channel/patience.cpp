@@ -43,6 +43,14 @@ constexpr int longest_ban = 4096;
 constexpr std::int64_t long_wait = 1000 * microsecond;
 constexpr std::int64_t stretch = 8;
 constexpr std::int64_t budget_least = 1 * microsecond;
+// A neighbour makes waits that yield much longer than those that sleep. In an MPI program, whose
+// ranks poll between our operations, yields are as long now and then and sleeps take longer still.
+// Of a wait for a late rank this much counts, and as many of the last waits as it takes to see a
+// neighbour within some tens of milliseconds.
+constexpr std::int64_t counted_most = 4'000 * microsecond;
+constexpr std::int64_t waits_remembered = 32;
+constexpr int waits_known = 16;
+constexpr int answers_most = 128;
 
 } // namespace
 
@@ -101,7 +109,8 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
 
 Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look& wanted,
                                   std::int64_t begin_ns) noexcept {
-    if (waits_without_yield_ > 0) {
+    yields_ = waits_without_yield_ == 0;
+    if (!yields_) {
         --waits_without_yield_;
         return Outcome::exhausted;
     }
@@ -110,6 +119,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
     const std::int64_t budget = spin_budget() + yield_ns_;
     while (now - begin_ns < budget) {
         if (look()) {
+            note_end(now - begin_ns);
             return Outcome::satisfied;
         }
         if (stop()) {
@@ -117,6 +127,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         if (now - begin_ns < keep_most && !wanted()) {
             if (looks_for_a_while(look)) {
+                note_end(now - begin_ns);
                 return Outcome::satisfied;
             }
             now = now_ns();
@@ -124,7 +135,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
-        if (!yield_credit_.is_worth(now - before) && yield_ns_max_ == yield_most) {
+        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before) &&
+            !averages_.say_yield()) {
             ban_yields();
         }
     }
@@ -137,7 +149,39 @@ bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
     return yield_ns <= yield_too_long || balance >= 0;
 }
 
+void WaitAverages::Average::add(double waited_ns) noexcept {
+    count = std::min(count + 1, waits_remembered);
+    ns += (waited_ns - ns) / static_cast<double>(count);
+}
+
+void WaitAverages::count(bool yields, std::int64_t waited_ns) noexcept {
+    (yields ? yielding_ : asleep_).add(static_cast<double>(std::min(waited_ns, counted_most)));
+    answers_ = yields ? answers_ : 0;
+}
+
+bool WaitAverages::say_yield() noexcept {
+    const bool are_shorter =
+        know_sleeps() && yielding_.count >= waits_known && yielding_.ns < asleep_.ns;
+    answers_ += are_shorter ? 1 : 0;
+    return are_shorter;
+}
+
+bool WaitAverages::know_sleeps() const noexcept {
+    return asleep_.count >= waits_known && answers_ < answers_most;
+}
+
+/// Of a wait that neither a spin nor the first looks have ended.
+void Patience::note_end(std::int64_t waited_ns) noexcept {
+    if (yield_ns_max_ == yield_most) {
+        averages_.count(yields_, waited_ns);
+    }
+}
+
 void Patience::ban_yields() noexcept {
+    if (!averages_.know_sleeps()) {
+        waits_without_yield_ = waits_known;
+        return;
+    }
     const bool came_and_went = last_ban_ == 0 || waits_with_yield_ >= shortest_ban;
     last_ban_ = came_and_went ? shortest_ban : std::min(2 * last_ban_, longest_ban);
     waits_without_yield_ = last_ban_;
@@ -160,6 +204,7 @@ std::int64_t Patience::spin_budget() const noexcept {
 }
 
 void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
+    note_end(waited_ns);
     if (waited_ns > long_wait + moving_ns()) {
         spin_ns_ = std::min(spin_ns_max_, std::max(spin_ns_ / 2, budget_least));
         yield_ns_ = std::min(yield_ns_max_, std::max(yield_ns_ / 2, budget_least));

@@ -60,6 +60,26 @@ private:
     std::int64_t credit_ns_ = 0;
 };
 
+/// How long waits take on the average, those that yield and those that sleep at once.
+class WaitAverages {
+public:
+    void count(bool yields, std::int64_t waited_ns) noexcept;
+    /// Whether waits that yield are known to be the shorter ones. What is known of sleeps is good
+    /// for so many such answers.
+    [[nodiscard]] bool say_yield() noexcept;
+    /// Whether some waits have to sleep before anything can be said.
+    [[nodiscard]] bool know_sleeps() const noexcept;
+
+private:
+    struct Average {
+        std::int64_t count = 0;
+        double ns = 0;
+        void add(double waited_ns) noexcept;
+    };
+    Average yielding_, asleep_;
+    int answers_ = 0; ///< For yields, since the last sleep.
+};
+
 class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
@@ -82,6 +102,7 @@ public:
     void learn_from_sleep(std::int64_t waited_ns) noexcept;
 
 private:
+    void note_end(std::int64_t waited_ns) noexcept;
     Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
     Outcome yield(const Look& look, const Look& stop, const Look& wanted,
                   std::int64_t begin_ns) noexcept;
@@ -96,6 +117,8 @@ private:
     std::int64_t yield_ns_, yield_ns_max_;
     std::uint64_t bytes_ = 0;
     YieldCredit yield_credit_;
+    WaitAverages averages_;
+    bool yields_ = false; ///< The present wait.
     int waits_without_yield_ = 0;
     int waits_with_yield_ = 0; // Since the last ban.
     int last_ban_ = 0;

@@ -114,7 +114,7 @@ TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
 }
 
-/// Waits until one looks again, which is how long yields are banned.
+/// Waits until one looks again, which is how long yields are banned. The others sleep.
 int waits_without_a_look(Patience& patience) {
     constexpr int most = 10'000;
     for (int waits = 0; waits < most; ++waits) {
@@ -123,6 +123,7 @@ int waits_without_a_look(Patience& patience) {
         if (first.looks > 0) {
             return waits;
         }
+        patience.learn_from_sleep(100'000);
     }
     return most;
 }
@@ -145,7 +146,10 @@ TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
         };
         EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns()),
                   Patience::Outcome::exhausted);
+        patience.learn_from_sleep(600'000);
     };
+    lose_a_time_slice();
+    EXPECT_EQ(waits_without_a_look(patience), 16) << "sleeps are tried";
     lose_a_time_slice();
     EXPECT_EQ(waits_without_a_look(patience), 64);
     lose_a_time_slice();
@@ -155,7 +159,63 @@ TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
         EXPECT_EQ(wait(patience, first), Patience::Outcome::satisfied);
     }
     lose_a_time_slice();
-    EXPECT_EQ(waits_without_a_look(patience), 64) << "it had gone";
+    EXPECT_EQ(waits_without_a_look(patience), 0) << "yields are shorter on the whole";
+    int slices = 1;
+    int banned = 0;
+    for (; banned == 0 && slices < 100; ++slices) {
+        lose_a_time_slice();
+        banned = waits_without_a_look(patience);
+    }
+    EXPECT_LT(slices, 32);
+    EXPECT_EQ(banned, 64) << "it had gone";
+}
+
+TEST(WaitAveragesTest, SayYieldWhereSleepsAreNoShorter) {
+    WaitAverages averages;
+    const auto count = [&](bool yields, std::int64_t waited_ns) {
+        for (int waits = 0; waits < 64; ++waits) {
+            averages.count(yields, waited_ns);
+        }
+    };
+    count(true, 200'000);
+    EXPECT_FALSE(averages.say_yield()) << "nobody has slept";
+    EXPECT_FALSE(averages.know_sleeps());
+    count(false, 300'000);
+    EXPECT_TRUE(averages.know_sleeps());
+    EXPECT_TRUE(averages.say_yield());
+    count(true, 3'000'000);
+    EXPECT_FALSE(averages.say_yield()) << "a neighbour has come";
+    for (int waits = 0; waits < 3; ++waits) {
+        count(true, 200'000);
+    }
+    EXPECT_TRUE(averages.say_yield()) << "and gone";
+}
+
+TEST(WaitAveragesTest, WhatIsKnownOfSleepsGetsOld) {
+    WaitAverages averages;
+    for (int waits = 0; waits < 64; ++waits) {
+        averages.count(true, 200'000);
+        averages.count(false, 300'000);
+    }
+    for (int answers = 0; answers < 128; ++answers) {
+        EXPECT_TRUE(averages.know_sleeps());
+        EXPECT_TRUE(averages.say_yield());
+    }
+    EXPECT_FALSE(averages.know_sleeps());
+    EXPECT_FALSE(averages.say_yield());
+    averages.count(false, 300'000);
+    EXPECT_TRUE(averages.know_sleeps());
+    EXPECT_TRUE(averages.say_yield());
+}
+
+TEST(WaitAveragesTest, OneRankThatIsVeryLateCountsLittle) {
+    WaitAverages averages;
+    for (int waits = 0; waits < 64; ++waits) {
+        averages.count(true, 100'000);
+        averages.count(false, 300'000);
+    }
+    averages.count(true, 1'000'000'000);
+    EXPECT_TRUE(averages.say_yield());
 }
 
 TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
