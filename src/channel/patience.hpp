@@ -12,7 +12,8 @@
 //   while; 3. tell the caller to sleep. The spin budget grows with what peers may be moving
 //   meanwhile. Budgets learn: a wait that ended awake
 //   doubles them, one that was much longer than both halves them, so that a thread whose waits are
-//   long soon sleeps at once.
+//   long soon sleeps at once. A yield that took a time slice ends yielding for a number of waits,
+//   unless waits that yield are known to be shorter than those that sleep (WaitAverages).
 //
 // Order: none of its own; the caller's look names the order of its word.
 //

@@ -176,7 +176,7 @@ std::optional<team::Failure> ClusterPending::hopeless() {
             return station_->as_seen_by_all(std::move(*differ));
         }
         if (!station_->lost(lane->id, lane->begun).empty()) {
-            return station_->local_failure(lane->id, lane->begun, false, false);
+            return station_->local_failure(lane->id, lane->begun);
         }
     }
     return std::nullopt;
@@ -188,9 +188,8 @@ team::Failure ClusterPending::reason(const FarOperation& operation) {
     }
     const FarLane& lane = *operation.lane;
     const FarOperation& blamed = *lane.queue.front();
-    team::Failure failure = blamed.awaited >= 0
-                                ? station_->vain_wait(blamed.awaited)
-                                : station_->local_failure(lane.id, lane.begun, false, false);
+    team::Failure failure = blamed.awaited >= 0 ? station_->vain_wait(blamed.awaited)
+                                                : station_->local_failure(lane.id, lane.begun);
     failure.text = std::string(to_string(blamed.call.key.op)) + " (" +
                    (blamed.is_persistent ? "persistent" : "nonblocking") + " operation " +
                    std::to_string(lane.begun) + " on lane " + std::to_string(lane.id) +

@@ -251,17 +251,17 @@ team::Failure Station::local_failure(team::LaneId lane, std::uint64_t number, bo
         return lost(lane, number);
     };
     failure.ranks = cannot_copy ? detail::lost_soon(now_lost) : now_lost();
-    const bool is_known = cannot_copy || !failure.ranks.empty();
-    if (!is_known) {
+    if (!failure.ranks.empty()) {
+        failure.text = "ended without finishing an operation:";
+    } else if (cannot_copy) {
+        failure.text = "the memory of a rank's process on this node cannot be copied";
+    } else {
         failure.code = Errc::timeout;
         failure.ranks = missing(lane, number);
+        failure.text = failure.ranks.empty()
+                           ? "all have come, but one still waits, perhaps for another node"
+                           : "did not arrive within the deadline:";
     }
-    failure.text = is_known && failure.ranks.empty()
-                       ? "the memory of a rank's process on this node cannot be copied"
-                   : is_known ? "ended without finishing an operation:"
-                   : failure.ranks.empty()
-                       ? "all have come, but one still waits, perhaps for another node"
-                       : "did not arrive within the deadline:";
     for (const Rank other : failure.ranks) {
         failure.text += " " + shared->name_of(other);
     }

@@ -99,7 +99,8 @@ struct Station {
     /// Why a wait for the own node has ended, of `met_other_call` and `cannot_copy` as the engine
     /// says. Ranks in the team's count.
     [[nodiscard]] team::Failure local_failure(team::LaneId lane, std::uint64_t number,
-                                              bool met_other_call, bool cannot_copy);
+                                              bool met_other_call = false,
+                                              bool cannot_copy = false);
     /// Of a rank on another node that nothing has come from within the deadline.
     [[nodiscard]] team::Failure vain_wait(Rank peer) const;
     /// The same of a failure whose ranks count from 0 on the node.

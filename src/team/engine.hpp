@@ -412,7 +412,7 @@ private:
                 copied = Env::read_process(process, from, out, part);
             }
             offset += part;
-            cannot_copy_ = !copied;
+            cannot_copy_ = cannot_copy_ || !copied;
         }
         return copied && waiter_->begin_copy();
     }

@@ -480,10 +480,10 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
             : shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
     const Queue& queue = uncopied_ != nullptr ? *uncopied_->queue : *operation.queue;
     const LaneOperation& blamed = queue.first != nullptr ? *queue.first : operation;
-    const bool is_too_late = uncopied_ == nullptr;
     if (!lost.empty()) {
         return blame_lost(*shared_, rank_, queue, lost);
     }
+    const bool is_too_late = uncopied_ == nullptr;
     return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed, is_too_late)
                                 : blame_pair(*shared_, rank_, blamed, is_too_late);
 }
