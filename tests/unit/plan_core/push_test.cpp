@@ -31,9 +31,11 @@ void expect_refusal(const Plan& plan, const std::string& where, const std::strin
     EXPECT_NE(text.find(what), std::string::npos) << text;
 }
 
-Plan generated(Collective op, Rank size, Rank root, std::uint32_t blocks, bool ordered) {
+Plan generated(Collective op, Rank size, Rank root, std::uint32_t blocks, bool ordered,
+               const Machine* machine = nullptr) {
     const CostView costs(std::vector<std::int32_t>(static_cast<std::size_t>(size), 0), {10}, {30});
     const GenerateInput input{.costs = costs,
+                              .machine = machine,
                               .root = root,
                               .bytes = 30'000,
                               .ordered = ordered,
@@ -71,18 +73,52 @@ Plan gather_by_put() {
     return plan;
 }
 
+void expect_runs(const Plan& plan, Random& random, bool ordered) {
+    const std::string what = std::string(to_string(plan.op)) + ", " + std::to_string(plan.size()) +
+                             " ranks, root " + std::to_string(plan.root);
+    ASSERT_EQ(refusal(plan, ordered), "") << what;
+    for (int run = 0; run < 2; ++run) {
+        const Outcome outcome = RandomExecution(plan, random.next(), run == 0).run(ordered);
+        ASSERT_TRUE(outcome.finished) << what;
+        ASSERT_EQ(outcome.wrong, "") << what;
+    }
+}
+
+TEST(Push, BroadcastsAreProvedAndRun) {
+    Random random(52);
+    for (Rank size = 2; size <= 9; ++size) {
+        for (Rank root = 0; root < size; ++root) {
+            expect_runs(generated(Collective::broadcast, size, root, 1, false), random, false);
+        }
+    }
+}
+
+TEST(Push, TheRootOfTwoProcessesCombinesTwoThirds) {
+    Random random(54);
+    Machine processes;
+    processes.kernel_copy = {600, 13};
+    for (const Rank root : {0, 1}) {
+        for (const std::uint32_t blocks : {1U, 4U}) {
+            for (const bool ordered : {false, true}) {
+                const Plan plan =
+                    generated(Collective::reduce, 2, root, blocks, ordered, &processes);
+                EXPECT_EQ(plan.block_count, 3 * blocks);
+                expect_runs(plan, random, ordered);
+            }
+        }
+    }
+    EXPECT_EQ(generated(Collective::reduce, 3, 0, 1, false, &processes).block_count, 3U);
+}
+
 TEST(Push, EverySizeRootAndOrderIsProvedAndRuns) {
     Random random(51);
     for (Rank size = 2; size <= 9; ++size) {
         for (Rank root = 0; root < size; ++root) {
             for (const std::uint32_t blocks : {1U, 3U}) {
                 for (const bool ordered : {false, true}) {
-                    const Plan plan = generated(size, root, blocks, ordered);
-                    ASSERT_EQ(refusal(plan, ordered), "") << size << " ranks, root " << root;
-                    const Outcome outcome =
-                        RandomExecution(plan, random.next(), random.below(2) == 0).run(ordered);
-                    ASSERT_TRUE(outcome.finished);
-                    ASSERT_EQ(outcome.wrong, "") << size << " ranks, root " << root;
+                    for (const Collective op : {Collective::reduce, Collective::allreduce}) {
+                        expect_runs(generated(op, size, root, blocks, ordered), random, ordered);
+                    }
                 }
             }
         }

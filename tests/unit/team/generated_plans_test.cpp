@@ -252,10 +252,11 @@ TEST(GeneratedPlans, ReduceSlicesOfPayloadsOfAnyLength) {
                                           .blocks = 2};
                 for (const std::string_view name : {"direct", "direct-push"}) {
                     const auto family = std::ranges::find(families(), name, &Family::name);
-                    ASSERT_TRUE(family->applies(Collective::reduce, input));
-                    const Plan plan = family->make(Collective::reduce, input);
-                    EXPECT_EQ(run(plan, equal_lengths, ++seed), "")
-                        << name << ", " << size << " ranks, root " << root;
+                    for (const Collective op : {Collective::reduce, Collective::allreduce}) {
+                        ASSERT_TRUE(family->applies(op, input));
+                        EXPECT_EQ(run(family->make(op, input), equal_lengths, ++seed), "")
+                            << name << ", " << size << " ranks, root " << root;
+                    }
                 }
             }
         }

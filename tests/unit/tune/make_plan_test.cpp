@@ -95,7 +95,7 @@ TEST(MakePlan, ProcessesPullWhereCellsAreSlower) {
     const auto chosen = [&](double gbs) {
         machine.transfer = {{.pair_class = 0, .count = {1 << 16}, .value = {(1 << 16) / gbs}}};
         PlanRequest request = request_of(Collective::broadcast, bytes);
-        request.pull = true;
+        request.push = false;
         return make_plan(machine, request).plan;
     };
     const Plan fast = chosen(15);
@@ -184,7 +184,7 @@ TEST(MakePlan, TriesMechanismsAndBlocksForLargePayloads) {
 
 TEST(MakePlan, RanksWriteIntoEachOthersBuffersWhereThatIsPermitted) {
     const Machine machine = uniform_machine(4, 20, 60);
-    for (const Collective op : {Collective::reduce, Collective::gather}) {
+    for (const Collective op : {Collective::broadcast, Collective::reduce, Collective::gather}) {
         PlanRequest request = request_of(op, 1 << 20);
         request.root = 0;
         const PlanChoice choice = make_plan(machine, request);
