@@ -24,13 +24,15 @@
 //   The stores of 1 and the load of the flag are relaxed: F1 decides.
 //
 // Progress: enter and leave are wait-free; draining waits for copies under way, which wait for
-// nobody.
+// nobody. But another process may be stopped in the middle of one, and then the waiter has to give
+// up.
 //
 // Checked by: verify/worlds/copy_gate_world.cpp; tests/stress/failures_test.cpp under
 // ThreadSanitizer.
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "base/reach.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -53,17 +55,19 @@ public:
     }
 
     /// Others, once for all gates, after the broken flag was set and before the first `drain`.
-    static void drain_begin() noexcept {
-        Env::heavy_fence(); // F1
+    /// `reach` covers the owners.
+    static void drain_begin(Reach reach = Reach::process) noexcept {
+        Env::heavy_fence(reach); // F1
     }
     /// Waits until the owner copies nothing; the team being broken, it never will again. `waiter`
-    /// must not give up: a copy is short and waits for nobody.
+    /// may give up only when the owner has ended, or at the price of a copy that comes late: then
+    /// the result is false.
     template <class Waiter>
-    void drain(Waiter& waiter) const {
+    [[nodiscard]] bool drain(Waiter& waiter) const {
         std::uint32_t seen = 0;
-        static_cast<void>(waiter.await(
+        return waiter.await(
             copying_, std::memory_order_acquire, // P1 acquire
-            [](std::uint32_t copying) { return copying == 0; }, seen));
+            [](std::uint32_t copying) { return copying == 0; }, seen);
     }
 
 private:

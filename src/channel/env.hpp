@@ -10,7 +10,8 @@
 //                 Bytes<N>::Writer is what a sender remembers of the copies that it has made;
 //   note_read, note_write   announce an access to memory that belongs to the caller of a collective
 //                 (nothing in production, a race check in the explorer);
-//   read_process  a copy out of another process's memory (only the engine needs it);
+//   read_process, is_marked, write_process   a copy out of another process's memory, whether it is
+//                 the right process, and a copy into it (only the engine needs them);
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   full_fence    orders everything before it against everything after it;
@@ -96,6 +97,15 @@ struct StandardEnv {
     static bool read_process(std::uint32_t pid, const void* there, void* here,
                              std::size_t bytes) noexcept {
         return corymb::read_process(pid, there, here, bytes);
+    }
+
+    static bool is_marked(std::uint32_t pid, const ProcessMark& mark) noexcept {
+        return corymb::is_marked(pid, mark);
+    }
+    /// A copy into another process; false when it cannot be made.
+    static bool write_process(std::uint32_t pid, void* there, const void* here,
+                              std::size_t bytes) noexcept {
+        return corymb::write_process(pid, there, here, bytes);
     }
 
     static void light_fence() noexcept { membarrier::light(); }

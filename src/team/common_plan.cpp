@@ -60,9 +60,13 @@ Plan TeamShared::known_plan(const team::PlanKey& key) {
 }
 
 team::PlanOrigin TeamShared::origin_of(const team::PlanKey& key) const {
-    return {options.cpus,  company->cpus.empty() ? affinity_mask() : company->cpus,
-            fabric.size(), company->pull,
-            usable,        key};
+    return {options.cpus,
+            company->cpus.empty() ? affinity_mask() : company->cpus,
+            fabric.size(),
+            company->pull,
+            company->push,
+            usable,
+            key};
 }
 
 void TeamShared::remember(const team::PlanKey& key, const Plan& plan) const {

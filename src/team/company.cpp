@@ -1,25 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a team of processes knows about the processes of its ranks.
+#include "base/clock.hpp"
 #include "base/process_state.hpp"
 #include "team/team_shared.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
 namespace corymb::detail {
 
-void TeamShared::set_pids(const std::vector<std::uint32_t>& pids) {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Waits for the end of a copy that another process makes, or of the process.
+struct CopyEnd {
+    PeerWatch& watch;
+    std::uint32_t pid;
+    std::int64_t deadline;
+
+    template <class T, class Predicate>
+    bool await(const team::Env::Atomic<T>& word, std::memory_order order,
+               const Predicate& satisfied, T& seen) {
+        for (std::chrono::microseconds pause{0};; pause = std::min(2 * pause + 1us, 1000us)) {
+            seen = word.load(order);
+            if (satisfied(seen)) {
+                return true;
+            }
+            watch.look();
+            if (watch.has_ended(pid)) {
+                return true;
+            }
+            if (now_ns() >= deadline) {
+                return false;
+            }
+            std::this_thread::sleep_for(pause);
+        }
+    }
+};
+
+} // namespace
+
+void TeamShared::set_processes(team::Roster& roster) {
     const std::lock_guard lock(*memory);
-    for (std::size_t rank = 0; rank < pids.size(); ++rank) {
-        fabric.state(static_cast<Rank>(rank)).pid = pids[rank];
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        fabric.state(rank).pid = roster.entry(rank).pid;
+        fabric.state(rank).mark = roster.entry(rank).mark;
     }
 }
 
-void TeamShared::tell_pids(Offset arena, const std::vector<Rank>& ranks) {
+void TeamShared::tell_processes(Offset arena, const std::vector<Rank>& ranks) {
     const auto size = static_cast<int>(ranks.size());
     team::Fabric<team::Env> part(Arena(*memory, arena), size, 0, team::fencing_of(size, usable));
     const std::lock_guard lock(*memory);
     for (std::size_t place = 0; place < ranks.size(); ++place) {
-        part.state(static_cast<Rank>(place)).pid = fabric.state(ranks[place]).pid;
+        auto& state = part.state(static_cast<Rank>(place));
+        state.pid = fabric.state(ranks[place]).pid;
+        state.mark = fabric.state(ranks[place]).mark;
     }
 }
 
@@ -40,6 +81,23 @@ std::vector<int> TeamShared::lost(std::uint64_t operation) {
         }
     }
     return ranks;
+}
+
+void TeamShared::wait_for_copies_elsewhere() {
+    constexpr std::int64_t patience_ns = 2'000'000'000;
+    const std::int64_t deadline = now_ns() + patience_ns;
+    std::string late;
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        auto& state = fabric.state(rank);
+        CopyEnd end{company->watch, state.pid, deadline};
+        if (is_elsewhere(rank) && !state.gate.drain(end)) {
+            late += fmt::format("; {} may still write into this call's buffers: end that process "
+                                "before they are used again",
+                                name_of(rank));
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    late_copies_ = std::move(late);
 }
 
 std::string TeamShared::name_of(Rank rank) {

@@ -120,6 +120,7 @@ private:
             slot = std::make_unique<Peer<Env>>();
             slot->rank = rank;
             slot->process = process_of(rank);
+            slot->mark = fabric_->state(rank).mark;
             slot->spot = &fabric_->state(rank).spot;
         }
         return *slot;

@@ -40,8 +40,8 @@
 #include "base/copy_bytes.hpp"
 #include "team/activation.hpp"
 #include "team/addresses.hpp"
-#include "team/bounce.hpp"
 #include "team/copying.hpp"
+#include "team/process_copies.hpp"
 #include "team/program.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ public:
     /// Why `run` has given up, for good: the peer of the step that the activation names is in
     /// another call.
     [[nodiscard]] bool met_other_call() const noexcept { return met_other_call_; }
-    /// The same: the memory of the peer's process cannot be read, perhaps because it ends.
+    /// The same: the memory of the peer's process cannot be copied, perhaps because it ends.
     [[nodiscard]] bool cannot_copy() const noexcept { return cannot_copy_; }
 
 private:
@@ -395,33 +395,24 @@ private:
     bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
                            std::uint32_t process) {
         const Copying copying(*waiter_);
-        bool copied = copying.is_allowed();
-        const bool bounces = step.fold || lie_badly(to.data, there.data);
-        const std::size_t most = bounces ? bounce_length() : there.bytes;
-        for (std::size_t offset = 0; copied && offset < there.bytes;) {
-            const std::size_t part = std::min(most, there.bytes - offset);
-            const std::byte* from = there.data + offset;
-            if (bounces) {
-                std::byte* const here = bounce_.room(from, part);
-                copied = Env::read_process(process, from, here, part);
-                if (copied) {
-                    arrive(step, here, {to.data + offset, part}, offset);
-                }
-            } else {
-                auto* const out = const_cast<std::byte*>(to.data) + offset;
-                copied = Env::read_process(process, from, out, part);
-            }
-            offset += part;
-            cannot_copy_ = cannot_copy_ || !copied;
+        if (!copying.is_allowed()) {
+            return false;
         }
-        return copied && waiter_->begin_copy();
+        return copied(copies_.fetch(process, there, to, step.fold, operands_->element_bytes,
+                                    arriving(step))) &&
+               waiter_->begin_copy();
     }
 
-    /// Bytes that bounce at a time: whole elements, and they stay in a core's cache.
-    [[nodiscard]] std::size_t bounce_length() const noexcept {
-        constexpr std::size_t bounce_bytes = std::size_t{128} << 10;
-        const std::size_t element = operands_->element_bytes;
-        return std::max(bounce_bytes / element, std::size_t{1}) * element;
+    bool copied(bool is_done) noexcept {
+        cannot_copy_ = cannot_copy_ || !is_done;
+        return is_done;
+    }
+
+    /// `arrive` for ProcessCopies.
+    auto arriving(const Compiled& step) {
+        return [this, &step](const std::byte* incoming, std::size_t offset, const Address& to) {
+            arrive(step, incoming, to, offset);
+        };
     }
 
     bool pull(const Compiled& step) {
@@ -505,12 +496,22 @@ private:
             return false;
         }
         const Copying copying(*waiter_);
-        if (copying.is_allowed()) {
-            const Address incoming = step.fold ? room.from : own;
-            Env::note_read(incoming.data, incoming.bytes);
-            arrive(step, incoming.data, room.to, 0);
+        if (!copying.is_allowed()) {
+            return false;
         }
-        return copying.is_allowed();
+        if (step.peer->process != 0) [[unlikely]] {
+            return put_to_process(step, room, own);
+        }
+        const Address incoming = step.fold ? room.from : own;
+        Env::note_read(incoming.data, incoming.bytes);
+        arrive(step, incoming.data, room.to, 0);
+        return true;
+    }
+
+    bool put_to_process(const Compiled& step, const Room& room, const Address& own) {
+        return copied(step.fold ? copies_.put_folded(*step.peer, room, operands_->element_bytes,
+                                                     arriving(step))
+                                : copies_.put(*step.peer, room, own));
     }
 
     // Publications
@@ -585,7 +586,7 @@ private:
     bool met_other_call_ = false;
     bool cannot_copy_ = false;
     std::size_t offset_ = 0; ///< Of the activation that runs.
-    Bounce bounce_;          ///< What a fold has copied out of another process.
+    ProcessCopies<Env> copies_;
 };
 
 } // namespace corymb::team

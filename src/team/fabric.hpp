@@ -7,6 +7,7 @@
 
 #include "base/arena.hpp"
 #include "base/cache_line.hpp"
+#include "base/remote_memory.hpp"
 #include "channel/copy_gate.hpp"
 #include "channel/exchange_line.hpp"
 #include "channel/parking_spot.hpp"
@@ -70,6 +71,7 @@ struct RankState {
     /// Operations that it is done with: who is, needs no peer for them any more, nor is needed.
     typename Env::template Atomic<std::uint64_t> finished;
     std::uint32_t pid = 0; ///< Of its process; 0: all ranks are in one.
+    ProcessMark mark{};    ///< Of its process.
     // Under the lock:
     std::uint32_t left = 0;      ///< Its process has given up its handles.
     std::uint32_t gone = 0;      ///< The rank has.

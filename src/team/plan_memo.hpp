@@ -18,6 +18,7 @@ struct PlanOrigin {
     std::vector<int> cpus;
     int size = 0;
     bool pull = true;
+    bool push = true;
     int usable = 1; ///< Ranks that can run at the same time.
     PlanKey key;
 

@@ -112,11 +112,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     }
     shared_ = std::make_shared<detail::TeamShared>(
         place.memory, Arena(*place.memory, company->roster->team), size, its, company);
-    std::vector<std::uint32_t> pids;
-    for (Rank rank = 0; rank < size; ++rank) {
-        pids.push_back(company->roster->entry(rank).pid);
-    }
-    shared_->set_pids(pids);
+    shared_->set_processes(*company->roster);
 }
 
 int ProcessTeam::size() const noexcept {

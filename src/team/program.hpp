@@ -19,7 +19,9 @@ namespace corymb::team {
 template <class Env>
 struct Peer {
     Rank rank = -1;
-    std::uint32_t process = 0; ///< Where to pull from; 0: this one.
+    std::uint32_t process = 0;       ///< Where to copy from and to; 0: this one.
+    ProcessMark mark{};              ///< Of another process.
+    std::int64_t alive_until_ns = 0; ///< Until when it is known to be that one (ProcessCopies).
     channel::ParkingSpot<Env>* spot = nullptr;
     channel::SignalLine<Env>* signal_out = nullptr;
     channel::SignalLine<Env>* signal_in = nullptr;

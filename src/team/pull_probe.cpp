@@ -2,7 +2,7 @@
 #include "team/pull_probe.hpp"
 
 #include "base/clock.hpp"
-#include "base/remote_memory.hpp"
+#include "base/fork_count.hpp"
 #include "team/bounce.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <mutex>
 #include <random>
 
 namespace corymb::team {
@@ -23,18 +24,18 @@ struct alignas(4096) Block {
     std::array<std::byte, block_bytes - sizeof(std::uint64_t)> rest{};
 };
 
-const void* there(const ProbePlace& place) noexcept {
-    return std::bit_cast<const void*>(place.address);
+void* there(const ProcessMark& mark) noexcept {
+    return std::bit_cast<void*>(mark.address);
 }
 
 /// Least time of one copy; infinity when one fails.
-double least_ns(std::uint32_t pid, const ProbePlace& place, std::size_t bytes, int tries) {
+double least_ns(std::uint32_t pid, const ProcessMark& mark, std::size_t bytes, int tries) {
     Bounce bounce;
-    std::byte* const here = bounce.room(there(place), bytes);
+    std::byte* const here = bounce.room(there(mark), bytes);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < tries; ++i) {
         const std::int64_t begin = now_ns();
-        if (!read_process(pid, there(place), here, bytes)) {
+        if (!read_process(pid, there(mark), here, bytes)) {
             return std::numeric_limits<double>::infinity();
         }
         least = std::min(least, static_cast<double>(now_ns() - begin));
@@ -44,28 +45,29 @@ double least_ns(std::uint32_t pid, const ProbePlace& place, std::size_t bytes, i
 
 } // namespace
 
-ProbePlace probe_place() {
+ProcessMark own_mark() {
     static Block block; // Its pages are written, so that they are there when others copy them.
-    static const bool is_filled = [] {
+    static std::mutex mutex;
+    static std::uint32_t forks = 0;
+    const std::lock_guard lock(mutex);
+    if (block.value == 0 || forks != fork_count()) { // A child is not its parent.
+        forks = fork_count();
         block.rest.fill(std::byte{1});
         std::random_device source;
         block.value = std::uint64_t{source()} << 32 | source() | 1;
-        return true;
-    }();
-    static_cast<void>(is_filled);
+    }
     return {std::bit_cast<std::uint64_t>(&block), block.value};
 }
 
-bool can_read(std::uint32_t pid, const ProbePlace& place) noexcept {
-    std::uint64_t copy = 0;
-    return read_process(pid, there(place), &copy, sizeof copy) && copy == place.value;
+bool can_write(std::uint32_t pid, const ProcessMark& mark) noexcept {
+    return is_marked(pid, mark) && write_process(pid, there(mark), &mark.value, sizeof mark.value);
 }
 
-KernelCopy time_copies(std::uint32_t pid, const ProbePlace& place) {
+KernelCopy time_copies(std::uint32_t pid, const ProcessMark& mark) {
     constexpr int small_tries = 16;
     constexpr int large_tries = 6;
-    const double start = least_ns(pid, place, sizeof(std::uint64_t), small_tries);
-    const double whole = least_ns(pid, place, block_bytes, large_tries);
+    const double start = least_ns(pid, mark, sizeof(std::uint64_t), small_tries);
+    const double whole = least_ns(pid, mark, block_bytes, large_tries);
     const double moving = std::max(whole - start, 1.0);
     return {start, static_cast<double>(block_bytes) / moving};
 }

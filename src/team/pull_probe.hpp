@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how fast ranks can copy out of another process: tried when a team's processes meet.
+// Whether and how fast ranks can copy out of another process, and into it: tried when a team's
+// processes meet.
 #pragma once
+
+#include "base/remote_memory.hpp"
 
 #include <corymb/kernel_copy.hpp>
 
@@ -8,20 +11,15 @@
 
 namespace corymb::team {
 
-/// Where others may look in this process, and the value that they must find there.
-struct ProbePlace {
-    std::uint64_t address;
-    std::uint64_t value; ///< Nobody can guess it.
-};
+/// Of this process; the same for each call. Others may copy the 32 KiB from there on, and write
+/// what is there already.
+[[nodiscard]] ProcessMark own_mark();
 
-/// Of this process; the same for each call.
-[[nodiscard]] ProbePlace probe_place();
+/// Whether copies into a marked process work: writes the mark that is there.
+[[nodiscard]] bool can_write(std::uint32_t pid, const ProcessMark& mark) noexcept;
 
-/// Copies that place of another process. False: the kernel refuses, or it is another process.
-[[nodiscard]] bool can_read(std::uint32_t pid, const ProbePlace& place) noexcept;
-
-/// What copies out of a process that `can_read` accepts cost, in nanoseconds: the best of a few, in
-/// less than 0.1 ms.
-[[nodiscard]] KernelCopy time_copies(std::uint32_t pid, const ProbePlace& place);
+/// What copies out of a marked process cost, in nanoseconds: the best of a few, in less than
+/// 0.1 ms.
+[[nodiscard]] KernelCopy time_copies(std::uint32_t pid, const ProcessMark& mark);
 
 } // namespace corymb::team

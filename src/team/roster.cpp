@@ -136,22 +136,38 @@ void collect_cpus(Company& company) {
     }
 }
 
-/// Whether this process can copy out of all others.
-bool can_pull(Company& company) {
+/// Tells the others if this process cannot copy out of all of them, or not into all.
+void try_copies(Company& company) {
+    Roster& roster = *company.roster;
     std::set<std::uint32_t> tried{own_pid()};
     for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
         const RosterEntry& entry = company.roster->entry(rank);
         if (!tried.insert(entry.pid).second) {
             continue;
         }
-        if (!can_read(entry.pid, entry.probe)) {
-            return false;
+        if (!is_marked(entry.pid, entry.mark)) {
+            roster.pull_refused.store(1, std::memory_order_relaxed);
+            return;
+        }
+        if (!can_write(entry.pid, entry.mark)) {
+            roster.push_refused.store(1, std::memory_order_relaxed);
         }
         if (!company.copies.present()) {
-            company.copies = time_copies(entry.pid, entry.probe);
+            company.copies = time_copies(entry.pid, entry.mark);
         }
     }
-    return true;
+}
+
+/// For Company::notes.
+std::string way_of_large_messages(const Company& company) {
+    if (!company.pull) {
+        return "large messages: two copies through shared cells, because process_vm_readv is "
+               "refused between some processes (see corymb doctor)";
+    }
+    return fmt::format("large messages: one copy (process_vm_readv: {:.1f} us and {:.0f} GB/s{})",
+                       company.copies.start_ns / 1000, company.copies.gbs,
+                       company.push ? ", and process_vm_writev"
+                                    : "; process_vm_writev is refused between some processes");
 }
 
 } // namespace
@@ -238,7 +254,7 @@ Rank sign_in(Company& company, Rank first, int count) {
         RosterEntry& entry = roster.entry(rank);
         entry.pid = own_pid();
         entry.cpu = only_cpu;
-        entry.probe = probe_place();
+        entry.mark = own_mark();
         entry.stage.store(static_cast<std::uint32_t>(Stage::signed_in), std::memory_order_relaxed);
     }
     return first;
@@ -252,19 +268,13 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
         company.notes += "fences: full on both sides, a process has no membarrier; ";
     }
     collect_cpus(company);
-    if (!can_pull(company)) {
-        company.roster->pull_refused.store(1, std::memory_order_relaxed);
-    }
+    try_copies(company);
     set_stage(company, first, count, Stage::probed);
     wait_for_all(company, Stage::probed, deadline);
     company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
-    company.notes += company.pull
-                         ? fmt::format("large messages: one copy (process_vm_readv: {:.1f} "
-                                       "us and {:.0f} GB/s)",
-                                       company.copies.start_ns / 1000, company.copies.gbs)
-                         : "large messages: two copies through shared cells, because "
-                           "process_vm_readv is refused between some processes (see "
-                           "corymb doctor)";
+    company.push =
+        company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
+    company.notes += way_of_large_messages(company);
 }
 
 } // namespace corymb::team

@@ -29,7 +29,7 @@ struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
     std::int32_t cpu; ///< The only one that its process may use, or -1.
-    ProbePlace probe; ///< Others try to copy it.
+    ProcessMark mark; ///< Others try to copy and to write it.
 };
 
 inline constexpr std::size_t cpus_max = 8192; ///< Linux is built for no more.
@@ -40,6 +40,7 @@ struct alignas(RosterEntry) Roster {
     Offset team;                             ///< The arena of the whole team.
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
+    std::atomic<std::uint32_t> push_refused; ///< The same to another.
     std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
     std::atomic<std::uint64_t> cpus[cpus_max / 64]; ///< A bit for each that some rank may use.
 
@@ -54,6 +55,7 @@ struct Company {
     Roster* roster = nullptr;
     PeerWatch watch;
     bool pull = false;            ///< Ranks copy out of each other's memory.
+    bool push = false;            ///< The same into each other's memory.
     KernelCopy copies;            ///< What that costs; absent in a team of one process.
     std::vector<int> cpus;        ///< Those that some rank may use.
     std::vector<int> cpu_of_rank; ///< Where each process has one CPU; else empty.

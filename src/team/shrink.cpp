@@ -66,7 +66,7 @@ private:
             }
         }
         const Offset made = Arena(*shared_->memory).root();
-        shared_->tell_pids(made, members_);
+        shared_->tell_processes(made, members_);
         const std::lock_guard lock(*shared_->memory);
         shared_->record.successor = made;
         return true;

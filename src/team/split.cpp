@@ -38,7 +38,7 @@ Team Team::split(int color, int key) {
     if (!group.empty() && group.front() == rank()) {
         try {
             own.made = Arena(*shared.memory).root();
-            shared.tell_pids(own.made, group);
+            shared.tell_processes(own.made, group);
             part = shared.part(own.made, group);
         } catch (const std::exception& error) {
             if (own.made != 0) {

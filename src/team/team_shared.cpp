@@ -127,10 +127,10 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
             [&](void* place) { new (place) channel::Crowd(ranks, cpus); });
     }
     if (!options.plans) {
-        options.plans =
-            team::default_plans(options, {size, !company || company->pull, !company, usable,
-                                          company ? company->copies : KernelCopy{},
-                                          company ? company->cpus : std::vector<int>{}});
+        options.plans = team::default_plans(
+            options, {size, !company || company->pull, !company || company->push, usable,
+                      company ? company->copies : KernelCopy{},
+                      company ? company->cpus : std::vector<int>{}});
     }
 }
 
@@ -200,11 +200,11 @@ Plan TeamShared::make_plan(const team::PlanKey& key) {
                                             "some processes of this team cannot "
                                             "(ProcessTeam::notes); plan with cells");
     }
-    if (company && uses(plan, Mechanism::push)) {
-        throw Error(Errc::unsupported, plan.algorithm +
-                                           " writes into other ranks' buffers, which teams of "
-                                           "threads can, teams of processes cannot; plan without "
-                                           "`push` (PlanRequest::push)");
+    if (company && !company->push && uses(plan, Mechanism::push)) {
+        throw Error(Errc::invalid_plan, plan.algorithm +
+                                            " writes into other ranks' buffers, which some "
+                                            "processes of this team cannot (ProcessTeam::notes); "
+                                            "plan without `push` (PlanRequest::push)");
     }
     return plan;
 }
@@ -224,8 +224,16 @@ team::Failure TeamShared::fail(const team::Failure& failure) {
 }
 
 team::Failure TeamShared::failure() const {
-    const std::lock_guard lock(*memory);
-    return record.failure == 0 ? team::Failure{} : team::read_failure(*memory, record.failure);
+    team::Failure known;
+    {
+        const std::lock_guard lock(*memory);
+        if (record.failure != 0) {
+            known = team::read_failure(*memory, record.failure);
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    known.text += late_copies_;
+    return known;
 }
 
 void TeamShared::throw_failure() const {
@@ -240,12 +248,15 @@ void TeamShared::throw_broken() const {
 }
 
 void TeamShared::wait_for_copies() {
-    channel::CopyGate<team::Env>::drain_begin();
+    channel::CopyGate<team::Env>::drain_begin(company ? Reach::machine : Reach::process);
     Yielder waiter;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
-        if (!is_elsewhere(rank)) { // Who copies from another process looks for a failure then.
-            fabric.state(rank).gate.drain(waiter);
+        if (!is_elsewhere(rank)) {
+            static_cast<void>(fabric.state(rank).gate.drain(waiter));
         }
+    }
+    if (company && company->push) { // Else they only read, and look for a failure afterwards.
+        wait_for_copies_elsewhere();
     }
 }
 

@@ -141,7 +141,9 @@ struct TeamShared {
             throw_broken();
         }
     }
-    /// Waits until nobody copies out of another rank's memory; only after `broken` was seen.
+    /// Waits until nobody copies out of another rank's memory, or into it; only after `broken` was
+    /// seen. A rank whose process is stopped in the middle of a copy is given up after two seconds:
+    /// what the team throws then says so.
     void wait_for_copies();
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
@@ -151,9 +153,9 @@ struct TeamShared {
     [[nodiscard]] std::string name_of(Rank rank);
 
     /// The process of each rank; told once before the ranks join.
-    void set_pids(const std::vector<std::uint32_t>& pids);
+    void set_processes(team::Roster& roster);
     /// The same for the new arena of a team of these ranks of ours.
-    void tell_pids(Offset arena, const std::vector<Rank>& ranks);
+    void tell_processes(Offset arena, const std::vector<Rank>& ranks);
     /// Whether this process has only inherited the team from its parent.
     [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     /// Whether a rank is in another process.
@@ -181,6 +183,7 @@ struct TeamShared {
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed.
 
 private:
+    void wait_for_copies_elsewhere();
     Plan make_plan(const team::PlanKey& key);
     Plan common_plan(const team::PlanKey& key);
     Plan known_plan(const team::PlanKey& key);
@@ -196,6 +199,7 @@ private:
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
     std::ptrdiff_t successor_waits_for_ = 0;
+    std::string late_copies_; ///< Which ranks may still write; the end of the failure's text.
 };
 
 } // namespace corymb::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/reach.hpp"
+#include "base/remote_memory.hpp"
 #include "explorer/explorer.hpp"
 
 #include <bit>
@@ -121,6 +122,14 @@ struct ExplorerEnv {
     /// Worlds have one process.
     static bool read_process(std::uint32_t /*pid*/, const void* /*there*/, void* /*here*/,
                              std::size_t /*bytes*/) noexcept {
+        return false;
+    }
+
+    static bool is_marked(std::uint32_t /*pid*/, const ProcessMark& /*mark*/) noexcept {
+        return false;
+    }
+    static bool write_process(std::uint32_t /*pid*/, void* /*there*/, const void* /*here*/,
+                              std::size_t /*bytes*/) noexcept {
         return false;
     }
 

@@ -138,12 +138,15 @@ Permission probe_process_vm_readv() {
     const bool copied = read(read_end.number(), &ready, 1) == 1 &&
                         process_vm_readv(child, &here, 1, &there, 1, 0) == sizeof copy;
     const int error = errno;
+    const bool written = copied && process_vm_writev(child, &here, 1, &there, 1, 0) == sizeof copy;
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     row.available = copied && copy == 42;
     row.detail =
         row.available
-            ? "large messages between processes are copied once"
+            ? fmt::format("large messages between processes are copied once{}",
+                          written ? ", by both ends"
+                                  : "; by the receiver only, as process_vm_writev is refused")
             : fmt::format("refused ({}): large messages between processes are copied twice "
                           "through shared memory; set kernel.yama.ptrace_scope to 0 or give "
                           "the container CAP_SYS_PTRACE",

@@ -3,17 +3,24 @@
 // all went well. They never outlive the test.
 #pragma once
 
+#include "plan/generate/families.hpp"
 #include "team/sample_plans.hpp"
 
 #include <corymb/process.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <optional>
 #include <signal.h>
 #include <string>
 #include <sys/prctl.h>
@@ -108,6 +115,20 @@ private:
     std::vector<pid_t> pids_;
 };
 
+/// From now on this call fails with EPERM, as in containers that do not allow it.
+inline void refuse_call(std::uint32_t number) {
+    sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{static_cast<unsigned short>(std::size(rules)), rules};
+    require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0,
+            "the filter is accepted");
+}
+
 /// A descriptor that is closed at the end.
 class Descriptor {
 public:
@@ -154,13 +175,35 @@ void in_threads(ProcessTeam& process, const Life& life) {
     }
 }
 
-/// Small plans over one mechanism, so that tests do not wait for the planner.
+/// In which ranks write into each other's buffers; nothing for short payloads.
+inline std::optional<Plan> pushing_plan(const PlanNeed& need) {
+    const CostView costs(std::vector<std::int32_t>(static_cast<std::size_t>(need.size), 0), {10},
+                         {30});
+    const GenerateInput input{.costs = costs,
+                              .root = need.root,
+                              .bytes = need.bytes,
+                              .ordered = need.ordered,
+                              .via = Mechanism::pull};
+    const auto family = std::ranges::find(families(), "direct-push", &Family::name);
+    return family->applies(need.op, input) ? std::optional(family->make(need.op, input))
+                                           : std::nullopt;
+}
+
+/// Small plans over one mechanism, so that tests do not wait for the planner. With push, long
+/// payloads go by it.
 inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [via](const PlanNeed& need) {
         const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
-        const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line : via;
+        if (via == Mechanism::push) {
+            if (auto plan = pushing_plan(need)) {
+                return *std::move(plan);
+            }
+        }
+        const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line
+                               : via == Mechanism::push    ? Mechanism::pull
+                                                           : via;
         switch (op) {
         case Collective::broadcast: return team_test::star_broadcast(size, root, bytes, fits);
         case Collective::reduce: return team_test::chain_reduce(size, bytes, fits);

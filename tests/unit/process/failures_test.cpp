@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <sys/mman.h>
 
 namespace corymb {
@@ -117,11 +118,12 @@ TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
     const std::size_t descriptors = open_descriptors();
     const std::size_t entries = shm_entries();
     Random random(7);
+    constexpr Mechanism ways[] = {Mechanism::cells, Mechanism::pull, Mechanism::push};
     for (int kill = 0; kill < kills && !::testing::Test::HasFailure(); ++kill) {
         const int size = 2 + static_cast<int>(random.below(3));
         const auto victim = static_cast<Rank>(random.below(static_cast<std::uint32_t>(size)));
-        kill_one(size, victim, std::chrono::microseconds(random.below(3000)),
-                 kill % 2 == 0 ? Mechanism::cells : Mechanism::pull, static_cast<Style>(kill % 3));
+        kill_one(size, victim, std::chrono::microseconds(random.below(3000)), ways[kill % 3],
+                 static_cast<Style>(kill / 3 % 3));
     }
     EXPECT_EQ(open_descriptors(), descriptors);
     EXPECT_EQ(shm_entries(), entries);
@@ -210,6 +212,64 @@ TEST(KillTest, ARankWhoseMemoryGoesIsNamed) {
         copy_from_nowhere(style, true, "ended without");
         copy_from_nowhere(style, false, "cannot be copied");
     }
+}
+
+/// Combines; rank 1 gets a signal the first time.
+struct Interrupted {
+    int signal;
+    std::shared_ptr<bool> is_due;
+    int operator()(int left, int right) const {
+        if (*is_due) {
+            *is_due = false;
+            ::raise(signal);
+        }
+        return left + right;
+    }
+};
+
+/// Rank 1 of two gets a signal in the middle of a copy into the output of rank 0, which is told
+/// what comes of it.
+void interrupt_a_put(int signal, bool may_still_write) {
+    const TeamDescriptor memory(2);
+    TeamOptions plans = plans_over(Mechanism::push, 400ms);
+    plans.plans = [](const PlanNeed& need) {
+        return need.op == Collective::reduce ? team_test::halves_reduce(need.bytes, true)
+                                             : team_test::dissemination(need.size);
+    };
+    Children children;
+    for (int child = 0; child < 2; ++child) {
+        children.start([&, child] {
+            AttachOptions options = by_descriptor(memory, plans);
+            options.rank = child;
+            Team team = Team::attach(options);
+            const Interrupted sum{signal, std::make_shared<bool>(child == 1)};
+            const std::vector<int> mine(100'000, 1);
+            std::vector<int> all(mine.size());
+            const auto begin = std::chrono::steady_clock::now();
+            try {
+                team.reduce(std::span<const int>(mine), std::span(all), sum);
+            } catch (const Error& error) {
+                const std::string text = error.what();
+                require((text.find("may still write") != std::string::npos) == may_still_write,
+                        text);
+                require(text.find("rank 1 (pid ") != std::string::npos, text);
+                require(std::chrono::steady_clock::now() - begin < 10s, "told in time");
+                return;
+            }
+            throw Unmet("half a sum");
+        });
+    }
+    EXPECT_EQ(children.wait(0), 0);
+    children.signal(1, SIGKILL);
+    EXPECT_EQ(children.wait(1), SIGKILL);
+}
+
+TEST(KillTest, ARankThatIsStoppedWhileItWritesIsSaidToStillWrite) {
+    interrupt_a_put(SIGSTOP, true);
+}
+
+TEST(KillTest, ARankThatIsKilledWhileItWritesDoesSoNoMore) {
+    interrupt_a_put(SIGKILL, false);
 }
 
 TEST(KillTest, ARankThatEndsEarlyIsNamed) {

@@ -5,28 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/syscall.h>
 
 namespace corymb {
 namespace {
 
 using namespace process_test;
-
-/// From now on process_vm_readv fails with EPERM, as in containers that do not allow it.
-void refuse_copies_by_kernel() {
-    sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog filter{static_cast<unsigned short>(std::size(rules)), rules};
-    require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0,
-            "the filter is accepted");
-}
 
 std::vector<std::uint8_t> content(Rank from, std::size_t bytes) {
     std::vector<std::uint8_t> made(bytes);
@@ -64,7 +48,7 @@ TEST_P(MessagesTest, OfAllLengthsAmongProcesses) {
         for (int child = 0; child < size; ++child) {
             children.start([&] {
                 if (!GetParam()) {
-                    refuse_copies_by_kernel();
+                    refuse_call(SYS_process_vm_readv);
                 }
                 Team team = Team::attach(by_descriptor(memory, {}));
                 pass_round(team);
@@ -80,7 +64,7 @@ TEST_P(MessagesTest, OfAllLengthsAmongProcessesOfSeveralThreads) {
     for (int child = 0; child < 2; ++child) {
         children.start([&] {
             if (!GetParam()) {
-                refuse_copies_by_kernel();
+                refuse_call(SYS_process_vm_readv);
             }
             ProcessTeam process(by_descriptor(memory, {}, 2));
             in_threads(process, pass_round);

@@ -2,7 +2,9 @@
 // The operations of a team among processes, and among processes with several threads each.
 #include "children.hpp"
 
+#include <algorithm>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 namespace corymb {
 namespace {
@@ -121,7 +123,7 @@ TEST_P(OperationsTest, AmongProcessesOfSeveralThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mechanisms, OperationsTest,
-                         ::testing::Values(Mechanism::cells, Mechanism::pull),
+                         ::testing::Values(Mechanism::cells, Mechanism::pull, Mechanism::push),
                          [](const auto& which) { return std::string(to_string(which.param)); });
 
 TEST(ProcessTeamTest, DefaultPlansAreMadeOnceAndAreTheSameEverywhere) {
@@ -215,29 +217,109 @@ TEST(ProcessTeamTest, SplitsIntoTeamsWhoseMemoryIsGivenBack) {
     children.expect_all_good();
 }
 
-TEST(ProcessTeamTest, PlansThatWriteIntoOtherRanksBuffersAreRefused) {
-    const TeamDescriptor memory(2);
-    TeamOptions options = plans_over(Mechanism::cells);
-    options.plans = [](const PlanNeed& need) {
-        return need.op == Collective::reduce ? team_test::halves_reduce(need.bytes, true)
+/// Plans of two ranks in which rank 1 writes half of a sum into the output of rank 0.
+TeamOptions plans_in_halves(bool folds) {
+    TeamOptions options;
+    options.plans = [folds](const PlanNeed& need) {
+        return need.op == Collective::reduce ? team_test::halves_reduce(need.bytes, folds)
                                              : team_test::dissemination(need.size);
     };
+    return options;
+}
+
+TEST(ProcessTeamTest, RanksWriteIntoEachOthersOutputs) {
+    for (const bool folds : {true, false}) {
+        const TeamDescriptor memory(2);
+        Children children;
+        for (int child = 0; child < 2; ++child) {
+            children.start([&] {
+                Team team = Team::attach(by_descriptor(memory, plans_in_halves(folds)));
+                for (const std::size_t count : {std::size_t{100}, std::size_t{300'001}}) {
+                    const std::vector<int> mine(count, 1 + team.rank());
+                    std::vector<int> all(count);
+                    team.reduce(std::span<const int>(mine), std::span(all));
+                    require(team.rank() != 0 || all == std::vector<int>(count, 3), "the sum");
+                }
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
+TEST(ProcessTeamTest, LargePartsOfAGatherAndSumsForAllAreWrittenWhereTheyBelong) {
+    for (const int size : {2, 3, 5}) {
+        const TeamDescriptor memory(size);
+        Children children;
+        for (int child = 0; child < size; ++child) {
+            children.start([&] {
+                Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::push)));
+                constexpr std::size_t count = 70'001;
+                const std::vector<int> mine(count, 1 << team.rank());
+                std::vector<int> sum(count);
+                std::vector<int> parts(count * static_cast<std::size_t>(size));
+                for (Rank root = 0; root < size; ++root) {
+                    team.allreduce(std::span<const int>(mine), std::span(sum));
+                    require(sum == std::vector<int>(count, (1 << size) - 1), "the sum");
+                    std::ranges::fill(parts, 0);
+                    team.gather(std::span<const int>(mine), std::span(parts), root);
+                    for (std::size_t i = 0; team.rank() == root && i < parts.size(); ++i) {
+                        require(parts[i] == 1 << i / count, "part " + std::to_string(i / count));
+                    }
+                    team.barrier();
+                }
+            });
+        }
+        children.expect_all_good();
+    }
+}
+
+TEST(ProcessTeamTest, WhereOneProcessMayNotWriteNobodyPlansToDoSo) {
+    const TeamDescriptor memory(2);
     Children children;
     for (int child = 0; child < 2; ++child) {
-        children.start([&] {
-            Team team = Team::attach(by_descriptor(memory, options));
+        children.start([&, child] {
+            if (child == 1) {
+                refuse_call(SYS_process_vm_writev);
+            }
+            ProcessTeam process(by_descriptor(memory, plans_in_halves(true)));
+            require(process.notes().find("process_vm_writev is refused") != std::string::npos,
+                    process.notes());
+            Team team = process.join(process.first_rank());
             const std::vector<int> mine(5000, 1);
             std::vector<int> all(mine.size());
             try {
                 team.reduce(std::span<const int>(mine), std::span(all));
                 require(false, "the plan was let through");
             } catch (const Error& error) {
-                require(error.code() == Errc::unsupported, error.what());
+                require(error.code() == Errc::invalid_plan, error.what());
             }
             team.barrier();
         });
     }
     children.expect_all_good();
+}
+
+TEST(ProcessTeamTest, DefaultPlansDoWithoutWritingWhereThatIsRefused) {
+    for (const bool is_refused : {false, true}) {
+        const TeamDescriptor memory(2);
+        Children children;
+        for (int child = 0; child < 2; ++child) {
+            children.start([&] {
+                if (is_refused) {
+                    refuse_call(SYS_process_vm_writev);
+                }
+                Team team = Team::attach(by_descriptor(memory, {}));
+                std::vector<std::uint64_t> data(1 << 18, team.rank() == 0 ? 5 : 0);
+                team.broadcast(std::span(data), 0);
+                require(data == std::vector<std::uint64_t>(data.size(), 5), "the broadcast");
+                std::vector<std::uint64_t> sum(data.size());
+                team.reduce(std::span<const std::uint64_t>(data), std::span(sum));
+                require(team.rank() != 0 || sum == std::vector<std::uint64_t>(data.size(), 10),
+                        "the sum");
+            });
+        }
+        children.expect_all_good();
+    }
 }
 
 TEST(ProcessTeamTest, AForkedChildIsToldThatTheHandleIsNotItsOwn) {

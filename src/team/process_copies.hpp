@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/copy_bytes.hpp"
+#include "team/addresses.hpp"
+#include "team/bounce.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::team {
+
+/// Copies between this process's memory and that of others, where combining or places that lie
+/// badly want it (`lie_badly`) through memory of its own. Of one rank.
+///
+/// An `arrive(incoming, offset, to)` copies or combines what has come, of the message the bytes
+/// from `offset` on, into `to`. Each function returns false when the kernel refuses a copy.
+template <class Env>
+class ProcessCopies {
+public:
+    /// From `there` in another process to as many bytes at `to`; `arrive` is called if the message
+    /// `folds`, whose elements have `element` bytes, or the places lie badly.
+    template <class Arrive>
+    [[nodiscard]] bool fetch(std::uint32_t process, const Address& there, const Address& to,
+                             bool folds, std::size_t element, const Arrive& arrive) {
+        if (!folds && !lie_badly(to.data, there.data)) {
+            return Env::read_process(process, there.data, written(to.data), there.bytes);
+        }
+        return in_parts(there.bytes, element, [&](std::size_t offset, std::size_t part) {
+            const std::byte* const from = there.data + offset;
+            std::byte* const here = incoming_.room(from, part);
+            if (!Env::read_process(process, from, here, part)) {
+                return false;
+            }
+            arrive(here, offset, Address{to.data + offset, part});
+            return true;
+        });
+    }
+
+    /// `own` to `room.to` in the process that `peer` is in.
+    template <class Peer>
+    [[nodiscard]] bool put(Peer& peer, const Room& room, const Address& own) {
+        if (!lie_badly(room.to.data, own.data)) {
+            return write(peer, room.to.data, own.data, own.bytes);
+        }
+        return in_parts(own.bytes, 1, [&](std::size_t offset, std::size_t part) {
+            std::byte* const out = outgoing_.room(room.to.data + offset, part);
+            copy_bytes(out, own.data + offset, part);
+            return write(peer, room.to.data + offset, out, part);
+        });
+    }
+
+    /// To `room.to` what `arrive` makes of `room.from`, both in that process.
+    template <class Peer, class Arrive>
+    [[nodiscard]] bool put_folded(Peer& peer, const Room& room, std::size_t element,
+                                  const Arrive& arrive) {
+        return in_parts(room.to.bytes, element, [&](std::size_t offset, std::size_t part) {
+            const std::byte* const from = room.from.data + offset;
+            std::byte* const here = incoming_.room(from, part);
+            if (!Env::read_process(peer.process, from, here, part)) {
+                return false;
+            }
+            std::byte* const out = outgoing_.room(room.to.data + offset, part);
+            arrive(here, offset, Address{out, part});
+            return write(peer, room.to.data + offset, out, part);
+        });
+    }
+
+private:
+    /// Calls move(offset, bytes) for parts of whole elements that stay in a core's cache.
+    template <class Move>
+    static bool in_parts(std::size_t bytes, std::size_t element, const Move& move) {
+        constexpr std::size_t part_bytes = std::size_t{128} << 10;
+        const std::size_t most = std::max(part_bytes / element, std::size_t{1}) * element;
+        for (std::size_t offset = 0; offset < bytes;) {
+            const std::size_t part = std::min(most, bytes - offset);
+            if (!move(offset, part)) {
+                return false;
+            }
+            offset += part;
+        }
+        return true;
+    }
+
+    template <class Peer>
+    static bool write(Peer& peer, const std::byte* there, const std::byte* here,
+                      std::size_t bytes) noexcept {
+        return is_alive(peer) && Env::write_process(peer.process, written(there), here, bytes);
+    }
+
+    /// Whether the peer's process is still there, and not one that has got its number: nothing may
+    /// be written into that. To be sure for a millisecond is good enough: the kernel hands out all
+    /// other numbers first, which are thousands.
+    template <class Peer>
+    static bool is_alive(Peer& peer) noexcept {
+        constexpr std::int64_t sure_ns = 1'000'000;
+        const std::int64_t now = now_ns();
+        if (now >= peer.alive_until_ns) {
+            if (!Env::is_marked(peer.process, peer.mark)) {
+                return false;
+            }
+            peer.alive_until_ns = now + sure_ns;
+        }
+        return true;
+    }
+
+    /// Addresses of both directions are const (Engine::bytes_of); this one is never an `input`.
+    static std::byte* written(const std::byte* data) noexcept {
+        return const_cast<std::byte*>(data);
+    }
+
+    Bounce incoming_, outgoing_;
+};
+
+} // namespace corymb::team
