@@ -11,6 +11,8 @@
 //   0..slots-1   8      slot[i].word      sender      receiver   sequence | signature << 16 |
 //                                                                credit << 32
 //   slots        8      consumed          receiver    sender
+//   A LongSlotRing has `consumed` first, then the number of slots, which never changes, then the
+//   words, each in a pair of lines of its own, and then the payloads.
 //
 // Protocol:
 //   sender    1. wait until fewer than `slots` messages are unconsumed, as far as it knows; if not,
@@ -44,6 +46,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace corymb::channel {
 
@@ -53,7 +56,6 @@ struct SlotRing {
     static_assert(Slots < 1U << 16U);
 
     static constexpr std::size_t payload_bytes = Payload;
-    static constexpr std::size_t slot_count = Slots;
     static constexpr std::size_t credit_every = CreditEvery;
 
     struct alignas(cache_line_bytes) Slot {
@@ -61,8 +63,58 @@ struct SlotRing {
         typename Env::template Atomic<std::uint64_t> word;
     };
 
+    [[nodiscard]] static constexpr std::uint64_t slots() noexcept { return Slots; }
+    [[nodiscard]] Slot& at(std::uint64_t message) noexcept { return slot[message % Slots]; }
+
     alignas(line_pair_bytes) Slot slot[Slots];
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
+};
+
+/// The same for long payloads, with a number of slots that is known when the ring is made. Only the
+/// words are touched then, which lie together.
+template <class Env, std::size_t Payload, std::size_t CreditEvery>
+class LongSlotRing {
+public:
+    static constexpr std::size_t payload_bytes = Payload;
+    static constexpr std::size_t credit_every = CreditEvery;
+
+    using Bytes = typename Env::template Bytes<Payload>;
+    using Word = typename Env::template Atomic<std::uint64_t>;
+    static_assert(Payload % line_pair_bytes == 0 && sizeof(Bytes) == Payload);
+
+    struct Slot {
+        Bytes& payload;
+        Word& word;
+    };
+
+    /// Of memory for a ring of so many slots, a power of two below 2^16.
+    [[nodiscard]] static constexpr std::size_t bytes(std::size_t slots) noexcept {
+        return sizeof(LongSlotRing) + slots * (sizeof(WordLine) + Payload);
+    }
+    /// At a place that has `bytes(slots)`.
+    explicit LongSlotRing(std::size_t slots) noexcept : slots_(slots) {
+        for (std::size_t i = 0; i < slots; ++i) {
+            new (words() + i) WordLine;
+            new (payloads() + i) Bytes;
+        }
+    }
+    [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
+    [[nodiscard]] Slot at(std::uint64_t message) noexcept {
+        const std::uint64_t place = message & (slots_ - 1);
+        return {*std::launder(payloads() + place), std::launder(words() + place)->word};
+    }
+
+    alignas(line_pair_bytes) Word consumed;
+
+private:
+    struct alignas(line_pair_bytes) WordLine {
+        Word word;
+    };
+
+    [[nodiscard]] WordLine* words() noexcept { return reinterpret_cast<WordLine*>(this + 1); }
+    [[nodiscard]] Bytes* payloads() noexcept { return reinterpret_cast<Bytes*>(words() + slots_); }
+
+    alignas(line_pair_bytes) std::uint64_t slots_;
 };
 
 /// The sender's private end.
@@ -72,17 +124,17 @@ public:
     SlotSender() noexcept = default;
     /// `start` messages have gone through the ring already; checks begin near the wrap with it.
     explicit SlotSender(Ring& ring, std::uint64_t start = 0) noexcept
-        : ring_(&ring), sent_(start), credited_(start) {}
+        : ring_(&ring), slots_(ring.slots()), sent_(start), credited_(start) {}
 
     /// Sends `count` <= payload_bytes bytes; `credit` is the opposite receiver's `consumed()`.
     /// False: `waiter` gave up waiting for room and nothing was sent.
     template <class Waiter>
     [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t count,
                             std::uint64_t credit, Signature signature = 0) {
-        if (sent_ - credited_ >= Ring::slot_count && !wait_for_room(waiter)) {
+        if (sent_ - credited_ >= slots_ && !wait_for_room(waiter)) {
             return false;
         }
-        auto& slot = ring_->slot[sent_ % Ring::slot_count];
+        auto&& slot = ring_->at(sent_);
         slot.payload.put(from, count, writer_);
         ++sent_;
         slot.word.store(numbered(sent_ & number_mask, signature) | (credit << 32U),
@@ -108,7 +160,7 @@ private:
 
     template <class Waiter>
     [[nodiscard]] bool wait_for_room(Waiter& waiter) {
-        const std::uint64_t enough = sent_ + 1 - Ring::slot_count;
+        const std::uint64_t enough = sent_ + 1 - slots_;
         std::uint64_t seen = 0;
         if (!waiter.await(
                 ring_->consumed, std::memory_order_acquire, // P2 acquire
@@ -120,6 +172,7 @@ private:
     }
 
     Ring* ring_ = nullptr;
+    std::uint64_t slots_ = 0;
     std::uint64_t sent_ = 0;
     std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
     [[no_unique_address]]
@@ -140,7 +193,7 @@ public:
     template <class Waiter>
     [[nodiscard]] const std::byte* receive(Waiter& waiter, std::size_t count, std::uint64_t& word) {
         const auto expected = static_cast<std::uint16_t>(consumed_ + 1);
-        const auto& slot = ring_->slot[consumed_ % Ring::slot_count];
+        auto&& slot = ring_->at(consumed_);
         if (!waiter.await(
                 slot.word, std::memory_order_acquire, // P1 acquire, P3 acquire
                 [expected](std::uint64_t value) {

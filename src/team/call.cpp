@@ -118,8 +118,8 @@ Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer)
     }
     const bool is_pulled =
         shared.is_elsewhere(peer)
-            ? shared.company->pull && shared.oversubscribed && bytes > plan::cell_ring_bytes
-            : bytes >= plan::cell_ring_bytes;
+            ? shared.company->pull && shared.oversubscribed && bytes > plan::cell_ring_bytes_least
+            : bytes >= plan::cell_ring_bytes_least;
     return is_pulled ? Mechanism::pull : Mechanism::cells;
 }
 

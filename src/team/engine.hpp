@@ -354,7 +354,7 @@ private:
     /// the peer acknowledge each such message, so that none is before this one.
     [[nodiscard]] bool goes_through_cells(const Compiled& step, std::size_t bytes) const noexcept {
         return step.copies_short && bytes <= copied_bytes &&
-               (bytes + cell_length() - 1) / cell_length() <= plan::cell_ring_slots;
+               (bytes + cell_length() - 1) / cell_length() <= plan::cell_ring_slots_least;
     }
 
     /// The address first, without data. From then on offset_ is one more than the bytes in cells.

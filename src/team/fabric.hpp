@@ -41,6 +41,7 @@ enum class Kind : std::uint32_t {
     own_lanes,
     roster,
     crowd,
+    line_probe,
 };
 
 /// Ranks that have no CPU of their own sleep often.
@@ -48,14 +49,20 @@ constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
     return ranks > usable_cpus ? channel::Fencing::both : channel::Fencing::owner;
 }
 
-/// Number of a set of edges; 0 is that of blocking operations.
+/// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has
+/// lane 1 + s mod collective_lanes, so many can overlap. Messages between two ranks have one, and
+/// every persistent collective has its own.
 using LaneId = std::uint32_t;
+inline constexpr LaneId collective_lanes = 8;
+inline constexpr LaneId pair_lane = collective_lanes + 1;
+inline constexpr LaneId first_own_lane = pair_lane + 1;
+inline constexpr LaneId own_lanes_max = 512;
 
 template <class Env>
 using LineRing =
     channel::SlotRing<Env, line_payload_bytes, plan::line_ring_slots, plan::line_ring_slots / 2>;
 template <class Env>
-using CellRing = channel::SlotRing<Env, cell_bytes, plan::cell_ring_slots, 1>;
+using CellRing = channel::LongSlotRing<Env, cell_bytes, 1>;
 template <class Env>
 using ExchangeLine = channel::ExchangeLine<Env, exchange_payload_bytes>;
 template <class Env>
@@ -149,7 +156,10 @@ public:
         return arena_.find_or_make<LineRing<Env>>(key(Kind::line, from, to));
     }
     CellRing<Env>& cells(Rank from, Rank to) {
-        return arena_.find_or_make<CellRing<Env>>(key(Kind::cells, from, to));
+        const std::size_t slots = cell_ring_slots();
+        return *arena_.find_or_make_sized<CellRing<Env>>(
+            key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
+            [slots](void* place) { new (place) CellRing<Env>(slots); });
     }
     /// One for both directions.
     ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
@@ -181,6 +191,16 @@ public:
     }
 
 private:
+    /// Operations that do not block take turns on several lanes, which have the memory together.
+    [[nodiscard]] std::size_t cell_ring_slots() const noexcept {
+        if constexpr (requires { Env::cell_ring_slots; }) {
+            return Env::cell_ring_slots;
+        }
+        const std::size_t slots = plan::cell_ring_slots(size_);
+        const bool is_alone = lane_ == 0 || lane_ == pair_lane;
+        return is_alone ? slots : std::max(slots / collective_lanes, plan::cell_ring_slots_least);
+    }
+
     ArenaKey key(Kind kind, Rank from, Rank to) const noexcept {
         return {static_cast<std::uint32_t>(kind), lane_, from, to, 0};
     }

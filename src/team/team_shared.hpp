@@ -64,14 +64,6 @@ struct TeamRecord {
     Offset successor = 0;
 };
 
-// Lanes by use: blocking operations have lane 0. Nonblocking collective number s has lane
-// 1 + s mod collective_lanes, so many can overlap. Messages between two ranks have one, and every
-// persistent collective has its own.
-inline constexpr LaneId collective_lanes = 8;
-inline constexpr LaneId pair_lane = collective_lanes + 1;
-inline constexpr LaneId first_own_lane = pair_lane + 1;
-inline constexpr LaneId own_lanes_max = 512;
-
 /// Who uses the lanes of persistent collectives; in the arena, guarded by its memory's lock.
 struct OwnLanes {
     struct Entry {

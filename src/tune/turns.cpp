@@ -211,7 +211,7 @@ private:
 bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
     const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
     return step.via == Mechanism::cells &&
-           plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes;
+           plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
 }
 
 } // namespace

@@ -119,6 +119,9 @@ struct ExplorerEnv {
         Explorer::current().note(to, count, true, where);
     }
 
+    /// Of channels of cells: worlds are small.
+    static constexpr std::size_t cell_ring_slots = 8;
+
     /// Worlds have one process.
     static bool read_process(std::uint32_t /*pid*/, const void* /*there*/, void* /*here*/,
                              std::size_t /*bytes*/) noexcept {

@@ -19,8 +19,9 @@ namespace corymb::discover {
 namespace {
 
 constexpr std::size_t cell_bytes = 8192;
-/// The channel of cells of teams.
-using CellRing = channel::SlotRing<channel::StandardEnv, cell_bytes, 8, 1>;
+/// The channel of cells of a team of two.
+constexpr std::size_t slots = 256;
+using CellRing = channel::LongSlotRing<channel::StandardEnv, cell_bytes, 1>;
 using CellSender = channel::SlotSender<channel::StandardEnv, CellRing>;
 using CellReceiver = channel::SlotReceiver<channel::StandardEnv, CellRing>;
 
@@ -44,15 +45,13 @@ public:
 
     void prepare(int thread) {
         if (thread == 0) {
-            ring_.reset(new (std::nothrow) CellRing);
+            channel_ = pages(CellRing::bytes(slots));
+            ring_ = channel_ ? new (channel_.get()) CellRing(slots) : nullptr;
         }
         Pages& mine = thread == 0 ? input_ : output_;
-        mine.reset(new (std::nothrow) Page[(bytes_ + sizeof(Page) - 1) / sizeof(Page)]);
-        if (mine) {
-            std::memset(mine.get(), 1, bytes_);
-        }
+        mine = pages(bytes_);
     }
-    [[nodiscard]] bool is_there() const { return ring_ && input_ && output_; }
+    [[nodiscard]] bool is_there() const { return channel_ && input_ && output_; }
 
     void send(BoundedWaiter& waiter) {
         CellSender end(*ring_);
@@ -90,9 +89,19 @@ public:
     }
 
 private:
+    /// Touched; null where there is no memory.
+    static Pages pages(std::size_t bytes) {
+        Pages made(new (std::nothrow) Page[(bytes + sizeof(Page) - 1) / sizeof(Page)]);
+        if (made) {
+            std::memset(made.get(), 1, bytes);
+        }
+        return made;
+    }
+
     std::size_t bytes_;
     int messages_;
-    std::unique_ptr<CellRing> ring_;
+    Pages channel_;
+    CellRing* ring_ = nullptr;
     Pages input_;
     Pages output_;
 };

@@ -103,7 +103,10 @@ TEST(ProcessVectorTest, APartThatIsTooLongOverrunsNothing) {
                 team.barrier();
                 require(false, "the calls differ");
             } catch (const Error& error) {
-                require(error.code() == Errc::mismatch, error.what());
+                // Who sends too much may have done so before its peer has looked.
+                require(error.code() == Errc::mismatch ||
+                            (team.rank() == 1 && error.code() == Errc::team_broken),
+                        error.what());
             }
             require(std::count(all.begin(), all.end(), 5) == 100, "memory behind the output");
         });
