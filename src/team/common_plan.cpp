@@ -60,13 +60,14 @@ Plan TeamShared::known_plan(const team::PlanKey& key) {
 }
 
 team::PlanOrigin TeamShared::origin_of(const team::PlanKey& key) const {
-    return {options.cpus,
-            company->cpus.empty() ? affinity_mask() : company->cpus,
-            fabric.size(),
-            company->pull,
-            company->push,
-            usable,
-            key};
+    return {.cpu_of_rank = options.cpus,
+            .cpus = company->cpus.empty() ? affinity_mask() : company->cpus,
+            .size = fabric.size(),
+            .pull = company->pull,
+            .push = company->push,
+            .caches = company->caches,
+            .usable = usable,
+            .key = key};
 }
 
 void TeamShared::remember(const team::PlanKey& key, const Plan& plan) const {

@@ -19,6 +19,7 @@ struct PlanOrigin {
     int size = 0;
     bool pull = true;
     bool push = true;
+    Caches caches = Caches::unknown;
     int usable = 1; ///< Ranks that can run at the same time.
     PlanKey key;
 

@@ -158,6 +158,34 @@ void try_copies(Company& company) {
     }
 }
 
+/// Every other rank and the next one time copies between their caches, if all ranks have a CPU and
+/// a process of their own.
+void time_caches(Company& company, Rank own, int count) {
+    Roster& roster = *company.roster;
+    const auto size = static_cast<int>(roster.size);
+    const Rank first = own / 2 * 2;
+    if (count != 1 || first + 1 >= size || size > company.usable ||
+        roster.entry(first).pid == roster.entry(first + 1).pid) {
+        return;
+    }
+    Arena arena(*company.memory, company.memory->root());
+    auto& probe = arena.find_or_make<LineProbe>(
+        {static_cast<std::uint32_t>(Kind::line_probe), 0, first, first + 1, 0});
+    switch (probe_lines(probe, static_cast<std::size_t>(own - first))) {
+    case Caches::near: roster.caches_near.store(1, std::memory_order_relaxed); break;
+    case Caches::far: roster.caches_far.store(1, std::memory_order_relaxed); break;
+    case Caches::unknown: break;
+    }
+}
+
+/// What all of them have found.
+Caches caches_of(const Roster& roster) noexcept {
+    if (roster.caches_far.load(std::memory_order_relaxed) != 0) {
+        return Caches::far;
+    }
+    return roster.caches_near.load(std::memory_order_relaxed) != 0 ? Caches::near : Caches::unknown;
+}
+
 /// For Company::notes.
 std::string way_of_large_messages(const Company& company) {
     if (!company.pull) {
@@ -167,7 +195,10 @@ std::string way_of_large_messages(const Company& company) {
     return fmt::format("large messages: one copy (process_vm_readv: {:.1f} us and {:.0f} GB/s{})",
                        company.copies.start_ns / 1000, company.copies.gbs,
                        company.push ? ", and process_vm_writev"
-                                    : "; process_vm_writev is refused between some processes");
+                                    : "; process_vm_writev is refused between some processes") +
+           (company.caches == Caches::near  ? "; caches of neighbours: near"
+            : company.caches == Caches::far ? "; caches of neighbours: far apart"
+                                            : "");
 }
 
 } // namespace
@@ -274,6 +305,10 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
     company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
     company.push =
         company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
+    time_caches(company, first, count);
+    set_stage(company, first, count, Stage::timed);
+    wait_for_all(company, Stage::timed, deadline);
+    company.caches = caches_of(*company.roster);
     company.notes += way_of_large_messages(company);
 }
 

@@ -7,6 +7,7 @@
 #include "base/arena.hpp"
 #include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
+#include "team/line_probe.hpp"
 #include "team/pull_probe.hpp"
 
 #include <corymb/plan.hpp>
@@ -23,7 +24,7 @@
 namespace corymb::team {
 
 /// Stages of a rank's arrival.
-enum class Stage : std::uint32_t { absent, signed_in, probed };
+enum class Stage : std::uint32_t { absent, signed_in, probed, timed };
 
 struct RosterEntry {
     std::atomic<std::uint32_t> stage;
@@ -41,6 +42,8 @@ struct alignas(RosterEntry) Roster {
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
     std::atomic<std::uint32_t> push_refused; ///< The same to another.
+    std::atomic<std::uint32_t> caches_near;  ///< Those of some neighbours are.
+    std::atomic<std::uint32_t> caches_far;   ///< The same.
     std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
     std::atomic<std::uint64_t> cpus[cpus_max / 64]; ///< A bit for each that some rank may use.
 
@@ -54,9 +57,10 @@ struct Company {
     std::shared_ptr<SharedMemory> memory;
     Roster* roster = nullptr;
     PeerWatch watch;
-    bool pull = false;            ///< Ranks copy out of each other's memory.
-    bool push = false;            ///< The same into each other's memory.
-    KernelCopy copies;            ///< What that costs; absent in a team of one process.
+    bool pull = false; ///< Ranks copy out of each other's memory.
+    bool push = false; ///< The same into each other's memory.
+    KernelCopy copies; ///< What that costs; absent in a team of one process.
+    Caches caches = Caches::unknown;
     std::vector<int> cpus;        ///< Those that some rank may use.
     std::vector<int> cpu_of_rank; ///< Where each process has one CPU; else empty.
     int usable = 1;               ///< How many ranks can run at the same time.

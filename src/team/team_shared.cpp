@@ -130,6 +130,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
         options.plans = team::default_plans(
             options, {size, !company || company->pull, !company || company->push, usable,
                       company ? company->copies : KernelCopy{},
+                      company ? company->caches : team::Caches::unknown,
                       company ? company->cpus : std::vector<int>{}});
     }
 }

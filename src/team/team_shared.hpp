@@ -76,10 +76,11 @@ struct OwnLanes {
 /// What the default plans of a team depend on, beside its options.
 struct Surroundings {
     int size = 0;
-    bool pull = true;      ///< Ranks can copy out of each other's buffers.
-    bool push = true;      ///< Ranks can write into each other's buffers.
-    int usable = 1;        ///< Ranks that can run at the same time.
-    KernelCopy copies;     ///< What a copy costs out of another process, where ranks are processes.
+    bool pull = true;  ///< Ranks can copy out of each other's buffers.
+    bool push = true;  ///< Ranks can write into each other's buffers.
+    int usable = 1;    ///< Ranks that can run at the same time.
+    KernelCopy copies; ///< What a copy costs out of another process, where ranks are processes.
+    Caches caches = Caches::unknown; ///< Of such ranks.
     std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
 };
 

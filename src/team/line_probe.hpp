@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast memory goes from one core's caches to another's: tried between neighbouring ranks when a
+// team's processes meet. Virtual machines say nothing of it that could be believed.
+#pragma once
+
+#include "channel/env.hpp"
+#include "channel/slot_ring.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::team {
+
+/// What is known of the caches of neighbouring ranks: that none are far from each other, or some.
+enum class Caches : std::uint32_t { unknown, near, far };
+
+/// What two processes share for it.
+struct LineProbe {
+    static constexpr std::size_t message_bytes = std::size_t{16} << 10;
+    using Ring = channel::SlotRing<channel::StandardEnv, message_bytes, 1, 1>;
+    Ring ring[2];
+};
+
+/// Called by both at about the same time, with `side` 0 and 1: some messages each way at once, in
+/// less than 0.1 ms. `unknown` when the other one does not come within 20 ms. Throws
+/// std::bad_alloc.
+[[nodiscard]] Caches probe_lines(LineProbe& probe, std::size_t side);
+
+} // namespace corymb::team
