@@ -6,18 +6,46 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 
 namespace corymb {
 
 namespace {
 
 constexpr std::size_t block_alignment = 4096;
+/// Blocks from here on come from the kernel, with pages that exist once they are touched.
+constexpr std::size_t untouched_bytes = std::size_t{256} << 10;
+
+std::size_t whole(std::size_t bytes) noexcept {
+    return (bytes + block_alignment - 1) / block_alignment * block_alignment;
+}
+
+void* take_block(std::size_t bytes) noexcept {
+    if (bytes >= untouched_bytes) {
+        void* const block =
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return block == MAP_FAILED ? nullptr : block;
+    }
+    void* const block = std::aligned_alloc(block_alignment, bytes);
+    if (block != nullptr) {
+        std::memset(block, 0, bytes);
+    }
+    return block;
+}
+
+void free_block(void* block, std::size_t bytes) noexcept {
+    if (bytes >= untouched_bytes) {
+        ::munmap(block, bytes);
+    } else {
+        std::free(block);
+    }
+}
 
 } // namespace
 
 HeapMemory::~HeapMemory() {
     for (const auto& [block, bytes] : blocks_) {
-        std::free(at(block));
+        free_block(at(block), bytes);
     }
 }
 
@@ -26,20 +54,20 @@ std::byte* HeapMemory::at(Offset offset) const noexcept {
 }
 
 Offset HeapMemory::take(std::size_t bytes) {
-    const std::size_t whole = (bytes + block_alignment - 1) / block_alignment * block_alignment;
-    void* const block = std::aligned_alloc(block_alignment, whole);
+    void* const block = take_block(whole(bytes));
     if (block == nullptr) {
         throw Error(Errc::io, "no memory for " + std::to_string(bytes) + " bytes of channels");
     }
-    std::memset(block, 0, whole);
     const auto offset = std::bit_cast<Offset>(block);
-    blocks_.emplace(offset, bytes);
+    blocks_.emplace(offset, whole(bytes));
     return offset;
 }
 
 void HeapMemory::give_back(Offset block, std::size_t /*bytes*/) noexcept {
-    blocks_.erase(block);
-    std::free(at(block));
+    const auto found = blocks_.find(block);
+    const std::size_t bytes = found->second;
+    blocks_.erase(found);
+    free_block(at(block), bytes);
 }
 
 } // namespace corymb

@@ -7,13 +7,14 @@
 //
 // Layout:
 //   line  bytes  field     written by  read by
-//   0     4      copying   owner       ranks that give up
+//   0     4      copying   owner       ranks that give up: 0, or the Copy under way
 //
 // Protocol:
-//   owner     1. copying = 1; 2. light fence; 3. look at the team's broken flag: if it is set, do
+//   owner     1. copying = the kind of copy; 2. light fence; 3. look at the team's broken flag: if it is set, do
 //             not copy; 4. copy; 5. copying = 0 (P1).
 //   giving up 1. the broken flag is set, by this rank or another; 2. heavy fence; 3. wait until
-//             copying is 0 (P1); 4. leave, free.
+//             copying is 0 or, of an owner in another process, is no write into a process (P1);
+//             4. leave, free. Who reads another process's memory too late does no harm.
 //
 // Order:
 //   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads and writes
@@ -21,7 +22,7 @@
 //   F1: light_fence between the store of `copying` and the load of the flag <-> heavy_fence
 //       between the store of the flag and the load of `copying`: either the owner sees that the
 //       team is broken or the other waits for its copy.
-//   The stores of 1 and the load of the flag are relaxed: F1 decides.
+//   The stores of the kind and the load of the flag are relaxed: F1 decides.
 //
 // Progress: enter and leave are wait-free; draining waits for copies under way, which wait for
 // nobody. But another process may be stopped in the middle of one, and then the waiter has to give
@@ -39,14 +40,18 @@
 
 namespace corymb::channel {
 
+/// What a rank is about to do: a copy within its process or out of another one, or one into
+/// another process.
+enum class Copy : std::uint32_t { ordinary = 1, into_process = 2 };
+
 template <class Env>
 class alignas(line_pair_bytes) CopyGate {
 public:
     using Flag = typename Env::template Atomic<std::uint32_t>;
 
     /// Owner: true when it may copy; `leave` follows in any case.
-    [[nodiscard]] bool enter(const Flag& broken) noexcept {
-        copying_.store(1, std::memory_order_relaxed);
+    [[nodiscard]] bool enter(const Flag& broken, Copy copy = Copy::ordinary) noexcept {
+        copying_.store(static_cast<std::uint32_t>(copy), std::memory_order_relaxed);
         Env::light_fence(); // F1
         return broken.load(std::memory_order_relaxed) == 0;
     }
@@ -60,14 +65,26 @@ public:
         Env::heavy_fence(reach); // F1
     }
     /// Waits until the owner copies nothing; the team being broken, it never will again. `waiter`
-    /// may give up only when the owner has ended, or at the price of a copy that comes late: then
-    /// the result is false.
+    /// must not give up: a copy is short and waits for nobody.
     template <class Waiter>
-    [[nodiscard]] bool drain(Waiter& waiter) const {
+    void drain(Waiter& waiter) const {
+        std::uint32_t seen = 0;
+        static_cast<void>(waiter.await(
+            copying_, std::memory_order_acquire, // P1 acquire
+            [](std::uint32_t copying) { return copying == 0; }, seen));
+    }
+    /// Of an owner in another process: waits until it writes into none. `waiter` may give up when
+    /// that process has ended, or at the price of a write that comes late; then the result is
+    /// false.
+    template <class Waiter>
+    [[nodiscard]] bool drain_writes(Waiter& waiter) const {
         std::uint32_t seen = 0;
         return waiter.await(
             copying_, std::memory_order_acquire, // P1 acquire
-            [](std::uint32_t copying) { return copying == 0; }, seen);
+            [](std::uint32_t copying) {
+                return copying != static_cast<std::uint32_t>(Copy::into_process);
+            },
+            seen);
     }
 
 private:

@@ -127,7 +127,9 @@ public:
     void set_background(const Look* work) noexcept { background_ = work; }
 
     /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
-    [[nodiscard]] bool begin_copy() noexcept { return gate_->enter(*broken_); }
+    [[nodiscard]] bool begin_copy(Copy copy = Copy::ordinary) noexcept {
+        return gate_->enter(*broken_, copy);
+    }
     void end_copy() noexcept { gate_->leave(); }
 
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }

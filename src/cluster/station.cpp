@@ -72,8 +72,8 @@ Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alte
     }
     if (uses(plan, Mechanism::push)) {
         throw Error(Errc::unsupported, plan.algorithm +
-                                           " writes into other ranks' buffers, which only teams of "
-                                           "threads can; plan without `push`");
+                                           " writes into other ranks' buffers, which teams of "
+                                           "several nodes do not; plan without `push`");
     }
     return plan;
 }

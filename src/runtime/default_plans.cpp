@@ -150,6 +150,7 @@ void assume_transfers(Machine& machine, Caches found) {
 
 /// The same for what a core copies or combines within its caches: twice as fast as the kernel's
 /// copies (measured: 2.0 to 2.7 times). What the kernel has copied is there, whatever the payload.
+/// With a level of memory known, fresh data is charged for being fetched (Charges::pulling).
 void assume_own_copies(Machine& machine) {
     constexpr double times_kernels = 2;
     MemoryLevel caches;

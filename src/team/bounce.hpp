@@ -8,10 +8,10 @@
 
 namespace corymb::team {
 
-/// Memory that copies out of another process go through.
+/// Memory that copies out of another process, or into it, go through.
 class Bounce {
 public:
-    /// Room for `bytes` that lies in its page as `from` does in its own, so that the kernel's copy
+    /// Room for `bytes` that lies in its page as that other place does in its own, so that the kernel's copy
     /// is a fast one (`lie_badly`). Throws std::bad_alloc.
     [[nodiscard]] std::byte* room(const void* from, std::size_t bytes) {
         constexpr std::uintptr_t page = 4096;

@@ -83,21 +83,26 @@ std::vector<int> TeamShared::lost(std::uint64_t operation) {
     return ranks;
 }
 
-void TeamShared::wait_for_copies_elsewhere() {
+void TeamShared::wait_for_writes_elsewhere() noexcept {
     constexpr std::int64_t patience_ns = 2'000'000'000;
     const std::int64_t deadline = now_ns() + patience_ns;
     std::string late;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
         auto& state = fabric.state(rank);
         CopyEnd end{company->watch, state.pid, deadline};
-        if (is_elsewhere(rank) && !state.gate.drain(end)) {
+        if (!is_elsewhere(rank) || state.gate.drain_writes(end)) {
+            continue;
+        }
+        try {
             late += fmt::format("; {} may still write into this call's buffers: end that process "
                                 "before they are used again",
                                 name_of(rank));
+        } catch (const std::exception&) { // No memory to say more.
+            continue;
         }
     }
     const std::lock_guard lock(mutex_);
-    late_copies_ = std::move(late);
+    late_writes_ = std::move(late);
 }
 
 std::string TeamShared::name_of(Rank rank) {

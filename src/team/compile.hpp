@@ -100,7 +100,7 @@ private:
 
     /// Plans for parts of any length do not know which are short.
     bool copies_short(const Plan& plan, Peer<Env>& peer, Opcode code) {
-        constexpr Rank ranks_most = 16; // Cells take 64 KiB for each two ranks, both ways.
+        constexpr Rank ranks_most = 16; // Cells take memory for each two ranks, both ways.
         if (plan.bytes_max < any_part_bytes || plan.size() > ranks_most || peer.process == 0 ||
             (code != Opcode::post && code != Opcode::pull)) {
             return false;

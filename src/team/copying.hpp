@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "channel/copy_gate.hpp"
+
 namespace corymb::team {
 
-/// A copy out of a peer's memory, for as long as it lasts: also when an operator throws, or who
-/// waits for the copies of a broken team would wait for ever.
+/// A copy out of a peer's memory or into it, for as long as it lasts: also when an operator throws,
+/// or who waits for the copies of a broken team would wait for ever.
 template <class Waiter>
 class Copying {
 public:
-    explicit Copying(Waiter& waiter) noexcept
-        : waiter_(&waiter), is_allowed_(waiter.begin_copy()) {}
+    explicit Copying(Waiter& waiter, channel::Copy copy = channel::Copy::ordinary) noexcept
+        : waiter_(&waiter), is_allowed_(waiter.begin_copy(copy)) {}
     Copying(const Copying&) = delete;
     Copying& operator=(const Copying&) = delete;
     ~Copying() { waiter_->end_copy(); }

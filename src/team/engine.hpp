@@ -390,8 +390,8 @@ private:
         return copying.is_allowed();
     }
 
-    /// The same out of another process. Its rank does not wait for copies when the team breaks: who
-    /// has copied looks for that afterwards.
+    /// The same out of another process. Its rank does not wait for readers when the team breaks:
+    /// who has copied looks for that afterwards.
     bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
                            std::uint32_t process) {
         const Copying copying(*waiter_);
@@ -495,23 +495,26 @@ private:
             met_other_call_ = true;
             return false;
         }
-        const Copying copying(*waiter_);
-        if (!copying.is_allowed()) {
-            return false;
-        }
         if (step.peer->process != 0) [[unlikely]] {
             return put_to_process(step, room, own);
         }
-        const Address incoming = step.fold ? room.from : own;
-        Env::note_read(incoming.data, incoming.bytes);
-        arrive(step, incoming.data, room.to, 0);
-        return true;
+        const Copying copying(*waiter_);
+        if (copying.is_allowed()) {
+            const Address incoming = step.fold ? room.from : own;
+            Env::note_read(incoming.data, incoming.bytes);
+            arrive(step, incoming.data, room.to, 0);
+        }
+        return copying.is_allowed();
     }
 
     bool put_to_process(const Compiled& step, const Room& room, const Address& own) {
+        const auto guarded = [this](const auto& write) {
+            const Copying copying(*waiter_, channel::Copy::into_process);
+            return copying.is_allowed() && write();
+        };
         return copied(step.fold ? copies_.put_folded(*step.peer, room, operands_->element_bytes,
-                                                     arriving(step))
-                                : copies_.put(*step.peer, room, own));
+                                                     arriving(step), guarded)
+                                : copies_.put(*step.peer, room, own, guarded));
     }
 
     // Publications

@@ -17,6 +17,7 @@
 #include "plan/channel_room.hpp"
 #include "team/call_terms.hpp"
 
+#include <corymb/error.hpp>
 #include <corymb/plan.hpp>
 
 #include <algorithm>
@@ -157,9 +158,14 @@ public:
     }
     CellRing<Env>& cells(Rank from, Rank to) {
         const std::size_t slots = cell_ring_slots();
-        return *arena_.find_or_make_sized<CellRing<Env>>(
-            key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
-            [slots](void* place) { new (place) CellRing<Env>(slots); });
+        try {
+            return cells(from, to, slots);
+        } catch (const Error&) { // Little memory, perhaps by a limit: what works with less, shall.
+            if (slots == plan::cell_ring_slots_least) {
+                throw;
+            }
+            return cells(from, to, plan::cell_ring_slots_least);
+        }
     }
     /// One for both directions.
     ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
@@ -191,6 +197,12 @@ public:
     }
 
 private:
+    CellRing<Env>& cells(Rank from, Rank to, std::size_t slots) {
+        return *arena_.find_or_make_sized<CellRing<Env>>(
+            key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
+            [slots](void* place) { new (place) CellRing<Env>(slots); });
+    }
+
     /// Operations that do not block take turns on several lanes, which have the memory together.
     [[nodiscard]] std::size_t cell_ring_slots() const noexcept {
         if constexpr (requires { Env::cell_ring_slots; }) {

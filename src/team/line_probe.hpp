@@ -11,7 +11,8 @@
 
 namespace corymb::team {
 
-/// What is known of the caches of neighbouring ranks: that none are far from each other, or some.
+/// What is known of the caches of neighbouring ranks: some are far from each other, or none that
+/// were timed.
 enum class Caches : std::uint32_t { unknown, near, far };
 
 /// What two processes share for it.

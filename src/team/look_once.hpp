@@ -37,7 +37,9 @@ public:
         return satisfied(seen);
     }
 
-    [[nodiscard]] bool begin_copy() noexcept { return gate_->enter(*broken_); }
+    [[nodiscard]] bool begin_copy(channel::Copy copy = channel::Copy::ordinary) noexcept {
+        return gate_->enter(*broken_, copy);
+    }
     void end_copy() noexcept { gate_->leave(); }
 
 private:

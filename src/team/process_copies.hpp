@@ -16,7 +16,8 @@ namespace corymb::team {
 /// badly want it (`lie_badly`) through memory of its own. Of one rank.
 ///
 /// An `arrive(incoming, offset, to)` copies or combines what has come, of the message the bytes
-/// from `offset` on, into `to`. Each function returns false when the kernel refuses a copy.
+/// from `offset` on, into `to`. A `guarded(write)` calls `write()` if the team is whole, as the copy
+/// gate wants it. Each function returns false when a copy is refused.
 template <class Env>
 class ProcessCopies {
 public:
@@ -28,7 +29,7 @@ public:
         if (!folds && !lie_badly(to.data, there.data)) {
             return Env::read_process(process, there.data, written(to.data), there.bytes);
         }
-        return in_parts(there.bytes, element, [&](std::size_t offset, std::size_t part) {
+        return in_parts(there.bytes, most(element), [&](std::size_t offset, std::size_t part) {
             const std::byte* const from = there.data + offset;
             std::byte* const here = incoming_.room(from, part);
             if (!Env::read_process(process, from, here, part)) {
@@ -40,23 +41,29 @@ public:
     }
 
     /// `own` to `room.to` in the process that `peer` is in.
-    template <class Peer>
-    [[nodiscard]] bool put(Peer& peer, const Room& room, const Address& own) {
-        if (!lie_badly(room.to.data, own.data)) {
-            return write(peer, room.to.data, own.data, own.bytes);
-        }
-        return in_parts(own.bytes, 1, [&](std::size_t offset, std::size_t part) {
-            std::byte* const out = outgoing_.room(room.to.data + offset, part);
-            copy_bytes(out, own.data + offset, part);
-            return write(peer, room.to.data + offset, out, part);
+    template <class Peer, class Guarded>
+    [[nodiscard]] bool put(Peer& peer, const Room& room, const Address& own,
+                           const Guarded& guarded) {
+        // Whoever gives up waits for one write at most.
+        constexpr std::size_t write_bytes = std::size_t{4} << 20;
+        const bool lies_badly = lie_badly(room.to.data, own.data);
+        const std::size_t bytes = lies_badly ? most(1) : write_bytes;
+        return in_parts(own.bytes, bytes, [&](std::size_t offset, std::size_t part) {
+            const std::byte* from = own.data + offset;
+            if (lies_badly) {
+                std::byte* const out = outgoing_.room(room.to.data + offset, part);
+                copy_bytes(out, from, part);
+                from = out;
+            }
+            return guarded([&] { return write(peer, room.to.data + offset, from, part); });
         });
     }
 
     /// To `room.to` what `arrive` makes of `room.from`, both in that process.
-    template <class Peer, class Arrive>
+    template <class Peer, class Arrive, class Guarded>
     [[nodiscard]] bool put_folded(Peer& peer, const Room& room, std::size_t element,
-                                  const Arrive& arrive) {
-        return in_parts(room.to.bytes, element, [&](std::size_t offset, std::size_t part) {
+                                  const Arrive& arrive, const Guarded& guarded) {
+        return in_parts(room.to.bytes, most(element), [&](std::size_t offset, std::size_t part) {
             const std::byte* const from = room.from.data + offset;
             std::byte* const here = incoming_.room(from, part);
             if (!Env::read_process(peer.process, from, here, part)) {
@@ -64,16 +71,20 @@ public:
             }
             std::byte* const out = outgoing_.room(room.to.data + offset, part);
             arrive(here, offset, Address{out, part});
-            return write(peer, room.to.data + offset, out, part);
+            return guarded([&] { return write(peer, room.to.data + offset, out, part); });
         });
     }
 
 private:
-    /// Calls move(offset, bytes) for parts of whole elements that stay in a core's cache.
+    /// Bytes that bounce at a time: whole elements, and they stay in a core's cache.
+    static constexpr std::size_t most(std::size_t element) noexcept {
+        constexpr std::size_t bounce_bytes = std::size_t{128} << 10;
+        return std::max(bounce_bytes / element, std::size_t{1}) * element;
+    }
+
+    /// Calls move(offset, bytes) for parts of at most `most` bytes until one call returns false.
     template <class Move>
-    static bool in_parts(std::size_t bytes, std::size_t element, const Move& move) {
-        constexpr std::size_t part_bytes = std::size_t{128} << 10;
-        const std::size_t most = std::max(part_bytes / element, std::size_t{1}) * element;
+    static bool in_parts(std::size_t bytes, std::size_t most, const Move& move) {
         for (std::size_t offset = 0; offset < bytes;) {
             const std::size_t part = std::min(most, bytes - offset);
             if (!move(offset, part)) {
@@ -91,8 +102,8 @@ private:
     }
 
     /// Whether the peer's process is still there, and not one that has got its number: nothing may
-    /// be written into that. To be sure for a millisecond is good enough: the kernel hands out all
-    /// other numbers first, which are thousands.
+    /// be written into that. To have been sure within a millisecond is good enough for a write that
+    /// follows: the kernel hands out all other numbers first, which are thousands.
     template <class Peer>
     static bool is_alive(Peer& peer) noexcept {
         constexpr std::int64_t sure_ns = 1'000'000;

@@ -160,12 +160,16 @@ void try_copies(Company& company) {
 
 /// Every other rank and the next one time copies between their caches, if all ranks have a CPU and
 /// a process of their own.
-void time_caches(Company& company, Rank own, int count) {
+void time_caches(Company& company, Rank own) {
     Roster& roster = *company.roster;
     const auto size = static_cast<int>(roster.size);
     const Rank first = own / 2 * 2;
-    if (count != 1 || first + 1 >= size || size > company.usable ||
-        roster.entry(first).pid == roster.entry(first + 1).pid) {
+    std::set<std::uint32_t> processes;
+    for (Rank rank = 0; rank < size; ++rank) {
+        processes.insert(roster.entry(rank).pid);
+    }
+    if (first + 1 >= size || size > company.usable ||
+        processes.size() != static_cast<std::size_t>(size)) {
         return;
     }
     Arena arena(*company.memory, company.memory->root());
@@ -305,7 +309,7 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
     company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
     company.push =
         company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
-    time_caches(company, first, count);
+    time_caches(company, first);
     set_stage(company, first, count, Stage::timed);
     wait_for_all(company, Stage::timed, deadline);
     company.caches = caches_of(*company.roster);

@@ -233,7 +233,7 @@ team::Failure TeamShared::failure() const {
         }
     }
     const std::lock_guard lock(mutex_);
-    known.text += late_copies_;
+    known.text += late_writes_;
     return known;
 }
 
@@ -248,16 +248,16 @@ void TeamShared::throw_broken() const {
                 known.ranks);
 }
 
-void TeamShared::wait_for_copies() {
+void TeamShared::wait_for_copies() noexcept {
     channel::CopyGate<team::Env>::drain_begin(company ? Reach::machine : Reach::process);
     Yielder waiter;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
         if (!is_elsewhere(rank)) {
-            static_cast<void>(fabric.state(rank).gate.drain(waiter));
+            fabric.state(rank).gate.drain(waiter);
         }
     }
-    if (company && company->push) { // Else they only read, and look for a failure afterwards.
-        wait_for_copies_elsewhere();
+    if (company && company->push) { // Who only reads looks for a failure afterwards.
+        wait_for_writes_elsewhere();
     }
 }
 

@@ -135,9 +135,9 @@ struct TeamShared {
         }
     }
     /// Waits until nobody copies out of another rank's memory, or into it; only after `broken` was
-    /// seen. A rank whose process is stopped in the middle of a copy is given up after two seconds:
-    /// what the team throws then says so.
-    void wait_for_copies();
+    /// seen. A rank whose process is stopped in a write into another one is given up after two
+    /// seconds: what the team throws then says so. Who reads another process is not waited for.
+    void wait_for_copies() noexcept;
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
     /// Ranks whose process has ended before they were done with operation number `operation`.
@@ -176,7 +176,7 @@ struct TeamShared {
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed.
 
 private:
-    void wait_for_copies_elsewhere();
+    void wait_for_writes_elsewhere() noexcept;
     Plan make_plan(const team::PlanKey& key);
     Plan common_plan(const team::PlanKey& key);
     Plan known_plan(const team::PlanKey& key);
@@ -192,7 +192,7 @@ private:
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
     std::ptrdiff_t successor_waits_for_ = 0;
-    std::string late_copies_; ///< Which ranks may still write; the end of the failure's text.
+    std::string late_writes_; ///< Which ranks may still write; the end of the failure's text.
 };
 
 } // namespace corymb::detail

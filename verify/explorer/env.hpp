@@ -165,7 +165,7 @@ struct ExplorerEnv {
 /// Waits as long as it takes.
 struct AwaitWaiter {
     /// Worlds of the engine do not break their team.
-    bool begin_copy() const noexcept { return true; }
+    bool begin_copy(auto... /*copy*/) const noexcept { return true; }
     void end_copy() const noexcept {}
 
     template <class A, class P, class T>

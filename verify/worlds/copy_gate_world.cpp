@@ -61,7 +61,7 @@ private:
         if constexpr (bug != Bug::does_not_drain) {
             Gate::drain_begin();
             for (Gate& gate : gates) {
-                static_cast<void>(gate.drain(waiter));
+                gate.drain(waiter);
             }
         }
         letters[quitter].write(1);

@@ -17,7 +17,7 @@ struct ParkingWaiter {
     channel::WakeKey key = channel::anybody; ///< Who may wake it.
     void expect(std::int32_t rank) noexcept { key = channel::wake_key(rank); }
     /// Worlds of the engine do not break their team.
-    bool begin_copy() const noexcept { return true; }
+    bool begin_copy(auto... /*copy*/) const noexcept { return true; }
     void end_copy() const noexcept {}
 
     template <class A, class P, class T>

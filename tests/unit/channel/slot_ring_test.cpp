@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <thread>
+#include <vector>
 
 namespace corymb::channel {
 namespace {
@@ -37,6 +39,77 @@ using Receiver = SlotReceiver<StandardEnv, Ring>;
 
 TEST(SlotRingTest, ASlotOfALineIsALine) {
     EXPECT_EQ(sizeof(Ring::Slot), cache_line_bytes);
+}
+
+using LongRing = LongSlotRing<StandardEnv, 8192, 1>;
+
+/// A long ring in memory that is not zero.
+class LongRingMemory {
+public:
+    explicit LongRingMemory(std::size_t slots)
+        : lines_((LongRing::bytes(slots) + sizeof(Line) - 1) / sizeof(Line)) {
+        std::memset(static_cast<void*>(lines_.data()), 0xee, lines_.size() * sizeof(Line));
+        ring_ = new (lines_.data()) LongRing(slots);
+    }
+    [[nodiscard]] LongRing& ring() { return *ring_; }
+
+private:
+    struct alignas(4096) Line {
+        std::byte bytes[4096];
+    };
+    std::vector<Line> lines_;
+    LongRing* ring_;
+};
+
+/// What message `number` is made of.
+std::vector<std::uint64_t> content(std::uint64_t number) {
+    return std::vector<std::uint64_t>(8192 / sizeof number, number);
+}
+
+TEST(LongSlotRingTest, HoldsAsManyMessagesAsItsMakerSays) {
+    for (const std::size_t slots : {1UL, 2UL, 8UL, 256UL}) {
+        LongRingMemory memory(slots);
+        SlotSender<StandardEnv, LongRing> sender(memory.ring());
+        SlotReceiver<StandardEnv, LongRing> receiver(memory.ring());
+        Impatient waiter;
+        std::uint64_t word = 0;
+        for (std::uint64_t lap = 0; lap < 3; ++lap) {
+            for (std::uint64_t i = 0; i < slots; ++i) {
+                ASSERT_TRUE(sender.send(waiter, content(lap * slots + i).data(), 8192, 0));
+            }
+            EXPECT_FALSE(sender.send(waiter, content(0).data(), 8192, 0)) << slots << " slots";
+            for (std::uint64_t i = 0; i < slots; ++i) {
+                const std::byte* const payload = receiver.receive(waiter, 8192, word);
+                ASSERT_NE(payload, nullptr);
+                EXPECT_EQ(std::memcmp(payload, content(lap * slots + i).data(), 8192), 0);
+                receiver.release();
+            }
+            EXPECT_EQ(receiver.receive(waiter, 8192, word), nullptr) << slots << " slots";
+        }
+    }
+}
+
+TEST(LongSlotRingTest, MessagesCrossTheWrapOfTheirNumbersBetweenThreads) {
+    constexpr std::uint64_t messages = 70'000; // More than 2^16.
+    LongRingMemory memory(16);
+    std::jthread thread([&] {
+        SlotSender<StandardEnv, LongRing> sender(memory.ring());
+        Impatient waiter{1 << 30};
+        for (std::uint64_t number = 0; number < messages; ++number) {
+            EXPECT_TRUE(sender.send(waiter, &number, sizeof number, 0));
+        }
+    });
+    SlotReceiver<StandardEnv, LongRing> receiver(memory.ring());
+    Impatient waiter{1 << 30};
+    std::uint64_t wrong = 0;
+    for (std::uint64_t number = 0; number < messages; ++number) {
+        std::uint64_t word = 0;
+        std::uint64_t value = 0;
+        std::memcpy(&value, receiver.receive(waiter, sizeof value, word), sizeof value);
+        wrong += value != number ? 1 : 0;
+        receiver.release();
+    }
+    EXPECT_EQ(wrong, 0U);
 }
 
 TEST(SlotRingTest, HoldsItsSlotsAndNoMore) {

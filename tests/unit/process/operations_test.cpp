@@ -190,6 +190,20 @@ TEST(ProcessTeamTest, WhoAloneWantsReproducibleSumsIsNamed) {
     children.expect_all_good();
 }
 
+TEST(ProcessTeamTest, PartsOfATeamWriteIntoEachOthersBuffers) {
+    const TeamDescriptor memory(4);
+    Children children;
+    for (int child = 0; child < 4; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, plans_over(Mechanism::push)));
+            Team part = team.split(team.rank() % 2, -team.rank());
+            exercise(part, 2);
+            exercise_places(part);
+        });
+    }
+    children.expect_all_good();
+}
+
 TEST(ProcessTeamTest, SplitsIntoTeamsWhoseMemoryIsGivenBack) {
     const TeamDescriptor memory(4);
     Children children;
