@@ -10,8 +10,8 @@
 //   0     4      copying   owner       ranks that give up: 0, or the Copy under way
 //
 // Protocol:
-//   owner     1. copying = the kind of copy; 2. light fence; 3. look at the team's broken flag: if it is set, do
-//             not copy; 4. copy; 5. copying = 0 (P1).
+//   owner     1. copying = the kind of copy; 2. light fence; 3. look at the team's broken flag: if
+//             it is set, do not copy; 4. copy; 5. copying = 0 (P1).
 //   giving up 1. the broken flag is set, by this rank or another; 2. heavy fence; 3. wait until
 //             copying is 0 or, of an owner in another process, is no write into a process (P1);
 //             4. leave, free. Who reads another process's memory too late does no harm.

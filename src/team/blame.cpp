@@ -96,7 +96,8 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
         what = names_of(shared, at.lost) + " ended without finishing it";
     } else if (!at.timed_out) {
         failure.ranks = {peer};
-        what = shared.name_of(peer) + " cannot be copied from";
+        const bool writes = steps[at.step].via == Mechanism::push;
+        what = shared.name_of(peer) + " cannot be copied " + (writes ? "to" : "from");
     } else {
         failure = {Errc::timeout, "", at.missing};
         what =

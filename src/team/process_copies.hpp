@@ -16,8 +16,8 @@ namespace corymb::team {
 /// badly want it (`lie_badly`) through memory of its own. Of one rank.
 ///
 /// An `arrive(incoming, offset, to)` copies or combines what has come, of the message the bytes
-/// from `offset` on, into `to`. A `guarded(write)` calls `write()` if the team is whole, as the copy
-/// gate wants it. Each function returns false when a copy is refused.
+/// from `offset` on, into `to`. A `guarded(write)` calls `write()` if the team is whole, as the
+/// copy gate wants it. Each function returns false when a copy is refused.
 template <class Env>
 class ProcessCopies {
 public:

@@ -12,10 +12,14 @@ namespace {
 using namespace corymb::verify;
 using Gate = corymb::channel::CopyGate<ExplorerEnv>;
 
+using corymb::channel::Copy;
+
 enum class Bug : std::uint8_t { none, copies_in_any_case, does_not_drain };
 
-/// Threads 0 to Owners - 1 copy the letters of the `Quitters` others, `Copies` times.
-template <std::size_t Owners, std::size_t Quitters, int Copies, Bug bug = Bug::none>
+/// Threads 0 to Owners - 1 copy the letters of the `Quitters` others, or if `into_process` write
+/// them as ranks of other processes do, `Copies` times.
+template <std::size_t Owners, std::size_t Quitters, int Copies, Bug bug = Bug::none,
+          Copy how = Copy::ordinary>
 struct GivingUp {
     static constexpr int threads = static_cast<int>(Owners + Quitters);
     Gate gates[Owners];
@@ -39,10 +43,14 @@ struct GivingUp {
 private:
     void copy(Gate& gate) {
         for (int i = 0; i < Copies; ++i) {
-            const bool may_copy = gate.enter(broken);
+            const bool may_copy = gate.enter(broken, how);
             if (may_copy || bug == Bug::copies_in_any_case) {
-                for (const Letter& letter : letters) {
-                    static_cast<void>(letter.read());
+                if constexpr (how == Copy::into_process) {
+                    letters[0].write(2);
+                } else {
+                    for (const Letter& letter : letters) {
+                        static_cast<void>(letter.read());
+                    }
                 }
             }
             gate.leave();
@@ -61,7 +69,11 @@ private:
         if constexpr (bug != Bug::does_not_drain) {
             Gate::drain_begin();
             for (Gate& gate : gates) {
-                gate.drain(waiter);
+                if constexpr (how == Copy::into_process) {
+                    require(gate.drain_writes(waiter), "the waiter does not give up");
+                } else {
+                    gate.drain(waiter);
+                }
             }
         }
         letters[quitter].write(1);
@@ -77,6 +89,14 @@ int main(int argc, char** argv) {
             holds<GivingUp<1, 1, 2>>("gate: one copies twice, one gives up"),
             holds<GivingUp<2, 1, 1>>("gate: two copy, one gives up"),
             holds<GivingUp<1, 2, 1>>("gate: one copies, two give up"),
+            holds<GivingUp<1, 1, 2, Bug::none, Copy::into_process>>(
+                "gate: one writes into a process twice, one gives up"),
+            caught<GivingUp<1, 1, 1, Bug::none, Copy::into_process>>(
+                "gate: release of a writer is relaxed", Fault::release_is_relaxed),
+            caught<GivingUp<1, 1, 1, Bug::none, Copy::into_process>>(
+                "gate: acquire after a writer is relaxed", Fault::acquire_is_relaxed),
+            caught<GivingUp<1, 1, 1, Bug::none, Copy::into_process>>(
+                "gate: no light fence of a writer", Fault::no_light_fence),
             caught<GivingUp<1, 1, 1>>("gate: release is relaxed", Fault::release_is_relaxed),
             caught<GivingUp<1, 1, 1>>("gate: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<GivingUp<1, 1, 1>>("gate: no light fence", Fault::no_light_fence),
