@@ -4,6 +4,7 @@
 #include <corymb/error.hpp>
 
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -42,6 +43,16 @@ void free_block(void* block, std::size_t bytes) noexcept {
 }
 
 } // namespace
+
+void make_present(void* place, std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    const std::size_t before = std::bit_cast<std::uintptr_t>(place) % block_alignment;
+    ::madvise(static_cast<std::byte*>(place) - before, bytes + before, MADV_POPULATE_WRITE);
+#else
+    static_cast<void>(place);
+    static_cast<void>(bytes);
+#endif
+}
 
 HeapMemory::~HeapMemory() {
     for (const auto& [block, bytes] : blocks_) {

@@ -39,6 +39,11 @@ public:
     virtual void give_back(Offset block, std::size_t bytes) noexcept = 0;
 };
 
+/// Gives this process the pages of memory that it is about to use, all at once: each costs some
+/// microseconds when it is first touched. Where the kernel cannot do that (before Linux 5.14) they
+/// come as they are touched.
+void make_present(void* place, std::size_t bytes) noexcept;
+
 /// For destructors: `change()` with the lock held. When the lock cannot be had, somebody is
 /// stopped who has it: nothing is changed, and those who wait for the change notice its lack.
 template <class Change>

@@ -198,9 +198,15 @@ public:
 
 private:
     CellRing<Env>& cells(Rank from, Rank to, std::size_t slots) {
-        return *arena_.find_or_make_sized<CellRing<Env>>(
+        auto& ring = *arena_.find_or_make_sized<CellRing<Env>>(
             key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
             [slots](void* place) { new (place) CellRing<Env>(slots); });
+        if constexpr (!requires { Env::cell_ring_slots; }) {
+            // Else the first lap takes many times as long as those that follow, and who compares
+            // then, compares that.
+            make_present(&ring, CellRing<Env>::bytes(ring.slots()));
+        }
+        return ring;
     }
 
     /// Operations that do not block take turns on several lanes, which have the memory together.
