@@ -70,8 +70,8 @@ struct SlotRing {
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
 };
 
-/// The same for long payloads, with a number of slots that is known when the ring is made. Making it
-/// touches only the words, which lie together.
+/// The same for long payloads, with a number of slots that is known when the ring is made. Making
+/// it touches only the words, which lie together.
 template <class Env, std::size_t Payload, std::size_t CreditEvery>
 class LongSlotRing {
 public:
