@@ -35,12 +35,11 @@ private:
     /// Between two that are timed; of the others a look takes a small part.
     static constexpr std::uint32_t looks_apart = 8;
     static constexpr std::uint32_t looks_apart_past_caches = 64;
-    static constexpr std::uint32_t first_look = 256;
 
     void copy_long(void* to, const void* from, std::size_t count) noexcept;
     void look(void* to, const void* from, std::size_t count) noexcept;
 
-    std::uint32_t until_look_ = first_look; ///< First come those that touch fresh memory.
+    std::uint32_t until_look_ = looks_apart; ///< First come those that touch fresh memory.
     bool is_past_caches_ = false;
 };
 

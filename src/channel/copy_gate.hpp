@@ -19,10 +19,12 @@
 // Order:
 //   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads and writes
 //       of the peer's memory come before whatever the peer does with it afterwards.
+//   P2: release store of `copying` in enter -> acquire load in drain_writes: the same for writes of
+//       the owner's last copy, when the next one, of another kind, has begun already.
 //   F1: light_fence between the store of `copying` and the load of the flag <-> heavy_fence
 //       between the store of the flag and the load of `copying`: either the owner sees that the
 //       team is broken or the other waits for its copy.
-//   The stores of the kind and the load of the flag are relaxed: F1 decides.
+//   The load of the flag is relaxed: F1 decides.
 //
 // Progress: enter and leave are wait-free; draining waits for copies under way, which wait for
 // nobody. But another process may be stopped in the middle of one, and then the waiter has to give
@@ -51,8 +53,8 @@ public:
 
     /// Owner: true when it may copy; `leave` follows in any case.
     [[nodiscard]] bool enter(const Flag& broken, Copy copy = Copy::ordinary) noexcept {
-        copying_.store(static_cast<std::uint32_t>(copy), std::memory_order_relaxed);
-        Env::light_fence(); // F1
+        copying_.store(static_cast<std::uint32_t>(copy), std::memory_order_release); // P2 release
+        Env::light_fence();                                                          // F1
         return broken.load(std::memory_order_relaxed) == 0;
     }
     void leave() noexcept {
@@ -80,7 +82,7 @@ public:
     [[nodiscard]] bool drain_writes(Waiter& waiter) const {
         std::uint32_t seen = 0;
         return waiter.await(
-            copying_, std::memory_order_acquire, // P1 acquire
+            copying_, std::memory_order_acquire, // P1 acquire, P2 acquire
             [](std::uint32_t copying) {
                 return copying != static_cast<std::uint32_t>(Copy::into_process);
             },

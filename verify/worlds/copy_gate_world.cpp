@@ -17,7 +17,7 @@ using corymb::channel::Copy;
 enum class Bug : std::uint8_t { none, copies_in_any_case, does_not_drain };
 
 /// Threads 0 to Owners - 1 copy the letters of the `Quitters` others, or if `into_process` write
-/// them as ranks of other processes do, `Copies` times.
+/// them as ranks of other processes do and go on with a copy elsewhere, `Copies` times.
 template <std::size_t Owners, std::size_t Quitters, int Copies, Bug bug = Bug::none,
           Copy how = Copy::ordinary>
 struct GivingUp {
@@ -54,6 +54,10 @@ private:
                 }
             }
             gate.leave();
+            if constexpr (how == Copy::into_process) {
+                static_cast<void>(gate.enter(broken));
+                gate.leave();
+            }
         }
     }
     void give_up(std::size_t quitter) {
