@@ -219,6 +219,7 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
             set_scattered(work, how, in, out, all, own);
             if (!is_uniform) {
                 work.is_vector = true;
+                work.in_parts.counts.reserve(static_cast<std::size_t>(turn.size()));
                 for (int rank = 0; rank < turn.size(); ++rank) {
                     work.in_parts.counts.push_back(elements(counts[rank]));
                 }

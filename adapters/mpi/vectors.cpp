@@ -12,9 +12,8 @@ namespace corymb::mpi {
 namespace {
 
 /// The parts of a buffer as a program's lists have them; empty when MPI would refuse them.
-std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
-                                  MPI_Datatype type) {
-    std::vector<ProgramPart> parts;
+ProgramParts parts_of(int size, Counts counts, Displacements places, MPI_Datatype type) {
+    ProgramParts parts;
     if (!counts.exists() || !places.exists() || type == host().type_null) {
         return parts;
     }
@@ -30,9 +29,8 @@ std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
 }
 
 /// The same of alltoallw, whose places are bytes.
-std::vector<ProgramPart> parts_of(int size, Counts counts, Displacements places,
-                                  const MPI_Datatype* types) {
-    std::vector<ProgramPart> parts;
+ProgramParts parts_of(int size, Counts counts, Displacements places, const MPI_Datatype* types) {
+    ProgramParts parts;
     if (!counts.exists() || !places.exists() || types == nullptr) {
         return parts;
     }
@@ -50,7 +48,7 @@ std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
     return static_cast<std::size_t>(count) * layout.size;
 }
 
-std::uint64_t bytes_of(const std::vector<ProgramPart>& parts) noexcept {
+std::uint64_t bytes_of(const ProgramParts& parts) noexcept {
     std::uint64_t bytes = 0;
     for (const ProgramPart& part : parts) {
         bytes += bytes_of(part.elements, part.layout);
@@ -62,7 +60,7 @@ bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
     return count >= 0 && type != host().type_null;
 }
 
-Described part_of(int rank, const void* buffer, const std::vector<ProgramPart>& parts,
+Described part_of(int rank, const void* buffer, const ProgramParts& parts,
                   MPI_Datatype type) noexcept {
     const ProgramPart& part = parts[static_cast<std::size_t>(rank)];
     const auto* const begin = static_cast<const std::byte*>(buffer);
@@ -77,8 +75,8 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
     return work;
 }
 
-int exchange(Turn& turn, const std::vector<ProgramPart>& in_parts, const void* in,
-             const std::vector<ProgramPart>& out_parts, void* out) {
+int exchange(Turn& turn, const ProgramParts& in_parts, const void* in,
+             const ProgramParts& out_parts, void* out) {
     const bool in_place = in == MPI_IN_PLACE;
     if (out_parts.empty() || (!in_place && in_parts.empty())) {
         return turn.pass_on(Reason::arguments);
@@ -109,7 +107,7 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     }
     const bool is_root = turn.rank() == root;
     const bool in_place = in == MPI_IN_PLACE;
-    std::vector<ProgramPart> parts;
+    ProgramParts parts;
     if (is_root) {
         parts = parts_of(turn.size(), out_counts, out_places, out_type);
     }
@@ -149,7 +147,7 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
     }
     const bool is_root = turn.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
-    std::vector<ProgramPart> parts;
+    ProgramParts parts;
     if (is_root) {
         parts = parts_of(turn.size(), in_counts, in_places, in_type);
     }
@@ -217,7 +215,7 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    std::vector<ProgramPart> in_parts;
+    ProgramParts in_parts;
     if (in != MPI_IN_PLACE) {
         in_parts = parts_of(turn.size(), in_counts, in_places, in_type);
     }
@@ -232,7 +230,7 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    std::vector<ProgramPart> in_parts;
+    ProgramParts in_parts;
     if (in != MPI_IN_PLACE) {
         in_parts = parts_of(turn.size(), in_counts, in_places, in_types);
     }

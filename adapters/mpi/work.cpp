@@ -24,7 +24,7 @@ std::byte* element(std::byte* buffer, MPI_Count index, const Layout& layout) noe
 
 /// Parts of which one begins before another ends. The standard forbids programs to have them
 /// written to, but every MPI puts up with it, and only this rank knows where its parts lie.
-bool overlap(const std::vector<ProgramPart>& parts) {
+bool overlap(const ProgramParts& parts) {
     using Span = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
     const auto span_of = [](const ProgramPart& part) -> Span {
         return {part.offset,
@@ -102,7 +102,7 @@ void Work::do_not_store() noexcept {
 
 /// Where the parts of a buffer lie in it, or in a copy that begins with the first one.
 PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                     const std::vector<ProgramPart>& parts, bool must_copy, bool is_read) {
+                     const ProgramParts& parts, bool must_copy, bool is_read) {
     const bool is_dense = std::ranges::all_of(
         parts, [](const ProgramPart& part) { return part.elements == 0 || part.layout.is_dense; });
     PartList list;
@@ -128,21 +128,21 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     return list;
 }
 
-void Work::read_parts(const void* buffer, const std::vector<ProgramPart>& parts, bool must_copy) {
+void Work::read_parts(const void* buffer, const ProgramParts& parts, bool must_copy) {
     std::byte* base = nullptr;
     in_parts = place(source_, base, bytes_at(buffer), parts, must_copy, true);
     input = base;
     is_vector = true;
 }
 
-void Work::write_parts(void* buffer, const std::vector<ProgramPart>& parts) {
+void Work::write_parts(void* buffer, const ProgramParts& parts) {
     std::byte* base = nullptr;
     out_parts = place(target_, base, bytes_at(buffer), parts, overlap(parts), false);
     output = base;
     is_vector = true;
 }
 
-void Work::read_part_from_output(void* buffer, const std::vector<ProgramPart>& parts, int part) {
+void Work::read_part_from_output(void* buffer, const ProgramParts& parts, int part) {
     const auto index = static_cast<std::size_t>(part);
     if (target_ != nullptr) {
         add(target_, {bytes_at(buffer) + parts[index].offset, parts[index].elements,

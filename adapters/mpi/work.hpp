@@ -4,6 +4,7 @@
 #pragma once
 
 #include "call.hpp"
+#include "few.hpp"
 #include "library.hpp"
 #include "operators.hpp"
 #include "staging.hpp"
@@ -14,10 +15,13 @@
 
 namespace corymb::mpi {
 
+/// Ranks whose lists need no memory of their own.
+inline constexpr std::size_t few_ranks = 8;
+
 /// Where parts of different lengths lie, in elements of the work's type.
 struct PartList {
-    std::vector<std::size_t> counts;
-    std::vector<std::size_t> displacements;
+    Few<std::size_t, few_ranks> counts;
+    Few<std::size_t, few_ranks> displacements;
 };
 
 /// The parts of a buffer as the program gives them.
@@ -26,6 +30,7 @@ struct ProgramPart {
     MPI_Count elements;
     Layout layout;
 };
+using ProgramParts = Few<ProgramPart, few_ranks>;
 
 class Work {
 public:
@@ -56,10 +61,10 @@ public:
     /// The operation only reads what `write` has named.
     void do_not_store() noexcept;
     /// The same of buffers with parts; they set `in_parts` and `out_parts`.
-    void read_parts(const void* buffer, const std::vector<ProgramPart>& parts, bool must_copy);
-    void write_parts(void* buffer, const std::vector<ProgramPart>& parts);
+    void read_parts(const void* buffer, const ProgramParts& parts, bool must_copy);
+    void write_parts(void* buffer, const ProgramParts& parts);
     /// The part of the output that it reads before.
-    void read_part_from_output(void* buffer, const std::vector<ProgramPart>& parts, int part);
+    void read_part_from_output(void* buffer, const ProgramParts& parts, int part);
     /// It writes so many bytes, but reads the same memory, of which nothing else may change.
     void write_apart(void* buffer, std::size_t bytes);
     /// As `read` and `write`, elements with their gaps, which the program's memory keeps.
@@ -121,7 +126,7 @@ private:
     static void copy_piece_in(const Piece& piece, std::byte* to);
     static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                   const std::vector<ProgramPart>& parts, bool must_copy, bool is_read);
+                   const ProgramParts& parts, bool must_copy, bool is_read);
     void copy_in();
     void copy_out() noexcept;
 

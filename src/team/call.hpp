@@ -22,7 +22,7 @@ struct Call {
     team::PlanKey key;
     team::Operands operands;
     team::CallTerms terms;
-    std::size_t input_bytes = 0; ///< All that the call reads here; of equal parts.
+    std::size_t input_bytes = 0; ///< From the beginning of the buffer to the last that is read.
     std::size_t output_bytes = 0;
     std::shared_ptr<const std::size_t[]> layout; ///< What the operands' layouts point to, if any.
     bool is_nothing = false;                     ///< There is nothing to move.

@@ -7,9 +7,12 @@
 
 #include <corymb/team.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace corymb::detail {
 
@@ -49,15 +52,44 @@ private:
     struct Entry {
         bool is_known = false;
         Wish wish;
+        std::vector<std::size_t> lists; ///< What the parts of the wish point to.
         PreparedCall prepared;
         Entry* follower = nullptr; ///< What was called after it the last time.
 
         /// Whether all that collective_call would check and compute is known. What is not plainly
         /// so goes the long way.
         [[nodiscard]] bool is_for(const Wish& other) const noexcept {
-            return is_known && !other.is_vector && other.op == wish.op && other.root == wish.root &&
-                   other.count == wish.count && other.reduction == wish.reduction &&
-                   (has_buffers_of(other) || are_apart(other.input, other.output));
+            return is_known && other.is_vector == wish.is_vector && other.op == wish.op &&
+                   other.root == wish.root && other.count == wish.count &&
+                   other.reduction == wish.reduction &&
+                   (has_buffers_of(other) || are_apart(other.input, other.output)) &&
+                   (!other.is_vector || has_parts_of(other));
+        }
+        [[nodiscard]] bool has_parts_of(const Wish& other) const noexcept {
+            return other.input_size == wish.input_size && other.output_size == wish.output_size &&
+                   are_equal(other.input_parts, wish.input_parts) &&
+                   are_equal(other.output_parts, wish.output_parts);
+        }
+        [[nodiscard]] static bool are_equal(const Parts& one, const Parts& two) noexcept {
+            return std::ranges::equal(one.counts, two.counts) &&
+                   std::ranges::equal(one.displacements, two.displacements);
+        }
+        /// The caller's lists are gone after the call.
+        void keep_lists() {
+            std::vector<std::size_t> kept;
+            for (const std::span<const std::size_t>* list : lists_of_wish()) {
+                kept.insert(kept.end(), list->begin(), list->end());
+            }
+            lists = std::move(kept);
+            const std::size_t* begin = lists.data();
+            for (std::span<const std::size_t>* list : lists_of_wish()) {
+                *list = {begin, list->size()};
+                begin += list->size();
+            }
+        }
+        [[nodiscard]] std::array<std::span<const std::size_t>*, 4> lists_of_wish() noexcept {
+            return {&wish.input_parts.counts, &wish.input_parts.displacements,
+                    &wish.output_parts.counts, &wish.output_parts.displacements};
         }
         [[nodiscard]] bool has_buffers_of(const Wish& other) const noexcept {
             return other.input == wish.input && other.output == wish.output;
@@ -91,7 +123,10 @@ private:
         entry.is_known = false;
         entry.prepared = {collective_call(member, wish), nullptr};
         entry.wish = wish;
-        entry.is_known = !wish.is_vector;
+        if (wish.is_vector) {
+            entry.keep_lists();
+        }
+        entry.is_known = true;
     }
 
     static constexpr std::size_t entry_count = 8;

@@ -31,6 +31,14 @@ struct Side {
         return reinterpret_cast<std::uintptr_t>(buffer) + offsets[part];
     }
     [[nodiscard]] std::uintptr_t end(std::size_t part) const { return begin(part) + lengths[part]; }
+    /// Bytes from the beginning of the buffer to the end of the part that ends last.
+    [[nodiscard]] std::size_t reach() const {
+        std::size_t bytes = 0;
+        for (std::size_t part = 0; part < part_count; ++part) {
+            bytes = std::max(bytes, offsets[part] + lengths[part]);
+        }
+        return bytes;
+    }
     [[nodiscard]] std::size_t longest() const {
         return part_count == 0 ? 0 : *std::max_element(lengths, lengths + part_count);
     }
@@ -247,6 +255,8 @@ Call vector_call(Rank rank, int size, const Wish& wish) {
     call.operands.input_layout = {in.offsets, in.lengths};
     call.operands.output_layout = {out.offsets, out.lengths};
     call.operands.bytes = longest;
+    call.input_bytes = in.reach();
+    call.output_bytes = out.reach();
     return call;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -107,6 +108,55 @@ TEST(RepeatedCall, WrongBuffersAreStillRefused) {
         expect_invalid(
             [&] { auto request = team.iallreduce(std::span<const int>(part(1)), part(4)); });
         team.allreduce(std::span<const int>(part(0)), part(8));
+    });
+}
+
+using Counts = std::vector<std::size_t>;
+
+TEST(RepeatedCall, ListsThatChangeBetweenCalls) {
+    threads(2, [](Team& team) {
+        const auto own = static_cast<std::size_t>(team.rank());
+        Counts counts{1, 2};
+        Counts places{2, 0};
+        for (int round = 0; round < 12; ++round) {
+            // In the same memory, some calls in a row alike.
+            counts = round / 3 % 2 == 0 ? Counts{1, 2} : Counts{2, 1};
+            places = round / 6 % 2 == 0 ? Counts{2, 0} : Counts{0, 3};
+            const std::vector<int> in(counts[own], 10 * round + team.rank());
+            std::vector<int> out(5, -1);
+            team.allgatherv(std::span<const int>(in), std::span(out), {counts, places});
+            std::vector<int> wanted(5, -1);
+            for (std::size_t rank = 0; rank < 2; ++rank) {
+                std::fill_n(wanted.begin() + static_cast<std::ptrdiff_t>(places[rank]),
+                            counts[rank], 10 * round + static_cast<int>(rank));
+            }
+            EXPECT_EQ(out, wanted) << "round " << round;
+        }
+    });
+}
+
+TEST(RepeatedCall, WrongPartsAreStillRefused) {
+    threads(1, [](Team& team) {
+        std::vector<int> data(20);
+        const Counts count{6};
+        const Counts place{2};
+        const auto input = [&](std::size_t from) {
+            return std::span<const int>(data).subspan(from, 6);
+        };
+        const auto output = [&](std::size_t from, std::size_t length) {
+            return std::span(data).subspan(from, length);
+        };
+        team.allgatherv(input(0), output(8, 8), {count, place});
+        team.allgatherv(input(2), output(8, 8), {count, place}); // Up to the output.
+        team.allgatherv(input(4), output(8, 8), {count, place}); // Up to the part.
+        expect_invalid([&] { team.allgatherv(input(5), output(8, 8), {count, place}); });
+        expect_invalid([&] { team.allgatherv(input(0), output(4, 7), {count, place}); });
+        expect_invalid([&] { team.allgatherv(input(0), output(3, 8), {count, place}); });
+        expect_invalid([&] { team.allgatherv(input(0), output(8, 8), {count, Counts{3}}); });
+        expect_invalid([&] { team.allgatherv(input(0), output(8, 8), {Counts{7}, place}); });
+        const std::span<int> nothing(static_cast<int*>(nullptr), 8);
+        expect_invalid([&] { team.allgatherv(input(0), nothing, {count, place}); });
+        team.allgatherv(input(0), output(8, 8), {count, place});
     });
 }
 
