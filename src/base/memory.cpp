@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory.hpp"
 
+#include "base/cache_line.hpp"
+
 #include <corymb/error.hpp>
 
 #include <bit>
@@ -52,6 +54,13 @@ void make_present(void* place, std::size_t bytes) noexcept {
     static_cast<void>(place);
     static_cast<void>(bytes);
 #endif
+}
+
+void bring_near(const void* place, std::size_t bytes) noexcept {
+    const auto* const begin = static_cast<const std::byte*>(place);
+    for (std::size_t at = 0; at < bytes; at += cache_line_bytes) {
+        __builtin_prefetch(begin + at);
+    }
 }
 
 HeapMemory::~HeapMemory() {

@@ -43,6 +43,8 @@ public:
 /// microseconds when it is first touched. Where the kernel cannot do that (before Linux 5.14) they
 /// come as they are touched.
 void make_present(void* place, std::size_t bytes) noexcept;
+/// Asks for what is present to come into this core's caches, as far as it fits.
+void bring_near(const void* place, std::size_t bytes) noexcept;
 
 /// For destructors: `change()` with the lock held. When the lock cannot be had, somebody is
 /// stopped who has it: nothing is changed, and those who wait for the change notice its lack.

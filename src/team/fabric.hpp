@@ -204,7 +204,9 @@ private:
         if constexpr (!requires { Env::cell_ring_slots; }) {
             // Else the first lap takes many times as long as those that follow, and who compares
             // then, compares that.
-            make_present(&ring, CellRing<Env>::bytes(ring.slots()));
+            const std::size_t bytes = CellRing<Env>::bytes(ring.slots());
+            make_present(&ring, bytes);
+            bring_near(&ring, bytes);
         }
         return ring;
     }
