@@ -20,7 +20,7 @@ void copy_past_caches(void* to, const void* from, std::size_t count) noexcept;
 class Handover {
 public:
     /// Shorter copies are made as ever.
-    static constexpr std::size_t least_bytes = 4096;
+    static constexpr std::size_t least_bytes = 2048;
 
     /// A release store that follows comes after all of it.
     void copy(void* to, const void* from, std::size_t count) noexcept {
