@@ -2,6 +2,7 @@
 #include "choice.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace corymb::mpi {
 
@@ -10,10 +11,13 @@ namespace {
 /// The MPI gets what it does in less than 97 % of corymb's time.
 constexpr std::uint64_t part_of_hundred = 97;
 
-std::uint64_t median(std::vector<std::int64_t>& times) {
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(*middle, 1));
+/// Of the shorter three quarters: the others have met something else. The median would not do, for
+/// ranks that follow each other closely wait in some calls and find all there in others.
+std::uint64_t mean(std::vector<std::int64_t>& times) {
+    const auto rest = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 3 / 4);
+    std::nth_element(times.begin(), rest, times.end());
+    const std::int64_t sum = std::accumulate(times.begin(), rest, std::int64_t{0});
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(sum / (rest - times.begin()), 1));
 }
 
 } // namespace
@@ -27,7 +31,7 @@ void Trial::add(std::int64_t ns) noexcept {
 
 Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
     // Of a rooted operation the rank that takes longest says how many go through in a second.
-    const std::array<std::uint64_t, 2> mine{median(corymb_ns_), median(mpi_ns_)};
+    const std::array<std::uint64_t, 2> mine{mean(corymb_ns_), mean(mpi_ns_)};
     std::array<std::uint64_t, 2> longest{};
     const Host& mpi = host();
     if (mpi.Allreduce(mine.data(), longest.data(), 2, mpi.type_uint64, mpi.op_max, comm) !=
@@ -47,11 +51,13 @@ void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slo
     constexpr std::uint64_t long_message = 4096;
     constexpr int most_growth = 12;
     // An MPI may need some dozens of calls of its own before it is at its best, above all where it
-    // touches fresh memory, so corymb is doubted soon. Once the MPI has won, every call of corymb's
-    // is a loss.
+    // touches fresh memory, so corymb is doubted soon; but later where calls are so short that some
+    // dozens of them take no longer than a trial. Once the MPI has won, every call of corymb's is a
+    // loss.
     const bool is_corymb = winner == Verdict::corymb;
-    const std::uint64_t close = !is_corymb ? 2 : bytes < long_message ? 4 : 8;
-    const std::uint32_t first = is_corymb ? 64 : 512;
+    const bool is_long = bytes >= long_message;
+    const std::uint64_t close = !is_corymb ? 2 : is_long ? 8 : 4;
+    const std::uint32_t first = is_corymb && is_long ? 64 : 512;
     const int growth = std::min(is_corymb ? trials_ : 3 * trials_, most_growth);
     calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
     ++trials_;

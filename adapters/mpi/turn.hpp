@@ -61,8 +61,10 @@ public:
         if (verdict == Verdict::corymb) [[likely]] {
             return finish(static_cast<corymb_status>(run()), bytes);
         }
-        return verdict == Verdict::mpi ? pass_on(Reason::slower, bytes)
-                                       : attempt(bytes, Below(run));
+        if (verdict == Verdict::open) {
+            return attempt(bytes, Below(run));
+        }
+        return group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
     }
 
 private:

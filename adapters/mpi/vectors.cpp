@@ -60,11 +60,27 @@ bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
     return count >= 0 && type != host().type_null;
 }
 
+/// Of all ranks; -1: one is negative, or they are too many.
+MPI_Count sum_of(Counts counts, int size) noexcept {
+    MPI_Count sum = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        if (counts[rank] < 0 || __builtin_add_overflow(sum, counts[rank], &sum)) {
+            return -1;
+        }
+    }
+    return sum;
+}
+
+Described part_at(const void* buffer, MPI_Aint offset, MPI_Count count,
+                  MPI_Datatype type) noexcept {
+    const auto* const begin = static_cast<const std::byte*>(buffer);
+    return {begin == nullptr ? nullptr : begin + offset, count, type};
+}
+
 Described part_of(int rank, const void* buffer, const ProgramParts& parts,
                   MPI_Datatype type) noexcept {
     const ProgramPart& part = parts[static_cast<std::size_t>(rank)];
-    const auto* const begin = static_cast<const std::byte*>(buffer);
-    return {begin == nullptr ? nullptr : begin + part.offset, part.elements, type};
+    return part_at(buffer, part.offset, part.elements, type);
 }
 
 /// `count` is that of this rank's own part where a buffer has but one.
@@ -185,18 +201,22 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
         return turn.pass_on(Reason::no_team);
     }
     const bool in_place = in == MPI_IN_PLACE;
-    const auto parts = parts_of(turn.size(), out_counts, out_places, out_type);
-    if (parts.empty() || (!in_place && !is_valid(in_count, in_type))) {
+    const bool has_parts = out_counts.exists() && out_places.exists();
+    const MPI_Count all = has_parts ? sum_of(out_counts, turn.size()) : -1;
+    if (!is_valid(all, out_type) || (!in_place && !is_valid(in_count, in_type))) {
         return turn.pass_on(Reason::arguments);
     }
-    if (is_aliased({in, in_count, in_type}, part_of(turn.rank(), out, parts, out_type))) {
+    const Layout out_layout = layout_of(out_type);
+    const Described own = part_at(out, out_places[turn.rank()] * out_layout.extent,
+                                  out_counts[turn.rank()], out_type);
+    if (is_aliased({in, in_count, in_type}, own)) {
         return turn.refuse_aliased();
     }
-    const Layout layout = in_place ? Layout{} : layout_of(in_type);
-    const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
-    // All ranks know all lengths.
-    return turn.take(bytes_of(parts), [&] {
-        Work work = vector_work(CORYMB_ALLGATHER, bytes);
+    // All ranks know all lengths. Where they lie matters only if corymb does it.
+    return turn.take(bytes_of(all, out_layout), [&] {
+        const Layout layout = in_place ? Layout{} : layout_of(in_type);
+        const ProgramParts parts = parts_of(turn.size(), out_counts, out_places, out_type);
+        Work work = vector_work(CORYMB_ALLGATHER, bytes_of(in_place ? 0 : in_count, layout));
         work.write_parts(out, parts);
         if (in_place) {
             work.input = CORYMB_IN_PLACE;
