@@ -44,6 +44,8 @@ public:
     /// There is room.
     void push_back(const T& entry) noexcept { data()[size_++] = entry; }
 
+    void clear() noexcept { size_ = 0; }
+
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] T* data() noexcept {

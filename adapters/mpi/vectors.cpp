@@ -11,37 +11,40 @@ namespace corymb::mpi {
 
 namespace {
 
-/// The parts of a buffer as a program's lists have them; empty when MPI would refuse them.
-ProgramParts parts_of(int size, Counts counts, Displacements places, MPI_Datatype type) {
-    ProgramParts parts;
+/// Takes down the parts of a buffer as a program's lists have them; none when MPI would refuse
+/// them.
+void take_down(ProgramParts& parts, int size, Counts counts, Displacements places,
+               MPI_Datatype type) {
     if (!counts.exists() || !places.exists() || type == host().type_null) {
-        return parts;
+        return;
     }
-    parts.reserve(static_cast<std::size_t>(size));
-    const Layout layout = layout_of(type);
+    parts.layout = layout_of(type);
+    parts.list.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
         if (counts[rank] < 0) {
-            return {};
+            parts.list.clear();
+            return;
         }
-        parts.push_back({places[rank] * layout.extent, counts[rank], layout});
+        parts.list.push_back({places[rank] * parts.layout.extent, counts[rank], &parts.layout});
     }
-    return parts;
 }
 
 /// The same of alltoallw, whose places are bytes.
-ProgramParts parts_of(int size, Counts counts, Displacements places, const MPI_Datatype* types) {
-    ProgramParts parts;
+void take_down(ProgramParts& parts, int size, Counts counts, Displacements places,
+               const MPI_Datatype* types) {
     if (!counts.exists() || !places.exists() || types == nullptr) {
-        return parts;
+        return;
     }
-    parts.reserve(static_cast<std::size_t>(size));
+    parts.layouts.reserve(static_cast<std::size_t>(size));
+    parts.list.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
         if (counts[rank] < 0 || types[rank] == host().type_null) {
-            return {};
+            parts.list.clear();
+            return;
         }
-        parts.push_back({places[rank], counts[rank], layout_of(types[rank])});
+        parts.layouts.push_back(layout_of(types[rank]));
+        parts.list.push_back({places[rank], counts[rank], parts.layouts.end() - 1});
     }
-    return parts;
 }
 
 std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
@@ -50,8 +53,8 @@ std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
 
 std::uint64_t bytes_of(const ProgramParts& parts) noexcept {
     std::uint64_t bytes = 0;
-    for (const ProgramPart& part : parts) {
-        bytes += bytes_of(part.elements, part.layout);
+    for (const ProgramPart& part : parts.list) {
+        bytes += bytes_of(part.elements, *part.layout);
     }
     return bytes;
 }
@@ -79,7 +82,7 @@ Described part_at(const void* buffer, MPI_Aint offset, MPI_Count count,
 
 Described part_of(int rank, const void* buffer, const ProgramParts& parts,
                   MPI_Datatype type) noexcept {
-    const ProgramPart& part = parts[static_cast<std::size_t>(rank)];
+    const ProgramPart& part = parts.list[static_cast<std::size_t>(rank)];
     return part_at(buffer, part.offset, part.elements, type);
 }
 
@@ -94,7 +97,7 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
 int exchange(Turn& turn, const ProgramParts& in_parts, const void* in,
              const ProgramParts& out_parts, void* out) {
     const bool in_place = in == MPI_IN_PLACE;
-    if (out_parts.empty() || (!in_place && in_parts.empty())) {
+    if (out_parts.list.empty() || (!in_place && in_parts.list.empty())) {
         return turn.pass_on(Reason::arguments);
     }
     const auto bytes = static_cast<MPI_Count>(bytes_of(out_parts));
@@ -125,10 +128,10 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     const bool in_place = in == MPI_IN_PLACE;
     ProgramParts parts;
     if (is_root) {
-        parts = parts_of(turn.size(), out_counts, out_places, out_type);
+        take_down(parts, turn.size(), out_counts, out_places, out_type);
     }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
-        (!in_place && !is_valid(in_count, in_type)) || (is_root && parts.empty())) {
+        (!in_place && !is_valid(in_count, in_type)) || (is_root && parts.list.empty())) {
         return turn.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased({in, in_count, in_type}, part_of(root, out, parts, out_type))) {
@@ -165,10 +168,10 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
     const bool in_place = out == MPI_IN_PLACE;
     ProgramParts parts;
     if (is_root) {
-        parts = parts_of(turn.size(), in_counts, in_places, in_type);
+        take_down(parts, turn.size(), in_counts, in_places, in_type);
     }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
-        (!in_place && !is_valid(out_count, out_type)) || (is_root && parts.empty())) {
+        (!in_place && !is_valid(out_count, out_type)) || (is_root && parts.list.empty())) {
         return turn.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased(part_of(root, in, parts, in_type), {out, out_count, out_type})) {
@@ -215,7 +218,8 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
     // All ranks know all lengths. Where they lie matters only if corymb does it.
     return turn.take(bytes_of(all, out_layout), [&] {
         const Layout layout = in_place ? Layout{} : layout_of(in_type);
-        const ProgramParts parts = parts_of(turn.size(), out_counts, out_places, out_type);
+        ProgramParts parts;
+        take_down(parts, turn.size(), out_counts, out_places, out_type);
         Work work = vector_work(CORYMB_ALLGATHER, bytes_of(in_place ? 0 : in_count, layout));
         work.write_parts(out, parts);
         if (in_place) {
@@ -237,10 +241,11 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
     }
     ProgramParts in_parts;
     if (in != MPI_IN_PLACE) {
-        in_parts = parts_of(turn.size(), in_counts, in_places, in_type);
+        take_down(in_parts, turn.size(), in_counts, in_places, in_type);
     }
-    return exchange(turn, in_parts, in, parts_of(turn.size(), out_counts, out_places, out_type),
-                    out);
+    ProgramParts out_parts;
+    take_down(out_parts, turn.size(), out_counts, out_places, out_type);
+    return exchange(turn, in_parts, in, out_parts, out);
 }
 
 int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
@@ -252,10 +257,11 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
     }
     ProgramParts in_parts;
     if (in != MPI_IN_PLACE) {
-        in_parts = parts_of(turn.size(), in_counts, in_places, in_types);
+        take_down(in_parts, turn.size(), in_counts, in_places, in_types);
     }
-    return exchange(turn, in_parts, in, parts_of(turn.size(), out_counts, out_places, out_types),
-                    out);
+    ProgramParts out_parts;
+    take_down(out_parts, turn.size(), out_counts, out_places, out_types);
+    return exchange(turn, in_parts, in, out_parts, out);
 }
 
 } // namespace corymb::mpi

@@ -24,11 +24,11 @@ std::byte* element(std::byte* buffer, MPI_Count index, const Layout& layout) noe
 
 /// Parts of which one begins before another ends. The standard forbids programs to have them
 /// written to, but every MPI puts up with it, and only this rank knows where its parts lie.
-bool overlap(const ProgramParts& parts) {
+bool overlap(const Few<ProgramPart, few_ranks>& parts) {
     using Span = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
     const auto span_of = [](const ProgramPart& part) -> Span {
         return {part.offset,
-                part.offset + static_cast<MPI_Aint>(part.elements) * part.layout.extent};
+                part.offset + static_cast<MPI_Aint>(part.elements) * part.layout->extent};
     };
     Span last{std::numeric_limits<MPI_Aint>::min(), std::numeric_limits<MPI_Aint>::min()};
     const bool lie_in_order = std::ranges::all_of(parts, [&](const ProgramPart& part) {
@@ -102,9 +102,9 @@ void Work::do_not_store() noexcept {
 
 /// Where the parts of a buffer lie in it, or in a copy that begins with the first one.
 PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                     const ProgramParts& parts, bool must_copy, bool is_read) {
+                     const Few<ProgramPart, few_ranks>& parts, bool must_copy, bool is_read) {
     const bool is_dense = std::ranges::all_of(
-        parts, [](const ProgramPart& part) { return part.elements == 0 || part.layout.is_dense; });
+        parts, [](const ProgramPart& part) { return part.elements == 0 || part.layout->is_dense; });
     PartList list;
     list.counts.reserve(parts.size());
     list.displacements.reserve(parts.size());
@@ -115,12 +115,12 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     base = buffer + lowest;
     std::size_t at = 0;
     for (const ProgramPart& part : parts) {
-        const std::size_t bytes = data_bytes(part.elements, part.layout);
+        const std::size_t bytes = data_bytes(part.elements, *part.layout);
         list.counts.push_back(bytes);
         if (is_dense && !must_copy) {
             list.displacements.push_back(static_cast<std::size_t>(part.offset - lowest));
         } else {
-            add(copy, {buffer + part.offset, part.elements, part.layout, at, is_read, !is_read});
+            add(copy, {buffer + part.offset, part.elements, *part.layout, at, is_read, !is_read});
             list.displacements.push_back(at);
         }
         at += bytes;
@@ -130,14 +130,14 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
 
 void Work::read_parts(const void* buffer, const ProgramParts& parts, bool must_copy) {
     std::byte* base = nullptr;
-    in_parts = place(source_, base, bytes_at(buffer), parts, must_copy, true);
+    in_parts = place(source_, base, bytes_at(buffer), parts.list, must_copy, true);
     input = base;
     is_vector = true;
 }
 
 void Work::write_parts(void* buffer, const ProgramParts& parts) {
     std::byte* base = nullptr;
-    out_parts = place(target_, base, bytes_at(buffer), parts, overlap(parts), false);
+    out_parts = place(target_, base, bytes_at(buffer), parts.list, overlap(parts.list), false);
     output = base;
     is_vector = true;
 }
@@ -145,8 +145,9 @@ void Work::write_parts(void* buffer, const ProgramParts& parts) {
 void Work::read_part_from_output(void* buffer, const ProgramParts& parts, int part) {
     const auto index = static_cast<std::size_t>(part);
     if (target_ != nullptr) {
-        add(target_, {bytes_at(buffer) + parts[index].offset, parts[index].elements,
-                      parts[index].layout, out_parts.displacements[index], true, false});
+        const ProgramPart& own = parts.list[index];
+        add(target_, {bytes_at(buffer) + own.offset, own.elements, *own.layout,
+                      out_parts.displacements[index], true, false});
     }
 }
 

@@ -24,13 +24,24 @@ struct PartList {
     Few<std::size_t, few_ranks> displacements;
 };
 
-/// The parts of a buffer as the program gives them.
+/// A part of a buffer as the program gives it.
 struct ProgramPart {
     MPI_Aint offset; ///< In bytes.
     MPI_Count elements;
-    Layout layout;
+    const Layout* layout;
 };
-using ProgramParts = Few<ProgramPart, few_ranks>;
+
+/// All of them, and what they refer to.
+struct ProgramParts {
+    ProgramParts() noexcept = default;
+    ProgramParts(const ProgramParts&) = delete;
+    ProgramParts& operator=(const ProgramParts&) = delete;
+    ~ProgramParts() = default;
+
+    Few<ProgramPart, few_ranks> list; ///< By rank; empty when MPI would refuse them.
+    Layout layout;                    ///< Of all, or
+    Few<Layout, few_ranks> layouts;   ///< of each.
+};
 
 class Work {
 public:
@@ -126,7 +137,7 @@ private:
     static void copy_piece_in(const Piece& piece, std::byte* to);
     static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                   const ProgramParts& parts, bool must_copy, bool is_read);
+                   const Few<ProgramPart, few_ranks>& parts, bool must_copy, bool is_read);
     void copy_in();
     void copy_out() noexcept;
 

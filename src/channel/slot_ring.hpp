@@ -142,6 +142,9 @@ public:
         return true;
     }
 
+    /// Of the ring.
+    [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
+
     /// Takes the credit out of a word that the opposite receiver saw.
     void accept_credit(std::uint64_t word) noexcept {
         const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 32) -
@@ -222,6 +225,8 @@ public:
     }
 
     [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
+    /// Of the ring.
+    [[nodiscard]] std::uint64_t slots() const noexcept { return ring_->slots(); }
 
 private:
     Ring* ring_ = nullptr;

@@ -2,6 +2,7 @@
 // The default plans of a team: made by the planner on this machine's model.
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
+#include "team/addresses.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/machine.hpp>
@@ -39,22 +40,34 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
 /// relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
-/// In a call of a rooted operation with parts of any length each rank sends or receives, so that
-/// calls which follow each other overlap, unless a sender waits until its part has been copied out
-/// of its memory. The model charges single calls: the best plan without such waits is taken if it
-/// is not far behind in these. Returns its algorithm, or "best".
-std::string overlapping_algorithm(const Machine& machine, const PlanRequest& request) {
-    constexpr double far_behind = 2;
+/// The best algorithm whose messages travel as `mechanism` says, if it is not `far_behind` times as
+/// slow as the best one of all; else that of the request.
+std::string best_through(const std::string& mechanism, double far_behind, const Machine& machine,
+                         const PlanRequest& request) {
     const PlanChoice choice = make_plan(machine, request);
     std::string best = request.algorithm;
     double least = far_behind * choice.predicted;
     for (const auto& [name, predicted] : choice.portfolio) {
-        if (predicted < least && name.find("/cells-") != std::string::npos) {
+        if (predicted < least && name.find("/" + mechanism + "-") != std::string::npos) {
             best = name;
             least = predicted;
         }
     }
     return best;
+}
+
+/// For parts of any length, where each rank has a CPU and is a process. In a call of a rooted
+/// operation each rank sends or receives, so that calls which follow each other overlap, unless a
+/// sender waits until its part has been copied out of its memory; the model charges single calls.
+/// In an exchange plans by pull send what is short through cells (copied_bytes), all of it before
+/// they receive, where those by cells take turns of a few cells.
+std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request) {
+    constexpr double far_behind = 2;
+    if (is_rooted(request.op)) {
+        return best_through("cells", far_behind, machine, request);
+    }
+    const bool may_copy = request.pull && request.placement.size() <= copying_ranks_most;
+    return may_copy ? best_through("pull", far_behind, machine, request) : request.algorithm;
 }
 
 /// The model of this machine for what all processes of a team may use together, or else the calling
@@ -131,14 +144,14 @@ std::vector<bool> classes_with_a_cache(const Machine& machine, Caches found) {
 
 /// Where nothing says how fast payloads go through cells, which keeps both ends busy at once:
 /// beside the kernel's copies faster between cores with a last-level cache together, else slower if
-/// they are long (measured: 1.3 to 1.9 and down to 0.7 times). In nanoseconds, as models of this
+/// they are long (measured: 1.3 to 2.5 and down to 0.7 times). In nanoseconds, as models of this
 /// machine are.
 void assume_transfers(Machine& machine, Caches found) {
-    constexpr std::array bytes = {16 << 10, 128 << 10, 1 << 20};
+    constexpr std::array bytes = {16 << 10, 128 << 10, 512 << 10, 1 << 20};
     const std::vector<bool> has_cache = classes_with_a_cache(machine, found);
     for (std::size_t index = 0; index < machine.classes.size(); ++index) {
-        const std::array<double, 3> times =
-            has_cache[index] ? std::array{1.5, 2.0, 1.6} : std::array{1.0, 0.75, 0.75};
+        const std::array<double, bytes.size()> times =
+            has_cache[index] ? std::array{1.5, 2.2, 2.4, 1.6} : std::array{1.0, 0.75, 0.75, 0.75};
         Curve curve{static_cast<int>(index), {}, {}};
         for (std::size_t point = 0; point < times.size(); ++point) {
             curve.count.push_back(bytes[point]);
@@ -261,9 +274,8 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         request.cpus = team.usable;
         request.pull = team.pull;
         request.push = team.push;
-        if (is_any && is_rooted(need.op) && !ground.crowded &&
-            ground.machine->kernel_copy.present()) {
-            request.algorithm = overlapping_algorithm(*ground.machine, request);
+        if (is_any && !ground.crowded && ground.machine->kernel_copy.present()) {
+            request.algorithm = algorithm_for_any_length(*ground.machine, request);
         }
         Plan plan = make_plan(*ground.machine, request).plan;
         if (is_any) {

@@ -17,6 +17,10 @@ struct Activation {
     std::size_t step = 0;   ///< The first step that is not done.
     std::size_t offset = 0; ///< Bytes of that step that have gone through the cells already.
 
+    /// The number in the plan of a step that is not done.
+    [[nodiscard]] std::size_t step_of_plan() const noexcept {
+        return is_done() ? step : program->steps[step].number;
+    }
     [[nodiscard]] bool is_done() const noexcept { return step == program->steps.size(); }
 };
 

@@ -2,6 +2,8 @@
 // What ranks tell each other of their buffers, in messages of one line.
 #pragma once
 
+#include "team/caches.hpp"
+
 #include <corymb/plan.hpp>
 
 #include <cstddef>
@@ -17,9 +19,14 @@ static_assert(sizeof(Address) <= line_payload_bytes);
 
 inline constexpr std::size_t enclosed_bytes = line_payload_bytes - sizeof(Address);
 
-/// Between processes up to so many go through cells: before the kernel has begun to copy, most of
-/// them have been copied twice.
-inline constexpr std::size_t copied_bytes = std::size_t{64} << 10;
+/// Between processes, in teams of so many ranks at most since channels take memory for each two,
+/// messages of plans for any length go through cells up to so many bytes: before the kernel has
+/// begun to copy, most of a short one has been copied twice. Between cores with a cache together
+/// cells are faster until they leave that.
+inline constexpr std::size_t copying_ranks_most = 16;
+[[nodiscard]] constexpr std::size_t copied_bytes(Caches caches) noexcept {
+    return std::size_t{caches == Caches::near ? 512U : 64U} << 10;
+}
 
 /// A short message that comes along with its address.
 struct Letter {

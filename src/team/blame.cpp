@@ -122,9 +122,8 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
             missing.push_back(other);
         }
     }
-    auto failure = blame(
-        shared,
-        {rank, operation.key, queue.begun, operation.activation.step, missing, {}, timed_out});
+    const std::size_t step = operation.activation.step_of_plan();
+    auto failure = blame(shared, {rank, operation.key, queue.begun, step, missing, {}, timed_out});
     failure.text += fmt::format(", on lane {}", queue.lane->id());
     return failure;
 }
@@ -152,7 +151,7 @@ team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
     return {Errc::team_broken,
             fmt::format("{} of a team of {}: {} ended without finishing it (seen by {} in step {})",
                         what, shared.fabric.size(), names_of(shared, lost), shared.name_of(rank),
-                        first == nullptr ? 0 : first->activation.step),
+                        first == nullptr ? 0 : first->activation.step_of_plan()),
             lost};
 }
 

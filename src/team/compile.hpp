@@ -3,16 +3,28 @@
 #pragma once
 
 #include "plan/step_kind.hpp"
+#include "team/addresses.hpp"
+#include "team/closing_waits.hpp"
 #include "team/program.hpp"
+#include "team/send_ahead.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace corymb::team {
+
+/// What makes programs faster on one team or another; all ranks of a plan have the same.
+struct Shortcuts {
+    bool sends_ahead = false; ///< Before receipts that come earlier in the plan (send_ahead.hpp).
+    /// Messages by pull, of plans for any length, that go through cells.
+    std::size_t copied_bytes = team::copied_bytes(Caches::unknown);
+};
 
 template <class Env>
 class Compiler {
@@ -25,14 +37,20 @@ public:
 
     /// `number` is that of the plan within the team, `readers` are its publication_readers. Throws
     /// Errc::invalid_plan for a step that no engine can run; `plan` must have passed check_plan.
-    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers) {
+    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers,
+                         const Shortcuts& shortcuts = {}) {
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;
         ends_.clear();
         number_ = number;
-        for (const Step& step : plan.steps[static_cast<std::size_t>(rank_)]) {
+        cells_most_ = shortcuts.copied_bytes / cell_bytes;
+        are_optional_ = may_copy_short(plan) && acknowledges_one_by_one(plan);
+        const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
+        for (const std::size_t index : order_of(plan, shortcuts.sends_ahead)) {
+            const Step& step = steps[index];
             CompiledStep<Env> compiled;
+            compiled.number = static_cast<std::uint32_t>(index);
             compiled.code = opcode(step);
             compiled.fold = plan::is_folding(step.kind);
             compiled.incoming_first = step.incoming_first;
@@ -46,7 +64,8 @@ public:
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
-                compiled.copies_short = copies_short(plan, *compiled.peer, compiled.code);
+                compiled.cells = cells_of(plan, *compiled.peer, compiled.code);
+                acknowledge_lent(compiled, plan, index);
             }
             program.steps.push_back(compiled);
         }
@@ -54,6 +73,19 @@ public:
     }
 
 private:
+    std::vector<std::size_t> order_of(const Plan& plan, bool sends_ahead) {
+        if (sends_ahead) {
+            return order_with_sends_ahead(plan, rank_, [this](Rank rank) {
+                Peer<Env>& to = peer(rank);
+                connect(to, Opcode::send_cells);
+                return to.cells_out.slots();
+            });
+        }
+        std::vector<std::size_t> order(plan.steps[static_cast<std::size_t>(rank_)].size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        return order;
+    }
+
     static Opcode opcode(const Step& step) {
         if (step.via == Mechanism::exchange) {
             switch (step.kind) {
@@ -99,14 +131,38 @@ private:
     }
 
     /// Plans for parts of any length do not know which are short.
-    bool copies_short(const Plan& plan, Peer<Env>& peer, Opcode code) {
-        constexpr Rank ranks_most = 16; // Cells take memory for each two ranks, both ways.
-        if (plan.bytes_max < any_part_bytes || plan.size() > ranks_most || peer.process == 0 ||
-            (code != Opcode::post && code != Opcode::pull)) {
-            return false;
+    static bool may_copy_short(const Plan& plan) {
+        return plan.bytes_max >= any_part_bytes && plan.steps.size() <= copying_ranks_most;
+    }
+
+    /// How many cells a message by pull may take that goes through them; 0: none does.
+    std::uint32_t cells_of(const Plan& plan, Peer<Env>& peer, Opcode code) {
+        if (!may_copy_short(plan) || peer.process == 0) {
+            return 0;
         }
-        connect(peer, code == Opcode::post ? Opcode::send_cells : Opcode::receive_cells);
-        return true;
+        switch (code) {
+        case Opcode::post: connect(peer, Opcode::send_cells); return slots_of(peer.cells_out);
+        case Opcode::pull: connect(peer, Opcode::receive_cells); return slots_of(peer.cells_in);
+        default: return 0;
+        }
+    }
+
+    std::uint32_t slots_of(const auto& end) const {
+        return static_cast<std::uint32_t>(std::min<std::size_t>(end.slots(), cells_most_));
+    }
+
+    /// Makes a signal or wait that only acknowledges depend on what became of the message.
+    void acknowledge_lent(CompiledStep<Env>& compiled, const Plan& plan, std::size_t index) {
+        const bool is_wait = compiled.code == Opcode::wait;
+        if (!are_optional_ || (!is_wait && compiled.code != Opcode::signal)) {
+            return;
+        }
+        const std::size_t message = acknowledged_message(plan, rank_, index);
+        const Step& of = plan.steps[static_cast<std::size_t>(rank_)][message];
+        compiled.code = is_wait ? Opcode::wait_lent : Opcode::signal_lent;
+        compiled.to = places_of(of.to, plan.block_count);
+        compiled.from = places_of(of.from, plan.block_count);
+        compiled.cells = cells_of(plan, *compiled.peer, is_wait ? Opcode::post : Opcode::pull);
     }
 
     std::uint32_t process_of(Rank rank) {
@@ -202,6 +258,8 @@ private:
     Peers* peers_;
     // Of the program being compiled.
     std::uint64_t number_ = 0;
+    std::size_t cells_most_ = 0; ///< That a message by pull may take.
+    bool are_optional_ = false;  ///< Its signals, where what they acknowledge takes a copy along.
     std::unordered_map<Rank, PublicationEnd<Env>*> ends_;
 };
 

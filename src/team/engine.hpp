@@ -15,8 +15,10 @@
 //   follows the copy; check_plan has proved that. `offer` and `put` are the same with the roles of
 //   the buffers swapped: who receives the address writes there, and the one who offered touches
 //   the blocks again only after a signal that follows. Of parts that differ in length `post` sends
-//   a short one along with its address, and `pull` copies it out of the line. Between processes one
-//   of up to copied_bytes goes through cells after its address, which says only how long it is.
+//   a short one along with its address, and `pull` copies it out of the line. Between processes
+//   one that is short enough (copied_bytes) goes through cells after its address, which says only
+//   how long it is. What acknowledges nothing but such a message (signal_lent, wait_lent) is left
+//   out, on both sides.
 //
 //   A step whose await fails changes nothing but the bytes that went through cells, which the
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
@@ -41,6 +43,7 @@
 #include "team/activation.hpp"
 #include "team/addresses.hpp"
 #include "team/copying.hpp"
+#include "team/operand_bytes.hpp"
 #include "team/process_copies.hpp"
 #include "team/program.hpp"
 
@@ -98,13 +101,12 @@ private:
 
     bool execute(Compiled& step) {
         switch (step.code) {
-        case Opcode::signal:
-            step.peer->signal_out->signal(step.peer->signals_sent, signature_);
-            step.peer->spot->wake_if_parked(own_key_);
-            return true;
-        case Opcode::wait:
-            return step.peer->signal_in->wait(*waiter_, step.peer->signals_received, signature_,
-                                              &met_other_call_);
+        case Opcode::signal: return signal(*step.peer);
+        case Opcode::wait: return wait(*step.peer);
+        case Opcode::signal_lent:
+            return takes_copy_along(step, bytes_of(step.to).bytes) || signal(*step.peer);
+        case Opcode::wait_lent:
+            return takes_copy_along(step, bytes_of(step.from).bytes) || wait(*step.peer);
         case Opcode::raise: return raise(*step.end);
         case Opcode::observe:
             return step.end->publication->flag.wait(*waiter_, step.end->flags, signature_,
@@ -131,6 +133,16 @@ private:
         return false;
     }
 
+    bool signal(Peer<Env>& peer) {
+        peer.signal_out->signal(peer.signals_sent, signature_);
+        peer.spot->wake_if_parked(own_key_);
+        return true;
+    }
+
+    bool wait(Peer<Env>& peer) {
+        return peer.signal_in->wait(*waiter_, peer.signals_received, signature_, &met_other_call_);
+    }
+
     void copy(const Compiled& step) {
         const Address from = bytes_of(step.from);
         arrive(step, from.data, {bytes_of(step.to).data, from.bytes}, 0);
@@ -140,42 +152,7 @@ private:
     // ------------------------------------------------------------------------------------
 
     Address bytes_of(const Places& places) const noexcept {
-        switch (places.buffer) {
-        case Buffer::input: return address(operands_->input, operands_->input_layout, places);
-        case Buffer::output: return address(operands_->output, operands_->output_layout, places);
-        case Buffer::scratch: break;
-        }
-        return address(operands_->scratch, operands_->scratch_layout, places);
-    }
-
-    /// Whole parts that follow each other are one stretch of bytes (Layout).
-    Address address(const std::byte* buffer, const Layout& layout,
-                    const Places& places) const noexcept {
-        if (layout.lengths == nullptr) [[likely]] {
-            if (places.is_one_part) [[likely]] {
-                return {buffer, operands_->bytes};
-            }
-            const std::size_t bytes = operands_->bytes;
-            const std::size_t block = operands_->block_bytes;
-            const std::size_t begin =
-                places.first_part * bytes + std::min(bytes, places.first_block * block);
-            const std::size_t end =
-                places.end_part * bytes + std::min(bytes, places.end_block * block);
-            return {buffer + begin, end - begin};
-        }
-        const std::size_t part = places.first_part;
-        const std::size_t bytes = layout.lengths[part];
-        const std::size_t elements = bytes / operands_->element_bytes;
-        const std::size_t block =
-            (elements + block_count_ - 1) / block_count_ * operands_->element_bytes;
-        const std::size_t begin = std::min(bytes, places.first_block * block);
-        if (places.end_part > part) {
-            const std::size_t last = places.end_part - 1;
-            const std::size_t end = layout.offsets[last] + layout.lengths[last];
-            return {buffer + layout.offsets[part] + begin, end - layout.offsets[part] - begin};
-        }
-        const std::size_t end = std::min(bytes, places.end_block * block);
-        return {buffer + layout.offsets[part] + begin, end - begin};
+        return team::bytes_of(*operands_, places, block_count_);
     }
 
     /// Puts what arrived for `step` into `to`, which lies `offset` bytes into the step's
@@ -334,7 +311,7 @@ private:
 
     bool post(Compiled& step) {
         const Address what = bytes_of(step.from);
-        if (operands_->has_layouts() && what.bytes <= enclosed_bytes) [[unlikely]] {
+        if (is_enclosed(what.bytes)) [[unlikely]] {
             return post_enclosed(*step.peer, what);
         }
         if (goes_through_cells(step, what.bytes)) [[unlikely]] {
@@ -350,11 +327,18 @@ private:
         return send_message(peer, &letter, sizeof what + what.bytes);
     }
 
-    /// Whether post and pull leave the kernel alone. The ring has room for all of it: the plan has
-    /// the peer acknowledge each such message, so that none is before this one.
+    [[nodiscard]] bool is_enclosed(std::size_t bytes) const noexcept {
+        return operands_->has_layouts() && bytes <= enclosed_bytes;
+    }
+
+    /// Whether post and pull leave the kernel alone. The ring has room for all of it when the peer
+    /// has come to this operation: of those before it nothing is left then.
     [[nodiscard]] bool goes_through_cells(const Compiled& step, std::size_t bytes) const noexcept {
-        return step.copies_short && bytes <= copied_bytes &&
-               (bytes + cell_length() - 1) / cell_length() <= plan::cell_ring_slots_least;
+        return step.cells != 0 && (bytes + cell_length() - 1) / cell_length() <= step.cells;
+    }
+
+    [[nodiscard]] bool takes_copy_along(const Compiled& step, std::size_t bytes) const noexcept {
+        return is_enclosed(bytes) || goes_through_cells(step, bytes);
     }
 
     /// The address first, without data. From then on offset_ is one more than the bytes in cells.
@@ -417,7 +401,7 @@ private:
 
     bool pull(const Compiled& step) {
         const Address to = bytes_of(step.to);
-        if (operands_->has_layouts() && to.bytes <= enclosed_bytes) [[unlikely]] {
+        if (is_enclosed(to.bytes)) [[unlikely]] {
             return pull_enclosed(step, to);
         }
         if (goes_through_cells(step, to.bytes)) [[unlikely]] {

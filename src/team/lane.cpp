@@ -6,7 +6,9 @@ namespace corymb::detail {
 LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
                                   const team::Readers& readers) {
     auto fabric = shared_->lane(lane_);
-    return team::Compiler<team::Env>(fabric, rank_, peers_).compile(plan, number, readers);
+    const auto caches = shared_->company ? shared_->company->caches : team::Caches::unknown;
+    return team::Compiler<team::Env>(fabric, rank_, peers_)
+        .compile(plan, number, readers, {true, team::copied_bytes(caches)});
 }
 
 LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {

@@ -5,15 +5,12 @@
 
 #include "channel/env.hpp"
 #include "channel/slot_ring.hpp"
+#include "team/caches.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace corymb::team {
-
-/// What is known of the caches of neighbouring ranks: some are far from each other, or none that
-/// were timed.
-enum class Caches : std::uint32_t { unknown, near, far };
 
 /// What two processes share for it.
 struct LineProbe {

@@ -96,7 +96,7 @@ void Member::execute(Program& program, team::Operands& operands, const team::Pla
     ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
     team::Activation<team::Env> activation{&program, &operands};
     if (!run_to_end(activation)) [[unlikely]] {
-        fail(key, activation.step);
+        fail(key, activation.step_of_plan());
     }
     end();
 }

@@ -51,6 +51,8 @@ struct PublicationEnd {
 enum class Opcode : std::uint8_t {
     signal,
     wait,
+    signal_lent, ///< Only if the message that it acknowledges has not taken a copy along.
+    wait_lent,
     send_line,
     receive_line,
     send_cells,
@@ -98,9 +100,11 @@ struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
-    /// Of post and pull: up to `copied_bytes` go through cells.
-    bool copies_short = false;
-    Rank awaited = -1; ///< The rank that the step names.
+    /// Of post and pull, and of what acknowledges them: messages that fit so many cells go through
+    /// them.
+    std::uint32_t cells = 0;
+    std::uint32_t number = 0; ///< In the plan.
+    Rank awaited = -1;        ///< The rank that the step names.
     Places to{};
     Places from{};
     Peer<Env>* peer = nullptr;

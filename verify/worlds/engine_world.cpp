@@ -56,8 +56,9 @@ enum class Short : std::uint8_t { lies_there, encloses, in_cells };
 template <class Waiter>
 class EngineInstance final : public Instance {
 public:
-    EngineInstance(const Plan& plan, std::uint64_t operations, Short how)
-        : plan_(plan), operations_(operations), how_(how),
+    EngineInstance(const Plan& plan, std::uint64_t operations, Short how,
+                   const corymb::team::Shortcuts& shortcuts)
+        : plan_(plan), operations_(operations), how_(how), shortcuts_(shortcuts),
           fabric_(corymb::Arena(memory_), plan.size()),
           readers_(corymb::team::publication_readers(plan)) {
         for (Rank rank = 0; how == Short::in_cells && rank < plan.size(); ++rank) {
@@ -84,7 +85,7 @@ private:
             : rank(static_cast<std::size_t>(own)),
               waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter, own),
               program(corymb::team::Compiler<ExplorerEnv>(world.fabric_, own, peers)
-                          .compile(world.plan_, 0, world.readers_)),
+                          .compile(world.plan_, 0, world.readers_, world.shortcuts_)),
               input(world.plan_.block_count), output(world.plan_.block_count),
               scratch(world.plan_.scratch_blocks), letters(world.operations_) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
@@ -161,6 +162,7 @@ private:
     const Plan& plan_;
     std::uint64_t operations_;
     Short how_;
+    corymb::team::Shortcuts shortcuts_;
     corymb::HeapMemory memory_;
     corymb::team::Fabric<ExplorerEnv> fabric_;
     corymb::team::Readers readers_;
@@ -169,14 +171,16 @@ private:
 
 template <class Waiter = AwaitWaiter>
 World runs(const std::string& what, Plan plan, std::uint64_t operations,
-           const Options& options = {}, Short how = Short::lies_there) {
+           const Options& options = {}, Short how = Short::lies_there,
+           const corymb::team::Shortcuts& shortcuts = {}) {
     const int ranks = plan.size();
     const std::string name = "engine: " + std::string(corymb::to_string(plan.op)) + " " + what +
                              ", " + std::to_string(ranks) + " ranks, " +
                              std::to_string(operations) + (operations == 1 ? " time" : " times");
     const auto shared = std::make_shared<const Plan>(std::move(plan));
-    Program program{ranks, [shared, operations, how] {
-                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations, how);
+    Program program{ranks, [shared, operations, how, shortcuts] {
+                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations, how,
+                                                                        shortcuts);
                     }};
     return {name, std::move(program), options};
 }
@@ -226,6 +230,25 @@ Plan without(Plan plan, std::size_t rank, StepKind kind) {
     return plan;
 }
 
+std::vector<World> seeded_bugs() {
+    using enum Mechanism;
+    return {
+        must_fail(runs("by dissemination without a wait",
+                       without(dissemination(3), 1, StepKind::wait), 1)),
+        must_fail(runs("by pull without an acknowledgement",
+                       without(star_broadcast(2, 0, 8, pull), 0, StepKind::wait), 2)),
+        must_fail(runs("by put and fold without an acknowledgement",
+                       without(halves_reduce(16, true), 0, StepKind::wait), 2)),
+        must_fail(runs("by published address without an acknowledgement",
+                       without(shared_broadcast(3, 0, 8, pull), 0, StepKind::wait), 2)),
+        must_fail(runs("over lines, release is relaxed", star_broadcast(2, 0, 8, line), 1),
+                  Fault::release_is_relaxed),
+        must_fail(runs<ParkingWaiter<0>>("by dissemination, parking without light fence",
+                                         dissemination(2), 1),
+                  Fault::no_light_fence),
+    };
+}
+
 std::vector<World> all_worlds() {
     using enum Mechanism;
     constexpr std::uint64_t any = corymb::any_part_bytes;
@@ -254,9 +277,18 @@ std::vector<World> all_worlds() {
         runs("with the address, slots used again", star_broadcast(2, 0, 8, pull), 10, {},
              Short::encloses),
         runs("by chain with the address", chain_reduce(3, 8, pull), 2, {}, Short::encloses),
+        runs("with the address, not acknowledged", star_broadcast(3, 0, any, pull), 2, {},
+             Short::encloses),
+        runs("with the address, not acknowledged, slots used again",
+             star_broadcast(2, 0, any, pull), 40, {}, Short::encloses),
         runs("in a cell, slots used again", star_broadcast(2, 0, any, pull), 20, {},
              Short::in_cells),
         runs("by chain in a cell", chain_reduce(3, any, pull), 2, {}, Short::in_cells),
+        runs("in turns over cells", allreduce_in_turns(), 2),
+        runs("over cells, sent ahead", allreduce_in_turns(), 4, {}, Short::lies_there,
+             {.sends_ahead = true}),
+        runs<ParkingWaiter<0>>("over cells, sent ahead, parking", allreduce_in_turns(), 2,
+                               unpreempted, Short::lies_there, {.sends_ahead = true}),
         runs("by put", halves_reduce(16, false), 2),
         runs("by put and fold", halves_reduce(16, true), 2),
         runs<ParkingWaiter<0>>("by put and fold, parking", halves_reduce(16, true), 1, two),
@@ -274,20 +306,10 @@ std::vector<World> all_worlds() {
         runs<ParkingWaiter<0>>("by publication, parking, credit", shared_broadcast(2, 0, 8, line),
                                9, unpreempted),
         large(runs<ParkingWaiter<1>>("by dissemination, parking", dissemination(3), 2, random)),
-        must_fail(runs("by dissemination without a wait",
-                       without(dissemination(3), 1, StepKind::wait), 1)),
-        must_fail(runs("by pull without an acknowledgement",
-                       without(star_broadcast(2, 0, 8, pull), 0, StepKind::wait), 2)),
-        must_fail(runs("by put and fold without an acknowledgement",
-                       without(halves_reduce(16, true), 0, StepKind::wait), 2)),
-        must_fail(runs("by published address without an acknowledgement",
-                       without(shared_broadcast(3, 0, 8, pull), 0, StepKind::wait), 2)),
-        must_fail(runs("over lines, release is relaxed", star_broadcast(2, 0, 8, line), 1),
-                  Fault::release_is_relaxed),
-        must_fail(runs<ParkingWaiter<0>>("by dissemination, parking without light fence",
-                                         dissemination(2), 1),
-                  Fault::no_light_fence),
     };
+    for (World& world : seeded_bugs()) {
+        worlds.push_back(std::move(world));
+    }
     for (const Rank size : {2, 3, 4}) {
         for (const Collective op : {Collective::barrier, Collective::broadcast, Collective::reduce,
                                     Collective::allreduce}) {

@@ -71,9 +71,10 @@ PartName part_of(const Plan& plan, Rank rank, Buffer buffer, Rank part) {
 
 struct Player {
     Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
-           const team::Readers& readers, const Waiter::Flag& broken)
+           const team::Readers& readers, const Waiter::Flag& broken,
+           const team::Shortcuts& shortcuts = {})
         : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
-          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers)) {
+          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers, shortcuts)) {
         const std::size_t longest = 37;
         operands.bytes = longest * sizeof(Word);
         operands.element_bytes = sizeof(Word);
@@ -148,14 +149,15 @@ struct Player {
 };
 
 /// "" when every rank ends with the right result.
-std::string run(const Plan& plan, LengthOf length, unsigned seed) {
+std::string run_once(const Plan& plan, LengthOf length, unsigned seed,
+                     const team::Shortcuts& shortcuts) {
     HeapMemory memory;
     team::Fabric<Env> fabric(Arena(memory), plan.size());
     const auto readers = team::publication_readers(plan);
     Waiter::Flag broken{};
     std::deque<Player> players;
     for (Rank rank = 0; rank < plan.size(); ++rank) {
-        players.emplace_back(plan, rank, length, fabric, readers, broken);
+        players.emplace_back(plan, rank, length, fabric, readers, broken, shortcuts);
     }
     std::mt19937 random(seed);
     const auto is_done = [](const Player& player) {
@@ -175,6 +177,12 @@ std::string run(const Plan& plan, LengthOf length, unsigned seed) {
         }
     }
     return "";
+}
+
+/// In the order of the plan, and with sends ahead.
+std::string run(const Plan& plan, LengthOf length, unsigned seed) {
+    const std::string in_order = run_once(plan, length, seed, {.sends_ahead = false});
+    return in_order.empty() ? run_once(plan, length, seed, {.sends_ahead = true}) : in_order;
 }
 
 TEST(GeneratedPlans, RunForEveryOperationAndKeepPartsOfAnyLength) {

@@ -179,4 +179,28 @@ inline Plan halves_reduce(std::uint64_t bytes, bool folds) {
     return plan;
 }
 
+/// Two ranks take turns: each combines one half, block by block, and then sends what it has.
+inline Plan allreduce_in_turns() {
+    Plan plan = empty_plan(Collective::allreduce, 2, 0, 4 * cell_bytes, 4, "turns");
+    for (const Rank rank : {0, 1}) {
+        auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+        const auto own = static_cast<std::uint32_t>(2 * rank);
+        const std::uint32_t other = 2 - own;
+        for (const std::uint32_t turn : {0U, 1U}) {
+            steps.push_back(
+                step(StepKind::send, Mechanism::cells, 1 - rank, {Buffer::input, other + turn, 1}));
+            steps.push_back(step(StepKind::fold, Mechanism::cells, 1 - rank,
+                                 {Buffer::input, own + turn, 1}, {Buffer::output, own + turn, 1}));
+            steps.back().incoming_first = rank == 1;
+        }
+        for (const std::uint32_t turn : {0U, 1U}) {
+            steps.push_back(
+                step(StepKind::send, Mechanism::cells, 1 - rank, {Buffer::output, own + turn, 1}));
+            steps.push_back(step(StepKind::recv, Mechanism::cells, 1 - rank, {},
+                                 {Buffer::output, other + turn, 1}));
+        }
+    }
+    return plan;
+}
+
 } // namespace corymb::team_test
