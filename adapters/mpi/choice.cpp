@@ -23,7 +23,7 @@ std::uint64_t mean(std::vector<std::int64_t>& times) {
 } // namespace
 
 void Trial::add(std::int64_t ns) noexcept {
-    if (calls_ >= visits / 2 * calls_each) {
+    if (calls_ >= visits / 2 * calls_each_) {
         (is_for_mpi() ? mpi_ns_ : corymb_ns_).push_back(ns);
     }
     ++calls_;
@@ -61,7 +61,7 @@ void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slo
     const int growth = std::min(is_corymb ? trials_ : 3 * trials_, most_growth);
     calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
     ++trials_;
-    calls_ = visits / 2 * calls_each;
+    calls_ = visits / 2 * calls_each_;
     corymb_ns_.clear();
     mpi_ns_.clear();
 }

@@ -22,16 +22,19 @@ enum class Verdict : std::uint8_t { open, corymb, mpi };
 /// Calls of one operation and size class while it is open which of the two is faster.
 class Trial {
 public:
+    /// Of calls of about so many bytes: of long ones few take long enough.
+    explicit Trial(std::uint64_t bytes) noexcept : calls_each_(bytes < long_bytes ? 8 : 4) {}
+
     /// The next call is the MPI's.
-    [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ / calls_each % 2 == 1; }
+    [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ / calls_each_ % 2 == 1; }
     /// Before each call; throws std::bad_alloc.
     void reserve() {
-        corymb_ns_.reserve(calls_each);
-        mpi_ns_.reserve(calls_each);
+        corymb_ns_.reserve(static_cast<std::size_t>(calls_each_));
+        mpi_ns_.reserve(static_cast<std::size_t>(calls_each_));
     }
     /// A call is over, which took this rank so long.
     void add(std::int64_t ns) noexcept;
-    [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each; }
+    [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each_; }
     /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
     /// ranks find the same.
     [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
@@ -44,12 +47,13 @@ private:
     void plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                    std::uint64_t bytes) noexcept;
 
-    static constexpr int calls_each = 8;
+    static constexpr std::uint64_t long_bytes = 65536;
     /// Two each, in turns. The first ones are not counted, in which plans are made and memory is
     /// touched: large messages of an MPI may go through fresh memory for several calls. Later
     /// trials have one each.
     static constexpr int visits = 4;
 
+    int calls_each_;
     int calls_ = 0;
     int trials_ = 0; ///< That are over.
     std::uint32_t calls_until_next_ = 0;
@@ -70,12 +74,12 @@ public:
     }
     /// The trial of what is open; throws std::bad_alloc.
     [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes) {
-        return trials_[place(operation, bytes)];
+        return trials_.try_emplace(place(operation, bytes), bytes).first->second;
     }
     /// After its trial.
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
         const std::size_t where = place(operation, bytes);
-        states_[where] = {verdict, trials_[where].calls_until_next()};
+        states_[where] = {verdict, trials_.at(where).calls_until_next()};
     }
     /// Nothing is tried.
     void give_all_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
