@@ -92,11 +92,14 @@ private:
         script_.begin_round();
         within_nodes();
         const std::size_t nodes = actors_.nodes.size();
+        std::vector<std::vector<std::pair<const Bundle, Blocks>*>> by_shift(nodes);
+        for (auto& standing : stands_) {
+            const Bundle& bundle = standing.first;
+            by_shift[(bundle.to + nodes - bundle.from) % nodes].push_back(&standing);
+        }
         for (std::size_t shift = 1; shift < nodes; ++shift) {
-            for (auto& [bundle, blocks] : stands_) {
-                if ((bundle.to + nodes - bundle.from) % nodes != shift) {
-                    continue;
-                }
+            for (auto* standing : by_shift[shift]) {
+                auto& [bundle, blocks] = *standing;
                 const Rank receiver = leader(bundle.to, bundle.lane);
                 Blocks target;
                 if (receivers(bundle).size() == 1 && is_run(senders(bundle))) {
