@@ -141,14 +141,26 @@ private:
             return 0;
         }
         switch (code) {
-        case Opcode::post: connect(peer, Opcode::send_cells); return slots_of(peer.cells_out);
-        case Opcode::pull: connect(peer, Opcode::receive_cells); return slots_of(peer.cells_in);
+        case Opcode::post:
+            connect(peer, Opcode::send_cells);
+            return share_of(peer.cells_out.slots(), plan, peer.rank, plan::is_sending);
+        case Opcode::pull:
+            connect(peer, Opcode::receive_cells);
+            return share_of(peer.cells_in.slots(), plan, peer.rank, plan::is_receiving);
         default: return 0;
         }
     }
 
-    std::uint32_t slots_of(const auto& end) const {
-        return static_cast<std::uint32_t>(std::min<std::size_t>(end.slots(), cells_most_));
+    /// Of the slots of a ring, for each of the plan's messages by pull that go one way between this
+    /// rank and a peer, so that it has room for all of them: both ends count the same ones.
+    std::uint32_t share_of(std::size_t slots, const Plan& plan, Rank peer,
+                           bool (*is_one)(StepKind)) const {
+        const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
+        const auto messages = std::ranges::count_if(steps, [&](const Step& step) {
+            return step.peer == peer && step.via == Mechanism::pull && is_one(step.kind);
+        });
+        const auto each = slots / static_cast<std::size_t>(std::max<std::ptrdiff_t>(messages, 1));
+        return static_cast<std::uint32_t>(std::min(each, cells_most_));
     }
 
     /// Makes a signal or wait that only acknowledges depend on what became of the message.
