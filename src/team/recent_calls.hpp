@@ -76,11 +76,10 @@ private:
         }
         /// The caller's lists are gone after the call.
         void keep_lists() {
-            std::vector<std::size_t> kept;
+            lists.clear(); // Programs whose lists change come here at each call.
             for (const std::span<const std::size_t>* list : lists_of_wish()) {
-                kept.insert(kept.end(), list->begin(), list->end());
+                lists.insert(lists.end(), list->begin(), list->end());
             }
-            lists = std::move(kept);
             const std::size_t* begin = lists.data();
             for (std::span<const std::size_t>* list : lists_of_wish()) {
                 *list = {begin, list->size()};
