@@ -11,7 +11,6 @@ enum class Reason : std::uint8_t {
     early,
     arguments,
     no_kernel,
-    no_order,
     no_hook,
     no_tags,
     no_translation,

@@ -29,7 +29,7 @@ struct Reducing {
     std::optional<HostKernel> by_host{}; ///< Without a kernel of corymb's.
 };
 
-Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op, bool is_scan) {
+Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op) {
     Reducing how;
     if (!turn.has_team()) {
         how.refused = Reason::no_team;
@@ -42,8 +42,6 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.may_choose = kernel->is_exact || turn.size() == 2;
     } else if (how.by_host = host_kernel_of(type, op); !how.by_host) {
         how.refused = Reason::no_kernel;
-    } else if (turn.is_on_nodes() && !how.by_host->is_commutative && !is_scan) {
-        how.refused = Reason::no_order;
     } else {
         how.bytes = static_cast<std::size_t>(how.by_host->layout.extent);
         how.type = library().type_of_bytes(how.bytes);
@@ -103,8 +101,7 @@ void set_scattered(Work& work, const Reducing& how, const void* in, void* out, M
 int on_all_ranks(corymb_collective operation, const Call& call, const void* in, void* out,
                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const bool is_scan = operation == CORYMB_SCAN || operation == CORYMB_EXSCAN;
-    const Reducing how = reducing(turn, count, type, op, is_scan);
+    const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
@@ -144,7 +141,7 @@ int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, count, type, op, false);
+    const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
@@ -169,7 +166,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, count, type, op, false);
+    const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
@@ -190,7 +187,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
 int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
-    const Reducing how = reducing(turn, 0, type, op, false);
+    const Reducing how = reducing(turn, 0, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused);
     }

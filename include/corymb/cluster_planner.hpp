@@ -24,6 +24,7 @@ struct ClusterRequest {
     /// Prove the plan, of at most 65,536 ranks. Without it there may be 1,048,576, and a plan for
     /// tens of thousands is made in seconds; the same generators are proven for fewer.
     bool proven = true;
+    bool ordered = false; ///< Combine in rank order (non-commutative operators).
 };
 
 /// What came out; times are ns in the model and simulated, not measured.

@@ -127,7 +127,7 @@ public:
     [[nodiscard]] int size() const noexcept;
 
     // Operations, arguments and errors as of Team. Errc::unsupported where there is no plan for
-    // several nodes: for operators that do not commute, other than in scans.
+    // several nodes: a source of the caller's own has none, or no scheme serves so many ranks.
 
     void barrier();
     template <class T>

@@ -96,21 +96,24 @@ void bind_cluster(nb::module_& module) {
     module.def(
         "make_cluster_plan",
         [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, int root,
-           const std::string& algorithm, bool exhaustive, bool proven) {
-            return make_cluster_plan(cluster,
-                                     request_for(op, bytes, root, algorithm, exhaustive, proven));
+           const std::string& algorithm, bool exhaustive, bool proven, bool ordered) {
+            ClusterRequest request = request_for(op, bytes, root, algorithm, exhaustive, proven);
+            request.ordered = ordered;
+            return make_cluster_plan(cluster, request);
         },
         nb::arg("cluster"), nb::arg("op"), nb::kw_only(), nb::arg("bytes") = std::uint64_t{8},
         nb::arg("root") = 0, nb::arg("algorithm") = "best", nb::arg("exhaustive") = false,
-        nb::arg("proven") = true, unlocked,
+        nb::arg("proven") = true, nb::arg("ordered") = false, unlocked,
         "Simulates schemes on the cluster and returns the fastest (or the named) plan.");
     module.def(
         "scheme_names",
-        [](const Cluster& cluster, const std::string& op, std::uint64_t bytes) {
-            return scheme_names(cluster, request_for(op, bytes, 0, "best", false, true));
+        [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, bool ordered) {
+            ClusterRequest request = request_for(op, bytes, 0, "best", false, true);
+            request.ordered = ordered;
+            return scheme_names(cluster, request);
         },
-        nb::arg("cluster"), nb::arg("op"), nb::arg("bytes") = std::uint64_t{8},
-        "Names of the schemes for an operation on a cluster.");
+        nb::arg("cluster"), nb::arg("op"), nb::arg("bytes") = std::uint64_t{8}, nb::kw_only(),
+        nb::arg("ordered") = false, "Names of the schemes for an operation on a cluster.");
     module.def(
         "simulate_cluster",
         [](const Plan& plan, const Cluster& cluster, std::uint64_t bytes, bool activities) {

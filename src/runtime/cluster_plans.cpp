@@ -63,12 +63,13 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
     const PlanNeed& need = task.need;
     const nodes::Layout& layout = task.layout;
     if ((scheme.inside == nodes::Inside::shared && !task.can_pull) ||
+        (need.ordered && !nodes::keeps_order(need.op, scheme.roles)) ||
         !nodes::applies(need.op, layout, scheme, need.bytes)) {
         return std::nullopt;
     }
     Plan plan = nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
     try {
-        check_plan(plan);
+        check_plan(plan, need.ordered);
         if (need.keeps_parts) {
             check_vector_plan(plan, layout.node_of_rank);
         }
@@ -180,11 +181,6 @@ public:
         : nodes_(options.node_of_rank), networks_(options.networks), pulls_(std::move(pulls)) {}
 
     Plan operator()(const PlanNeed& need) {
-        const bool in_order = need.op == Collective::scan || need.op == Collective::exscan;
-        if (need.ordered && !in_order) {
-            throw Error(Errc::unsupported, "plans for several nodes combine in no fixed order, "
-                                           "which this operator needs");
-        }
         if (need.alternative > 1) { // They are asked for one after the other.
             const auto place = static_cast<std::size_t>(need.alternative) - 1;
             return place < contenders_.size() ? contenders_[place] : Plan{};
@@ -194,6 +190,7 @@ public:
         ClusterRequest request;
         request.op = need.op;
         request.bytes = is_any ? typical_part_bytes : need.bytes;
+        request.ordered = need.ordered;
         request.root = is_rooted(need.op) ? need.root : 0;
         // Not all plans may do, or the search has passed by one that is better in truth.
         request.exhaustive = !can_pull || need.keeps_parts ||

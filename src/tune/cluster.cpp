@@ -63,7 +63,10 @@ public:
 
     [[nodiscard]] std::vector<Scheme> all() const {
         std::vector<Scheme> schemes = nodes::all_schemes(counts_);
-        std::erase_if(schemes, [this](const Scheme& scheme) { return !does(scheme); });
+        const auto is_left_out = [this](const Scheme& scheme) {
+            return !does(scheme) || (scheme.roles == Roles::runs && !request_.ordered);
+        };
+        std::erase_if(schemes, is_left_out);
         return schemes;
     }
 
@@ -74,7 +77,9 @@ public:
     }
 
     void search() {
-        if (request_.op != Collective::allgather && request_.op != Collective::allreduce) {
+        const bool has_many =
+            request_.op == Collective::allgather || request_.op == Collective::allreduce;
+        if (!has_many || request_.ordered) {
             try_all(); // There are few.
             return;
         }
@@ -97,7 +102,7 @@ public:
             ClusterChoice choice{plan_of(scheme), request_.bytes, tried.time, {}};
             try {
                 if (request_.proven) {
-                    check_plan(choice.plan);
+                    check_plan(choice.plan, request_.ordered);
                 }
             } catch (const Error& error) {
                 if (error.code() != Errc::invalid_plan || all.size() == 1) {
@@ -114,6 +119,7 @@ public:
         }
         throw Error(Errc::invalid_argument,
                     "there is no plan for " + std::string(to_string(request_.op)) +
+                        (request_.ordered ? " in the order of the ranks" : "") +
                         (request_.algorithm == "best" ? "" : " by " + request_.algorithm) +
                         " on this cluster with this payload");
     }
@@ -141,7 +147,8 @@ private:
     }
 
     [[nodiscard]] bool does(const Scheme& scheme) const {
-        return nodes::applies(request_.op, layout_, scheme, request_.bytes);
+        return (!request_.ordered || nodes::keeps_order(request_.op, scheme.roles)) &&
+               nodes::applies(request_.op, layout_, scheme, request_.bytes);
     }
     void add(std::vector<Scheme>& schemes, Scheme scheme) const {
         scheme.leaders = scheme.roles == Roles::flat ? 1 : scheme.leaders;

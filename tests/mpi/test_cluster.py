@@ -70,7 +70,7 @@ ALL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("nodes", ["0011", "0100", "0122"])
+@pytest.mark.parametrize("nodes", ["0011", "0100", "0101", "0122"])
 def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> None:
     """By their MPI_ and PMPI_ names they fill all buffers alike."""
     run = on_nodes(mpi, nodes, program(mpi, "random_collectives"), 300, 5, "single")

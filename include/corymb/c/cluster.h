@@ -76,8 +76,7 @@ CORYMB_EXPORT corymb_status corymb_cluster_team_create(corymb_team** local,
                                                        corymb_cluster_team** team) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_cluster_team_free(corymb_cluster_team** team) CORYMB_NOEXCEPT;
 /// One operation with parts of equal lengths, arguments as of its own function; what it does not
-/// have is ignored (a broadcast has `output` only). CORYMB_UNSUPPORTED for operators that are not
-/// commutative, other than in scans.
+/// have is ignored (a broadcast has `output` only). CORYMB_UNSUPPORTED where no scheme serves.
 CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void* input,
                                                void* output, size_t count, corymb_type type,
                                                corymb_op with, int root,

@@ -79,7 +79,8 @@ public:
           writer_(Collective::allgather, layout, scheme, bytes, 1) {
         switch (scheme.roles) {
         case Roles::flat: cast_ = flat(layout); break;
-        case Roles::lanes: cast_ = lanes(layout, scheme.leaders); break;
+        case Roles::lanes:
+        case Roles::runs: cast_ = lanes(layout, scheme.leaders); break;
         case Roles::node_major: cast_ = node_major(layout, scheme.leaders); break;
         case Roles::slices:
         case Roles::objects: cast_ = whole_nodes(layout); break;

@@ -2,7 +2,7 @@
 // Allreduce with k leaders a node: leader l combines the l-th share of the payload for its node,
 // then each share is reduced over the nodes at once, then it goes around in the node (Bayatpour
 // and others, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader Design,
-// SC 2017).
+// SC 2017). By runs, everything is combined in the order of the ranks.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -18,19 +18,11 @@ namespace {
 class Allreduce {
 public:
     Allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) : scheme_(scheme) {
-        const bool is_flat = scheme.roles == Roles::flat;
-        const bool folds = scheme.exchange == Exchange::folding;
-        inner_ = std::bit_floor(is_flat ? layout.node_of_rank.size()
-                                : folds ? layout.fastest
-                                        : layout.nodes.size());
-        for (const std::size_t node : layout.fastest_inside(folds ? inner_ : 0)) {
-            if (!is_flat) {
-                groups_.push_back(layout.nodes[node]);
-                continue;
-            }
-            for (const Rank rank : layout.nodes[node]) {
-                groups_.push_back({rank});
-            }
+        if (scheme.roles == Roles::runs) {
+            groups_ = layout.runs().nodes;
+            pair_neighbours();
+        } else {
+            pair_any(layout);
         }
         shares_ = scheme.roles == Roles::flat ? 1 : static_cast<std::uint32_t>(scheme.leaders);
         blocks_ = scheme.exchange == Exchange::ring && groups_.size() > 1
@@ -52,6 +44,42 @@ public:
     }
 
 private:
+    /// Groups beyond the inner ones, a power of two, give them what they have.
+    void pair_any(const Layout& layout) {
+        const bool is_flat = scheme_.roles == Roles::flat;
+        const bool folds = scheme_.exchange == Exchange::folding;
+        const std::size_t inner = std::bit_floor(is_flat ? layout.node_of_rank.size()
+                                                 : folds ? layout.fastest
+                                                         : layout.nodes.size());
+        for (const std::size_t node : layout.fastest_inside(folds ? inner : 0)) {
+            if (!is_flat) {
+                groups_.push_back(layout.nodes[node]);
+                continue;
+            }
+            for (const Rank rank : layout.nodes[node]) {
+                groups_.push_back({rank});
+            }
+        }
+        for (std::size_t group = 0; group < inner; ++group) {
+            inner_.push_back(group);
+        }
+        for (std::size_t group = inner; group < groups_.size(); ++group) {
+            outer_.emplace_back(group, group % inner);
+        }
+    }
+
+    /// As MPICH does it for operators that do not commute: what is inner remains in order.
+    void pair_neighbours() {
+        const std::size_t pairs = groups_.size() - std::bit_floor(groups_.size());
+        for (std::size_t group = 0; group < groups_.size(); ++group) {
+            if (group < 2 * pairs && group % 2 == 1) {
+                outer_.emplace_back(group, group - 1);
+            } else {
+                inner_.push_back(group);
+            }
+        }
+    }
+
     [[nodiscard]] Rank leader(std::size_t group, std::uint32_t share) const {
         const auto& ranks = groups_[group];
         const std::size_t size = ranks.size();
@@ -95,41 +123,43 @@ private:
         if (turn < ranks.size()) {
             const auto place =
                 static_cast<std::size_t>(std::ranges::find(ranks, to) - ranks.begin());
-            const Rank from = ranks[(place + turn) % ranks.size()];
+            const Rank from =
+                ranks[scheme_.roles == Roles::runs ? next_in_order(place, turn, ranks.size())
+                                                   : (place + turn) % ranks.size()];
             messages.push_back({from, to, share(Buffer::input, s), sum,
                                 turn == 1 ? share(Buffer::input, s) : sum});
         }
     }
 
-    /// Groups beyond the inner ones, a power of two, give their sums to those and get the result.
+    /// The outer groups give their sums to inner ones and get the result.
     void doubling() {
         std::vector<std::uint32_t> have(groups_.size(), 0); // by group: round of what it holds
         std::vector<Arrival> messages;
-        for (std::size_t outer = inner_; outer < groups_.size(); ++outer) {
-            const std::size_t to = outer % inner_;
+        for (std::size_t i = 0; i < outer_.size(); ++i) {
+            const auto [outer, to] = outer_[i];
             for (std::uint32_t s = 0; s < shares_; ++s) {
                 messages.push_back({leader(outer, s), leader(to, s), kept(0, s),
                                     kept(have[to] + 1, s), kept(have[to], s)});
             }
             ++have[to];
-            if (to + 1 == inner_ || outer + 1 == groups_.size()) {
+            if (i + 1 == outer_.size() || outer_[i + 1].second <= to) {
                 writer_->round(std::exchange(messages, {}));
             }
         }
-        for (std::size_t distance = 1; distance < inner_; distance *= 2) {
-            for (std::size_t g = 0; g < inner_; ++g) {
-                add_doubling(messages, g, g ^ distance, have, 2 * distance == inner_);
+        for (std::size_t distance = 1; distance < inner_.size(); distance *= 2) {
+            for (std::size_t i = 0; i < inner_.size(); ++i) {
+                add_doubling(messages, inner_[i], inner_[i ^ distance], have,
+                             2 * distance == inner_.size());
             }
             writer_->round(std::exchange(messages, {}));
-            for (std::size_t g = 0; g < inner_; ++g) {
-                ++have[g];
+            for (const std::size_t group : inner_) {
+                ++have[group];
             }
         }
-        for (std::size_t outer = inner_; outer < groups_.size(); ++outer) {
+        for (const auto& [outer, giver] : outer_) {
             for (std::uint32_t s = 0; s < shares_; ++s) {
                 const Blocks result = share(Buffer::output, s);
-                messages.push_back(
-                    {leader(outer % inner_, s), leader(outer, s), result, result, {}});
+                messages.push_back({leader(giver, s), leader(outer, s), result, result, {}});
             }
         }
         writer_->round(messages);
@@ -194,7 +224,9 @@ private:
 
     Scheme scheme_;
     std::vector<std::vector<Rank>> groups_;
-    std::size_t inner_ = 1; // Groups that double.
+    std::vector<std::size_t> inner_; // Groups that double.
+    /// The others, and to whom they give their sums.
+    std::vector<std::pair<std::size_t, std::size_t>> outer_;
     std::uint32_t shares_ = 1;
     std::uint32_t blocks_ = 1; // Of a share.
     std::uint32_t piece_ = 0;  // The one that is written.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduce-scatter with k leaders a node: leader l combines what its node has for the l-th share of
 // every node's ranks; leaders of equal index combine that over the nodes, each at once, around a
-// ring, or by recursive halving (Thakur, Rabenseifner, Gropp, 2005), and hand it out.
+// ring, or by recursive halving (Thakur, Rabenseifner, Gropp, 2005), and hand it out. By runs, in
+// the order of the ranks, each at once.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 class ReduceScatter {
 public:
     ReduceScatter(const Layout& layout, const Scheme& scheme)
-        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout) {}
+        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout),
+          mixes_(scheme.roles == Roles::runs && actors_.nodes.size() > layout.nodes.size()) {}
 
     Script script() && {
         for (std::size_t node = 0; node < size(); ++node) {
@@ -85,7 +87,7 @@ private:
         if (turn >= ranks.size() || (turn == 0 && ranks.size() > 1)) {
             return;
         }
-        const Rank from = ranks[(place + turn) % ranks.size()];
+        const Rank from = ranks[partner(place, turn, ranks.size())];
         std::size_t next = 0;
         for (std::size_t other = 0; other < size(); ++other) {
             for (const Rank receiver : receivers(other, lane)) {
@@ -98,6 +100,11 @@ private:
                 }
             }
         }
+    }
+
+    [[nodiscard]] std::size_t partner(std::size_t place, std::size_t turn, std::size_t all) const {
+        return scheme_.roles == Roles::runs ? next_in_order(place, turn, all)
+                                            : (place + turn) % all;
     }
 
     /// What `from` has for some nodes is added to what `to` has.
@@ -122,12 +129,19 @@ private:
         script_.begin_round();
         for (std::size_t shift = 1; shift < size(); ++shift) {
             for (std::size_t lane = 0; lane < sums_.size(); ++lane) {
-                for (std::size_t from = 0; from < size(); ++from) {
-                    const std::size_t to = (from + shift) % size();
-                    pass(from, to, lane, to, to + 1);
+                for (std::size_t to = 0; to < size(); ++to) {
+                    pass(source(to, shift), to, lane, to, to + 1);
                 }
             }
+            if (mixes_) {
+                script_.begin_round();
+            }
         }
+    }
+
+    [[nodiscard]] std::size_t source(std::size_t to, std::size_t shift) const {
+        return scheme_.roles == Roles::runs ? next_in_order(to, shift, size())
+                                            : (to + size() - shift) % size();
     }
 
     void ring() {
@@ -162,6 +176,9 @@ private:
     Scheme scheme_;
     Layout actors_;
     Script script_;
+    /// Runs get something from their own node, too. Within a round that would come first, so where
+    /// order counts everything has a round of its own.
+    bool mixes_;
     std::vector<std::vector<std::vector<Rank>>> groups_; // by node and lane
     std::vector<std::vector<Blocks>> sums_;              // by lane and node, at the leader
 };

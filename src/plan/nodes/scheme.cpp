@@ -14,12 +14,13 @@ namespace corymb::nodes {
 
 namespace {
 
-constexpr std::array<std::pair<Roles, std::string_view>, 5> role_names{
+constexpr std::array<std::pair<Roles, std::string_view>, 6> role_names{
     {{Roles::flat, "flat"},
      {Roles::lanes, "lanes"},
      {Roles::node_major, "node-major"},
      {Roles::slices, "slices"},
-     {Roles::objects, "objects"}}};
+     {Roles::objects, "objects"},
+     {Roles::runs, "runs"}}};
 constexpr std::array<std::pair<Exchange, std::string_view>, 7> exchange_names{
     {{Exchange::doubling, "doubling"},
      {Exchange::ring, "ring"},
@@ -82,8 +83,8 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
                              : std::min<std::uint64_t>(leaders, node.size());
         }
     }
-    if (scheme.roles == Roles::flat && scheme.early) {
-        return false; // There is nobody to give anything to.
+    if (scheme.roles == Roles::runs || (scheme.roles == Roles::flat && scheme.early)) {
+        return false; // Nothing is combined; there is nobody to give anything to.
     }
     if (scheme.roles == Roles::slices) {
         return scheme.exchange == Exchange::doubling && scheme.early && layout.is_block() &&
@@ -113,16 +114,36 @@ bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t
             scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= messages_most);
 }
 
+/// No more than a run has ranks, nor, where a node has several runs, messages that an edge within
+/// it holds at a time: a run of one rank leads in everything.
+int run_leaders_most(const Layout& layout) {
+    std::size_t most = 1;
+    const Layout runs = layout.runs();
+    for (const auto& run : runs.nodes) {
+        most = std::max(most, run.size());
+    }
+    if (runs.nodes.size() > layout.nodes.size()) {
+        most = std::min({most, line_slots, cell_slots});
+    }
+    return static_cast<int>(most);
+}
+
 bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const auto positions = scheme.roles == Roles::flat ? static_cast<std::uint64_t>(layout.size())
                                                        : layout.nodes.size();
+    const bool in_runs = scheme.roles == Roles::runs;
     const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
     const bool cuts = scheme.exchange == Exchange::ring;
     const bool folds = scheme.exchange == Exchange::folding && scheme.roles == Roles::lanes &&
                        layout.fastest >= 2 && layout.fastest < layout.nodes.size();
+    if (in_runs && scheme.leaders > 1 && scheme.leaders > run_leaders_most(layout)) {
+        return false;
+    }
     // Blocks of a few bytes are not worth a message; a ring has a message for each of them.
-    return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) && !scheme.early &&
-           (scheme.exchange == Exchange::doubling || folds || (cuts && scheme.pieces == 1)) &&
+    return (scheme.roles == Roles::flat || scheme.roles == Roles::lanes || in_runs) &&
+           !scheme.early &&
+           (scheme.exchange == Exchange::doubling || folds ||
+            (cuts && !in_runs && scheme.pieces == 1)) &&
            bytes >= 8 * leaders * (cuts ? positions : 1) &&
            (!cuts || positions * positions * leaders <= steps_most) &&
            applies_in_pieces(layout, scheme, bytes);
@@ -130,7 +151,8 @@ bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint6
 
 /// Operations in which every rank has a part for each, or of each; scans.
 bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme) {
-    if ((scheme.roles != Roles::flat && scheme.roles != Roles::lanes) || scheme.early) {
+    const bool in_runs = op == Collective::reduce_scatter && scheme.roles == Roles::runs;
+    if ((scheme.roles != Roles::flat && scheme.roles != Roles::lanes && !in_runs) || scheme.early) {
         return false;
     }
     const auto ranks = static_cast<std::uint64_t>(layout.size());
@@ -142,8 +164,9 @@ bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme)
     case Collective::alltoall:
         return (is_direct || scheme.exchange == Exchange::bruck) && 8 * ranks * ranks <= steps_most;
     case Collective::reduce_scatter:
-        return (is_direct || scheme.exchange == Exchange::ring ||
-                (scheme.exchange == Exchange::doubling && std::has_single_bit(actors))) &&
+        return (is_direct || (!in_runs && (scheme.exchange == Exchange::ring ||
+                                           (scheme.exchange == Exchange::doubling &&
+                                            std::has_single_bit(actors))))) &&
                4 * ranks * ranks <= steps_most;
     default: // scan, exscan
         return scheme.exchange == Exchange::doubling && scheme.leaders == 1;
@@ -228,6 +251,15 @@ Layout::Layout(std::span<const int> places, std::span<const double> message_ns)
         static_cast<std::size_t>(std::ranges::count(message_ns, std::ranges::min(message_ns)));
 }
 
+Layout Layout::runs() const {
+    std::vector<int> run_of_rank(node_of_rank.size(), 0);
+    for (std::size_t rank = 1; rank < node_of_rank.size(); ++rank) {
+        run_of_rank[rank] =
+            run_of_rank[rank - 1] + (node_of_rank[rank] == node_of_rank[rank - 1] ? 0 : 1);
+    }
+    return Layout(run_of_rank);
+}
+
 bool Layout::is_block() const {
     return std::ranges::is_sorted(node_of_rank);
 }
@@ -279,9 +311,16 @@ std::vector<std::size_t> Layout::fastest_inside(std::size_t count) const {
     return order;
 }
 
+bool keeps_order(Collective op, Roles roles) noexcept {
+    return !is_reduction(op) || op == Collective::scan || op == Collective::exscan ||
+           roles == Roles::runs;
+}
+
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    const bool is_simple = (scheme.roles == Roles::flat || scheme.roles == Roles::lanes) &&
-                           !scheme.early && (scheme.roles == Roles::flat || scheme.leaders == 1);
+    const bool in_runs = op == Collective::reduce && scheme.roles == Roles::runs;
+    const bool is_simple =
+        (scheme.roles == Roles::flat || scheme.roles == Roles::lanes || in_runs) && !scheme.early &&
+        (scheme.roles == Roles::flat || scheme.leaders == 1);
     const bool can_be_cut =
         op == Collective::broadcast || op == Collective::reduce || op == Collective::allreduce;
     if (scheme.pieces != 1 && !can_be_cut) {

@@ -21,6 +21,7 @@ enum class Roles : std::uint8_t {
     node_major, ///< All leaders exchange as one group, numbered node after node (Kandalla 2009).
     slices,     ///< The node's data goes in k slices; each leader has all before the next round.
     objects,    ///< Leaders talk to k different nodes a round, each with all that the node has.
+    runs,       ///< As lanes, of ranks of a node that follow each other: combines in rank order.
 };
 enum class Exchange : std::uint8_t {
     doubling, ///< Of a reduce-scatter: halving.
@@ -38,7 +39,7 @@ enum class Inside : std::uint8_t {
 
 struct Scheme {
     Roles roles = Roles::lanes;
-    int leaders = 1; ///< Of each node; nodes with fewer ranks have as many as ranks.
+    int leaders = 1; ///< Of each node, or run; those with fewer ranks have as many as ranks.
     Exchange exchange = Exchange::doubling;
     Inside inside = Inside::shared;
     bool early = false; ///< Data goes around in the node after every round, not after the last.
@@ -72,6 +73,8 @@ struct Layout {
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(node_of_rank.size()); }
     /// Ranks are numbered node after node.
     [[nodiscard]] bool is_block() const;
+    /// As if there were a node for each run of ranks that are on one node.
+    [[nodiscard]] Layout runs() const;
     /// The ranks of a node in `groups` runs of about equal length.
     [[nodiscard]] std::vector<std::vector<Rank>> groups(std::size_t node, int groups) const;
     /// The other nodes behind `first`: as they are numbered, or, where they differ, the slow ones
@@ -80,6 +83,15 @@ struct Layout {
     /// The fastest `count` nodes before the others, each lot as it is numbered.
     [[nodiscard]] std::vector<std::size_t> fastest_inside(std::size_t count) const;
 };
+
+/// Whether all plans of an operation by these roles combine in the order of the ranks.
+[[nodiscard]] bool keeps_order(Collective op, Roles roles) noexcept;
+/// Whom the member in `place` of `size` combines in turn 1, 2 and so on to keep the order: first
+/// those behind it, then those before it, the nearest first.
+[[nodiscard]] constexpr std::size_t next_in_order(std::size_t place, std::size_t turn,
+                                                  std::size_t size) noexcept {
+    return place + turn < size ? place + turn : size - 1 - turn;
+}
 
 /// Whether there is a plan of this scheme: an exchange that the operation knows, a number of nodes
 /// that it can do, a layout that it needs, not too many steps.

@@ -104,6 +104,9 @@ void Script::play(NodeWriter& writer, const Round& round) const {
 }
 
 Layout actors(const Layout& layout, const Scheme& scheme) {
+    if (scheme.roles == Roles::runs) {
+        return layout.runs();
+    }
     if (scheme.roles != Roles::flat) {
         return layout;
     }

@@ -44,7 +44,8 @@ private:
     std::vector<std::uint32_t> used_; // by rank: places of scratch
 };
 
-/// For schemes of the role `flat`: every rank is alone, numbered node after node. Else as it is.
+/// For schemes of the role `flat`: every rank is alone, numbered node after node. For `runs`, those
+/// stand for nodes. Else as it is.
 [[nodiscard]] Layout actors(const Layout& layout, const Scheme& scheme);
 
 /// Ranks that follow each other: their parts lie side by side.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations whose data goes up or down: one leader a node, or every rank for itself; binomial
-// trees, chains or dissemination between them. In pieces, a rank is done with one before it turns
-// to the next, which travels meanwhile.
+// trees, chains or dissemination between them. By runs, in the order of the ranks. In pieces, a
+// rank is done with one before it turns to the next, which travels meanwhile.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -12,6 +12,23 @@
 namespace corymb::nodes {
 
 namespace {
+
+/// Runs in the order of the ranks. The first of each leads, but of the root's run the root; the
+/// others stand as the leader combines them.
+std::vector<std::vector<Rank>> runs_of(const Layout& layout, Rank root) {
+    std::vector<std::vector<Rank>> runs = layout.runs().nodes;
+    for (auto& run : runs) {
+        const std::vector<Rank> ranks = run;
+        const auto found = std::ranges::find(ranks, root);
+        const auto place =
+            found == ranks.end() ? 0 : static_cast<std::size_t>(found - ranks.begin());
+        run[0] = ranks[place];
+        for (std::size_t turn = 1; turn < ranks.size(); ++turn) {
+            run[turn] = ranks[next_in_order(place, turn, ranks.size())];
+        }
+    }
+    return runs;
+}
 
 /// Groups that a leader each acts for, the root's first, led by the root; the others as they are
 /// numbered, or whole nodes as suits their speed.
@@ -25,6 +42,9 @@ std::vector<std::vector<Rank>> groups_of(const Layout& layout, const Scheme& sch
         }
         std::ranges::rotate(groups, std::ranges::find(groups, std::vector{root}));
         return groups;
+    }
+    if (scheme.roles == Roles::runs) {
+        return runs_of(layout, root);
     }
     const auto home = static_cast<std::size_t>(layout.node_of_rank[static_cast<std::size_t>(root)]);
     for (const std::size_t node : layout.order_from(home, scheme.exchange)) {
@@ -61,6 +81,41 @@ std::vector<std::vector<Hop>> hops_down(Exchange exchange, std::size_t groups) {
         std::vector<Hop>& round = rounds.emplace_back();
         for (std::size_t g = 0; g + distance < groups; g += 2 * distance) {
             round.emplace_back(g, g + distance);
+        }
+    }
+    return rounds;
+}
+
+/// The other way: who takes from whom. The first group ends with all.
+std::vector<std::vector<Hop>> hops_up(Exchange exchange, std::size_t groups) {
+    auto rounds = hops_down(exchange, groups);
+    std::ranges::reverse(rounds);
+    return rounds;
+}
+
+/// The same where what is combined has to be in a row: in pairs of ever longer rows, or from both
+/// ends on. Group `home` ends with all.
+std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t groups,
+                                            std::size_t home) {
+    std::vector<std::vector<Hop>> rounds;
+    if (exchange == Exchange::ring) {
+        for (std::size_t g = groups - 1; g > home; --g) {
+            rounds.push_back({{g - 1, g}});
+        }
+        for (std::size_t g = 0; g < home; ++g) {
+            rounds.push_back({{g + 1, g}});
+        }
+        return rounds;
+    }
+    const auto holder = [home](std::size_t first, std::size_t count) {
+        return home >= first && home < first + count ? home : first;
+    };
+    for (std::size_t distance = 1; distance < groups; distance *= 2) {
+        std::vector<Hop>& round = rounds.emplace_back();
+        for (std::size_t g = 0; g + distance < groups; g += 2 * distance) {
+            const std::size_t left = holder(g, distance);
+            const std::size_t right = holder(g + distance, distance);
+            round.push_back(right == home ? Hop{right, left} : Hop{left, right});
         }
     }
     return rounds;
@@ -127,8 +182,12 @@ Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, 
 Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
     NodeWriter writer(Collective::reduce, layout, scheme, bytes, scheme.pieces, root);
     const auto groups = groups_of(layout, scheme, root);
-    auto hops = hops_down(scheme.exchange, groups.size());
-    std::ranges::reverse(hops);
+    const auto home =
+        std::ranges::find(groups, root, [](const auto& group) { return group.front(); });
+    const auto hops = scheme.roles == Roles::runs
+                          ? hops_in_order(scheme.exchange, groups.size(),
+                                          static_cast<std::size_t>(home - groups.begin()))
+                          : hops_up(scheme.exchange, groups.size());
     writer.need_scratch(layout.size() > 1 ? scheme.pieces : 0);
     const std::size_t largest =
         std::ranges::max(groups, std::ranges::less{}, [](const std::vector<Rank>& group) {

@@ -165,6 +165,33 @@ TEST(ClusterPlanner, TakesTheLeastWorkOfWhatIsEquallyFast) {
     }
 }
 
+TEST(ClusterPlanner, KeepsTheOrderWhereThatIsAskedFor) {
+    Cluster cluster = small_cluster();
+    for (const RankOrder order : {RankOrder::block, RankOrder::cyclic}) {
+        cluster.order = order;
+        for (const Collective op : {Collective::allreduce, Collective::reduce,
+                                    Collective::reduce_scatter, Collective::scan}) {
+            for (const std::uint64_t bytes : {8u, 100'000u}) {
+                const ClusterRequest request{.op = op, .bytes = bytes, .root = 5, .ordered = true};
+                const ClusterChoice choice = make_cluster_plan(cluster, request);
+                EXPECT_NO_THROW(check_plan(choice.plan, true)) << choice.plan.algorithm;
+                const ClusterRequest any{.op = op, .bytes = bytes, .root = 5, .exhaustive = true};
+                for (const auto& [name, predicted] : make_cluster_plan(cluster, any).portfolio) {
+                    EXPECT_FALSE(name.starts_with("runs")) << name;
+                }
+            }
+        }
+    }
+    const std::string refused = refusal(
+        [&] {
+            static_cast<void>(make_cluster_plan(cluster, {.op = Collective::allreduce,
+                                                          .algorithm = "lanes/1/doubling/shared",
+                                                          .ordered = true}));
+        },
+        Errc::invalid_argument);
+    EXPECT_NE(refused.find("in the order of the ranks"), std::string::npos) << refused;
+}
+
 TEST(ClusterPlanner, SaysWhatItCannotDo) {
     const Cluster cluster = small_cluster();
     const auto plan = [&](const ClusterRequest& request) {

@@ -67,8 +67,7 @@ int try_all(const Cluster& cluster, const std::vector<Scheme>& schemes, std::uin
             const Rank root = bytes % 2 == 0 ? 0 : layout.size() - 1;
             const Plan plan = plan_for(op, layout, scheme, bytes, root);
             try {
-                const bool in_order = op == Collective::scan || op == Collective::exscan;
-                check_plan(plan, in_order);
+                check_plan(plan, keeps_order(op, scheme.roles));
                 EXPECT_GE(simulate(plan, cluster, bytes).makespan, 0);
                 if (has_parts(op)) { // Those serve parts of different lengths, too.
                     static_cast<void>(plan::PartNames(plan));
@@ -223,6 +222,22 @@ TEST_P(ClosedForms, HoldForPartsToTheByte) {
         EXPECT_EQ(traffic.in, std::vector<std::uint64_t>(N, (N - 1) * c * m));
         EXPECT_EQ(traffic.rounds, rounds);
     }
+    const auto runs = [&](Collective op, int count, Exchange exchange) {
+        return traffic_of(cluster, op, {Roles::runs, count, exchange, inside, false}, m);
+    };
+    if (k <= 3) { // A share is 8 bytes at least.
+        const NodeTraffic sums = runs(Collective::allreduce, k, Exchange::doubling);
+        EXPECT_EQ(sums.in, std::vector<std::uint64_t>(N, log_n * m));
+        EXPECT_EQ(sums.messages, N * log_n * static_cast<std::uint64_t>(k));
+        EXPECT_EQ(sums.rounds, log_n);
+    }
+    const NodeTraffic sum = runs(Collective::reduce, 1, Exchange::binomial);
+    EXPECT_EQ(std::accumulate(sum.in.begin(), sum.in.end(), std::uint64_t{0}), (N - 1) * m);
+    EXPECT_EQ(sum.in[0], log_n * m);
+    EXPECT_EQ(sum.rounds, log_n);
+    const NodeTraffic shares = runs(Collective::reduce_scatter, k, Exchange::direct);
+    EXPECT_EQ(shares.in, std::vector<std::uint64_t>(N, (N - 1) * c * m));
+    EXPECT_EQ(shares.rounds, 1U);
     for (const auto& [exchange, rounds] :
          {std::pair{Exchange::direct, 1U}, std::pair{Exchange::binomial, log_n}}) {
         const NodeTraffic gather = lanes(Collective::gather, exchange);

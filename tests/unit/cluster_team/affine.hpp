@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator that does not commute.
+// An operator that does not commute, and plans that are not for it.
 #pragma once
 
+#include "plan/nodes/scheme.hpp"
+
+#include <corymb/cluster_team.hpp>
+#include <corymb/error.hpp>
 #include <corymb/operators.hpp>
+
+#include <vector>
 
 namespace cluster_test {
 
@@ -13,6 +19,23 @@ struct Then {
         return a << 8U | (((left & 0xFFU) * (right >> 8U) + (right & 0xFFU)) & 0xFFU);
     }
 };
+
+/// Of a caller's own that knows allreduces and barriers, and no order.
+inline corymb::ClusterTeamOptions without_order(const std::vector<int>& where) {
+    corymb::ClusterTeamOptions options;
+    options.rehearse = false;
+    options.plans = [where](const corymb::PlanNeed& need) {
+        if (need.ordered) {
+            throw corymb::Error(corymb::Errc::unsupported, "no order is kept");
+        }
+        const char* const scheme = need.op == corymb::Collective::barrier
+                                       ? "flat/dissemination/messages"
+                                       : "flat/doubling/messages";
+        return corymb::nodes::plan_for(need.op, corymb::nodes::Layout(where),
+                                       *corymb::nodes::scheme_named(scheme), need.bytes, need.root);
+    };
+    return options;
+}
 
 } // namespace cluster_test
 

@@ -288,7 +288,7 @@ TEST(ClusterPersistent, SaysWhenTheCarrierHasNoMoreLanes) {
 
 /// Its request says at each completion that there is no plan; others go on.
 TEST(ClusterPersistent, SaysWhatItCannotDo) {
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+    const auto life = [](ClusterTeam& team) {
         const unsigned one = 1;
         unsigned sum = 0;
         unsigned all = 0;
@@ -304,7 +304,9 @@ TEST(ClusterPersistent, SaysWhatItCannotDo) {
             EXPECT_NE(text.find("has no plan"), std::string::npos) << text;
         }
         team.barrier();
-    });
+    };
+    const Nodes where{0, 1, 1};
+    on_nodes(where, life, cluster_test::without_order(where));
 }
 
 std::string errors_of(const Nodes& where, const std::function<void(ClusterTeam&)>& life) {

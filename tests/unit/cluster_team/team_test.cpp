@@ -287,35 +287,116 @@ TEST(ClusterTeam, TellsAllWhatAPlanSourceThrows) {
     }
 }
 
-/// In the order of the ranks, also where they are dealt in turns.
-TEST(ClusterTeam, ScansWithOperatorsThatDoNotCommute) {
-    for (const Nodes& where : {Nodes{0, 0, 0, 1, 1}, Nodes{0, 1, 0, 1, 1}}) {
-        on_nodes(where, [&](ClusterTeam& team) {
-            const auto map = [](Rank rank) {
-                return static_cast<unsigned>(2 * rank + 3) << 8U | static_cast<unsigned>(rank);
-            };
-            unsigned wanted = map(0);
-            for (Rank rank = 1; rank <= team.rank(); ++rank) {
-                wanted = Then()(wanted, map(rank));
+/// Counts are those of one line, of several blocks, and of pieces.
+constexpr std::size_t counts_in_order[] = {1, 1000, 20'000};
+
+unsigned map_of(Rank rank, std::size_t place) {
+    return static_cast<unsigned>(2 * rank + 3) << 8U |
+           static_cast<unsigned>((static_cast<std::size_t>(rank) + place) % 256);
+}
+
+std::vector<unsigned> maps_of(Rank rank, std::size_t first, std::size_t count) {
+    std::vector<unsigned> maps(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        maps[i] = map_of(rank, first + i);
+    }
+    return maps;
+}
+
+/// Those of ranks 0 to before `end`, one after the other.
+std::vector<unsigned> all_maps(Rank end, std::size_t first, std::size_t count) {
+    std::vector<unsigned> maps = maps_of(0, first, count);
+    for (Rank rank = 1; rank < end; ++rank) {
+        std::ranges::transform(maps, maps_of(rank, first, count), maps.begin(), Then());
+    }
+    return maps;
+}
+
+bool order_is_kept(ClusterTeam& team, Collective op, std::size_t count, Rank root) {
+    const auto own = static_cast<std::size_t>(team.rank());
+    const auto size = static_cast<std::size_t>(team.size());
+    const auto one = maps_of(team.rank(), 0, count);
+    std::vector<unsigned> output(count);
+    switch (op) {
+    case Collective::reduce:
+        team.reduce(std::span(one), std::span(output), Then(), root);
+        return team.rank() != root || output == all_maps(team.size(), 0, count);
+    case Collective::allreduce:
+        team.allreduce(std::span(one), std::span(output), Then());
+        return output == all_maps(team.size(), 0, count);
+    case Collective::reduce_scatter: {
+        const auto all = maps_of(team.rank(), 0, count * size);
+        team.reduce_scatter(std::span(all), std::span(output), Then());
+        return output == all_maps(team.size(), own * count, count);
+    }
+    case Collective::scan:
+        team.scan(std::span(one), std::span(output), Then());
+        return output == all_maps(team.rank() + 1, 0, count);
+    default:
+        team.exscan(std::span(one), std::span(output), Then());
+        return own == 0 || output == all_maps(team.rank(), 0, count);
+    }
+}
+
+constexpr Collective reductions[] = {Collective::reduce, Collective::allreduce,
+                                     Collective::reduce_scatter, Collective::scan,
+                                     Collective::exscan};
+
+TEST_P(OnNodes, EverySchemeThatKeepsTheOrderDoes) {
+    const Nodes& where = GetParam();
+    const nodes::Layout layout(where);
+    int schemes = 0;
+    for (const Collective op : reductions) {
+        for (const std::size_t count : counts_in_order) {
+            for (const auto& scheme : schemes_for(op, layout, count * sizeof(unsigned))) {
+                if (!nodes::keeps_order(op, scheme.roles)) {
+                    continue;
+                }
+                ClusterTeamOptions options;
+                options.plans = [&](const PlanNeed& need) {
+                    EXPECT_TRUE(need.ordered);
+                    return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
+                };
+                on_nodes(
+                    where,
+                    [&](ClusterTeam& team) {
+                        EXPECT_TRUE(order_is_kept(team, op, count, schemes % team.size()))
+                            << to_string(op) << " " << name_of(scheme) << " " << count;
+                    },
+                    options);
+                ++schemes;
             }
-            const unsigned own = map(team.rank());
-            unsigned got = 0;
-            team.scan(std::span<const unsigned>(&own, 1), std::span(&got, 1), Then());
-            EXPECT_EQ(got, wanted) << team.rank();
+        }
+    }
+    EXPECT_GE(schemes, 30);
+}
+
+/// In the order of the ranks, also where they are dealt in turns, with any root.
+TEST(ClusterTeam, ReducesWithOperatorsThatDoNotCommute) {
+    for (const Nodes& where : {Nodes{0, 0, 0, 1, 1}, Nodes{0, 1, 0, 1, 1}, Nodes{0, 1, 1, 2, 0}}) {
+        on_nodes(where, [&](ClusterTeam& team) {
+            for (const Collective op : reductions) {
+                for (const std::size_t count : counts_in_order) {
+                    const Rank root = static_cast<Rank>(count) % team.size();
+                    EXPECT_TRUE(order_is_kept(team, op, count, root))
+                        << to_string(op) << " " << count;
+                }
+            }
         });
     }
 }
 
 TEST(ClusterTeam, SaysWhatItCannotDo) {
     std::vector<std::string> thrown;
+    const Nodes where{0, 1};
     on_nodes(
-        {0, 1},
+        where,
         [](ClusterTeam& team) {
             const unsigned one = 1;
             unsigned sum = 0;
             team.allreduce(std::span<const unsigned>(&one, 1), std::span(&sum, 1), Then());
         },
-        {}, &thrown);
+        cluster_test::without_order(where), &thrown);
     for (const std::string& text : thrown) {
         EXPECT_NE(text.find("allreduce of 2 ranks on several nodes has no plan"), std::string::npos)
             << text;
