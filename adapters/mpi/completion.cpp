@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI's functions that complete something, mostly requests. Those of the MPI's own go straight to
-// it; in an array with some of corymb's it sees the handles of these as inactive requests, which it
-// passes over.
+// it; in an array with some of corymb's it finds null in the places of these.
+#include "few.hpp"
+#include "looks.hpp"
 #include "requests.hpp"
 #include "visit.hpp"
 
@@ -12,8 +13,6 @@ using namespace corymb::mpi;
 #define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))
 
 namespace {
-
-constexpr int looks_awake = 200;
 
 /// What MPI says of requests that have nothing to say.
 void set_empty(MPI_Status* status) noexcept {
@@ -27,6 +26,37 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
         set_empty(statuses + place);
         statuses[place].MPI_ERROR = MPI_SUCCESS;
     }
+}
+
+/// `call` does something with the MPI's requests of an array; where corymb's are it finds null: some
+/// MPIs refuse inactive requests in some functions.
+template <class Call>
+int with_others(int count, const MPI_Request* requests, const Call& call) noexcept {
+    const auto length = static_cast<std::size_t>(count);
+    Few<MPI_Request, 16> others;
+    try {
+        others.reserve(length);
+    } catch (const std::exception&) {
+        return MPI_ERR_NO_MEM;
+    }
+    for (std::size_t i = 0; i < length; ++i) {
+        others.push_back(find_request(requests[i]) == nullptr ? requests[i] : host().request_null);
+    }
+    return call(others.data());
+}
+
+/// The same where the MPI gives requests back, or sets them to null.
+template <class Call>
+int with_others_back(int count, MPI_Request* requests, const Call& call) noexcept {
+    return with_others(count, requests, [&](MPI_Request* others) {
+        const int result = call(others);
+        for (int i = 0; i < count; ++i) {
+            if (find_request(requests[i]) == nullptr) {
+                requests[i] = others[i];
+            }
+        }
+        return result;
+    });
 }
 
 /// The request is over: tells the program, as MPI_Wait does.
@@ -102,7 +132,9 @@ int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status
         *flag = 1;
         return tell(*find_request(requests[place]), &requests[place], status);
     }
-    const int result = host().Testany(count, requests, index, flag, status);
+    const int result = with_others_back(count, requests, [&](MPI_Request* list) {
+        return host().Testany(count, list, index, flag, status);
+    });
     if (others && *flag != 0 && *index == MPI_UNDEFINED) {
         *flag = 0;
     }
@@ -112,7 +144,9 @@ int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status
 /// Completes all that it can; `*outcount` is MPI_UNDEFINED when none is active.
 int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
               MPI_Status* statuses) noexcept {
-    int result = host().Testsome(count, requests, outcount, indices, statuses);
+    int result = with_others_back(count, requests, [&](MPI_Request* others) {
+        return host().Testsome(count, others, outcount, indices, statuses);
+    });
     int found = *outcount == MPI_UNDEFINED ? 0 : *outcount;
     bool is_active = *outcount != MPI_UNDEFINED;
     for (int i = 0; i < count; ++i) {
@@ -166,7 +200,9 @@ bool has_own(int count, const MPI_Request* requests) noexcept {
 CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     Requested* const own = own_of(request);
     if (own == nullptr) {
-        return host().Wait(request, status);
+        return must_look()
+                   ? wait_by_looks([&](int& flag) { return host().Test(request, &flag, status); })
+                   : host().Wait(request, status);
     }
     wait_for(*own);
     return tell(*own, request, status);
@@ -175,6 +211,7 @@ CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     Requested* const own = own_of(request);
     if (own == nullptr) {
+        go_on_before_look();
         return host().Test(request, flag, status);
     }
     *flag = look(*own) ? 1 : 0;
@@ -187,20 +224,26 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
 
 CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        return host().Waitall(count, requests, statuses);
+        return must_look() ? wait_by_looks([&](int& flag) {
+            return host().Testall(count, requests, &flag, statuses);
+        })
+                           : host().Waitall(count, requests, statuses);
     }
     for (int i = 0; i < count; ++i) {
         if (Requested* const own = find_request(requests[i])) {
             wait_for(*own);
         }
     }
-    const int result = host().Waitall(count, requests, statuses);
+    const int result = with_others_back(count, requests, [&](MPI_Request* others) {
+        return host().Waitall(count, others, statuses);
+    });
     return tell_all(count, requests, statuses, result);
 }
 
 CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
                                  MPI_Status* statuses) {
     if (!has_own(count, requests)) {
+        go_on_before_look();
         return host().Testall(count, requests, flag, statuses);
     }
     *flag = 0;
@@ -208,13 +251,18 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
         visit_mpi_briefly();
         return MPI_SUCCESS;
     }
-    const int result = host().Testall(count, requests, flag, statuses);
+    const int result = with_others_back(count, requests, [&](MPI_Request* others) {
+        return host().Testall(count, others, flag, statuses);
+    });
     return *flag != 0 ? tell_all(count, requests, statuses, result) : result;
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     if (!has_own(count, requests)) {
-        return host().Waitany(count, requests, index, status);
+        return must_look() ? wait_by_looks([&](int& flag) {
+            return host().Testany(count, requests, index, &flag, status);
+        })
+                           : host().Waitany(count, requests, index, status);
     }
     for (int looks = 0;; ++looks) {
         int flag = 0;
@@ -228,14 +276,22 @@ CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, M
 
 CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag,
                                  MPI_Status* status) {
-    return has_own(count, requests) ? test_any(count, requests, index, flag, status)
-                                    : host().Testany(count, requests, index, flag, status);
+    if (has_own(count, requests)) {
+        return test_any(count, requests, index, flag, status);
+    }
+    go_on_before_look();
+    return host().Testany(count, requests, index, flag, status);
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        return host().Waitsome(count, requests, outcount, indices, statuses);
+        return must_look() ? wait_by_looks([&](int& flag) {
+            const int result = host().Testsome(count, requests, outcount, indices, statuses);
+            flag = *outcount;
+            return result;
+        })
+                           : host().Waitsome(count, requests, outcount, indices, statuses);
     }
     for (int looks = 0;; ++looks) {
         const int result = test_some(count, requests, outcount, indices, statuses);
@@ -248,13 +304,17 @@ CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcoun
 
 CORYMB_MPI_ENTRY int MPI_Testsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
-    return has_own(count, requests) ? test_some(count, requests, outcount, indices, statuses)
-                                    : host().Testsome(count, requests, outcount, indices, statuses);
+    if (has_own(count, requests)) {
+        return test_some(count, requests, outcount, indices, statuses);
+    }
+    go_on_before_look();
+    return host().Testsome(count, requests, outcount, indices, statuses);
 }
 
 CORYMB_MPI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     Requested* const own = own_of(&request);
     if (own == nullptr) {
+        go_on_before_look();
         return host().Request_get_status(request, flag, status);
     }
     *flag = look(*own) ? 1 : 0;
@@ -321,7 +381,9 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* re
         visit_mpi_briefly();
         return MPI_SUCCESS;
     }
-    return host().Request_get_status_all(count, requests, flag, statuses);
+    return with_others(count, requests, [&](const MPI_Request* others) {
+        return host().Request_get_status_all(count, others, flag, statuses);
+    });
 }
 
 CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index,
@@ -336,7 +398,9 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* re
         }
         return MPI_SUCCESS;
     }
-    const int result = host().Request_get_status_any(count, requests, index, flag, status);
+    const int result = with_others(count, requests, [&](const MPI_Request* list) {
+        return host().Request_get_status_any(count, list, index, flag, status);
+    });
     if (others && *flag != 0 && *index == MPI_UNDEFINED) {
         *flag = 0;
     }
@@ -346,7 +410,9 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* re
 CORYMB_MPI_ENTRY int MPI_Request_get_status_some(int count, const MPI_Request* requests,
                                                  int* outcount, int* indices,
                                                  MPI_Status* statuses) {
-    const int result = host().Request_get_status_some(count, requests, outcount, indices, statuses);
+    const int result = with_others(count, requests, [&](const MPI_Request* others) {
+        return host().Request_get_status_some(count, others, outcount, indices, statuses);
+    });
     int found = *outcount == MPI_UNDEFINED ? 0 : *outcount;
     bool is_active = *outcount != MPI_UNDEFINED;
     for (int i = 0; has_requests() && i < count; ++i) {

@@ -28,6 +28,10 @@ KINDS = {
     "comm": ("MPI_Comm", "MPI_Comm"),
     "info": ("MPI_Info", "MPI_Info"),
     "request": ("MPI_Request*", "MPI_Request*"),
+    "int": ("int", "int"),
+    "flag": ("int*", "int*"),
+    "message": ("MPI_Message*", "MPI_Message*"),
+    "status": ("MPI_Status*", "MPI_Status*"),
 }
 
 _SEND = "sendbuf:in sendcount:count sendtype:type"
@@ -66,6 +70,36 @@ OPERATIONS = {
 
 # All but these have a translation in calls.hpp; these are passed on.
 PASSED_ON = {name for name in OPERATIONS if name.startswith("Neighbor_")}
+
+_TO = "buf:in count:count datatype:type dest:int tag:int comm:comm"
+_FROM = "source:int tag:int comm:comm"
+
+# Functions that wait for a message, the function that does the same without waiting, parameters.
+# Where requests of corymb's are under way that a wait of the MPI's would hold up, looks.hpp waits.
+WAITS = {
+    "Send": ("Isend", _TO),
+    "Ssend": ("Issend", _TO),
+    "Rsend": ("Irsend", _TO),
+    "Recv": ("Irecv", f"buf:out count:count datatype:type {_FROM} status:status"),
+    "Mrecv": ("Imrecv", "buf:out count:count type:type message:message status:status"),
+    "Sendrecv": (
+        "Isendrecv",
+        "sendbuf:in sendcount:count sendtype:type dest:int sendtag:int recvbuf:out "
+        "recvcount:count recvtype:type source:int recvtag:int comm:comm status:status",
+    ),
+    "Sendrecv_replace": (
+        "Isendrecv_replace",
+        "buf:out count:count datatype:type dest:int sendtag:int source:int recvtag:int "
+        "comm:comm status:status",
+    ),
+    "Probe": ("Iprobe", f"{_FROM} status:status"),
+    "Mprobe": ("Improbe", f"{_FROM} message:message status:status"),
+}
+# Those that look for one.
+LOOKS = {
+    "Iprobe": f"{_FROM} flag:flag status:status",
+    "Improbe": f"{_FROM} flag:flag message:message status:status",
+}
 
 # What the adapter itself calls below, beside the collectives.
 OWN = [
@@ -194,6 +228,80 @@ def definition(entry: Entry) -> str:
     return "\n".join(lines)
 
 
+def typed(words: str, wide: bool) -> tuple[str, list[str]]:
+    """The parameters as C has them, and their names."""
+    pairs = [word.split(":") for word in words.split()]
+    return ", ".join(f"{KINDS[kind][wide]} {name}" for name, kind in pairs), [
+        name for name, _ in pairs
+    ]
+
+
+def wait(name: str, wide: bool) -> str:
+    """A function of WAITS."""
+    below, words = WAITS[name]
+    end = "_c" if wide else ""
+    types, names = typed(words, wide)
+    given = ", ".join(names)
+    lines = [
+        f"CORYMB_MPI_ENTRY int MPI_{name}{end}({types}) {{",
+        "    const corymb::mpi::Host& mpi = corymb::mpi::host();",
+        f"    if (!corymb::mpi::must_look() || mpi.{below}{end} == nullptr) [[likely]] {{",
+        f"        return mpi.{name}{end} != nullptr ? mpi.{name}{end}({given})",
+        f'            : corymb::mpi::missing_function("MPI_{name}{end}");',
+        "    }",
+    ]
+    if name.lower().endswith("probe"):
+        flagged = given.replace("comm,", "comm, &flag,")
+        lines.append(
+            "    return corymb::mpi::wait_by_looks([&](int& flag) { "
+            f"return mpi.{below}({flagged}); }});"
+        )
+    else:
+        status = "status" if "status" in names else "MPI_STATUS_IGNORE"
+        asked = ", ".join(one for one in names if one != "status")
+        lines += [
+            "    MPI_Request request{};",
+            f"    const int result = mpi.{below}{end}({asked}, &request);",
+            f"    return corymb::mpi::wait_below(result, request, {status});",
+        ]
+    return "\n".join([*lines, "}"])
+
+
+def look(name: str) -> str:
+    """A function of LOOKS."""
+    types, names = typed(LOOKS[name], False)
+    return "\n".join(
+        [
+            f"CORYMB_MPI_ENTRY int MPI_{name}({types}) {{",
+            "    corymb::mpi::go_on_before_look();",
+            f"    return corymb::mpi::host().{name}({', '.join(names)});",
+            "}",
+        ]
+    )
+
+
+def waits() -> list[str]:
+    """Open MPI has a hook."""
+    narrow = [wait(name, False) for name in WAITS] + [look(name) for name in LOOKS]
+    wide = [wait(name, True) for name, (_, words) in WAITS.items() if "count" in words]
+    return [
+        guarded("\n\n".join(narrow), "!defined(OPEN_MPI)"),
+        guarded("\n\n".join(wide), "CORYMB_MPI_HAS_MPI_4"),
+    ]
+
+
+def wait_names() -> tuple[list[str], list[str]]:
+    """What they call below, without and with large counts."""
+    narrow = [*WAITS, *(below for below, _ in WAITS.values())]
+    wide = [
+        f"{one}_c"
+        for name, (below, words) in WAITS.items()
+        if "count" in words
+        for one in (name, below)
+    ]
+    return sorted(set(narrow) - set(OWN)), wide
+
+
 def guarded(text: str, guard: str) -> str:
     return f"#if {guard}\n{text}\n#endif" if guard else text
 
@@ -203,11 +311,13 @@ def source() -> str:
         "// Made by entry_points.py; do not edit.",
         '#include "calls.hpp"',
         '#include "host.hpp"',
+        '#include "looks.hpp"',
         "",
         '#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))',
         "",
     ]
-    return "\n".join(head + [guarded(definition(e), e.guard) + "\n" for e in entries()])
+    own = [guarded(definition(e), e.guard) + "\n" for e in entries()]
+    return "\n".join([*head, *own, *waits(), ""])
 
 
 def name_list(macro: str, names: list[str]) -> str:
@@ -216,6 +326,7 @@ def name_list(macro: str, names: list[str]) -> str:
 
 def functions() -> str:
     every = entries()
+    narrow_waits, wide_waits = wait_names()
     old = [entry.name for entry in every if not entry.guard]
     wide = [entry.name for entry in every if entry.wide]
     persistent = [entry.name for entry in every if entry.guard and not entry.wide]
@@ -224,7 +335,7 @@ def functions() -> str:
             "// Made by entry_points.py; do not edit.",
             "#if MPI_VERSION >= 4 && !defined(OPEN_MPI)",
             "#define CORYMB_MPI_HAS_MPI_4 1",
-            name_list("CORYMB_PMPI_WIDE", wide),
+            name_list("CORYMB_PMPI_WIDE", wide + wide_waits),
             "#else",
             "#define CORYMB_MPI_HAS_MPI_4 0",
             "#define CORYMB_PMPI_WIDE(X)",
@@ -243,11 +354,16 @@ def functions() -> str:
             "#define CORYMB_MPI_HAS_GET_STATUS_ALL 0",
             "#define CORYMB_PMPI_4_1(X)",
             "#endif",
+            "#if !defined(OPEN_MPI)",
+            name_list("CORYMB_PMPI_WAITS", narrow_waits),
+            "#else",
+            "#define CORYMB_PMPI_WAITS(X)",
+            "#endif",
             name_list("CORYMB_PMPI_OWN", OWN),
             name_list("CORYMB_PMPI_OLD", sorted(set(old) - set(OWN))),
             "#define CORYMB_PMPI_FUNCTIONS(X) \\",
             "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_WIDE(X) \\",
-            "    CORYMB_PMPI_PERSISTENT(X) CORYMB_PMPI_4_1(X)",
+            "    CORYMB_PMPI_PERSISTENT(X) CORYMB_PMPI_4_1(X) CORYMB_PMPI_WAITS(X)",
             "",
         ]
     )

@@ -111,6 +111,7 @@ Group* make_group(MPI_Comm comm) {
     int is_between_groups = 0;
     group->comm = comm;
     group->has_many_threads = has_many_threads();
+    group->is_shared = group->has_many_threads;
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
     }

@@ -37,7 +37,7 @@ struct Group {
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
-    bool can_request = false;      ///< Nonblocking and persistent operations, too.
+    bool can_request = true;       ///< Nonblocking and persistent operations, too.
     std::atomic<bool> busy{false}; ///< The team is in use (InUse).
     std::atomic<int> active{0};    ///< Requests under way.
     int requests = 0;              ///< That refer to it, under the registry's lock.
@@ -45,8 +45,11 @@ struct Group {
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
     bool has_many_threads = false; ///< Several threads may be in MPI at once.
-    Choice choice;                 ///< Of a communicator with a team.
-    Account account;               ///< Of this rank's calls.
+    bool is_shared = false;        ///< Several threads may use the team, one of them ours.
+    /// Requests of a rank go on by a thread, which cannot call the MPI: the same on all ranks.
+    bool by_thread = false;
+    Choice choice;   ///< Of a communicator with a team.
+    Account account; ///< Of this rank's calls.
 };
 
 /// The communicator that a thread has used last.
@@ -63,11 +66,12 @@ inline constinit std::atomic<std::uint64_t> group_generation{1};
 void hold(Group& group) noexcept;
 void let_go(Group& group) noexcept;
 
-/// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them.
+/// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them,
+/// the thread that stands in for a hook.
 class InUse {
 public:
     explicit InUse(Group& group) noexcept : group_(&group) {
-        if (!group.has_many_threads) {
+        if (!group.is_shared) {
             group.busy.store(true, std::memory_order_relaxed);
             return;
         }

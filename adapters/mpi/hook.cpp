@@ -77,7 +77,7 @@ int end_at_once(void* /*thing*/) noexcept {
 }
 
 int called_by_mpi(void* /*thing*/) noexcept {
-    if (go_on_with_requests() && !must_end.load(std::memory_order_relaxed)) {
+    if (go_on_with_requests() != 0 && !must_end.load(std::memory_order_relaxed)) {
         idle.store(0, std::memory_order_relaxed);
         return nothing_done;
     }

@@ -4,6 +4,7 @@
 #include "group.hpp"
 #include "hook.hpp"
 #include "host.hpp"
+#include "progress_thread.hpp"
 #include "requests.hpp"
 #include "visit.hpp"
 
@@ -33,6 +34,7 @@ extern "C" __attribute__((visibility("default"))) int MPI_Finalize() {
         mpi.Comm_rank(mpi.comm_world, &rank);
         mpi.Comm_size(mpi.comm_world, &size);
         finish_requests();
+        end_progress_thread();
         remove_hook();
         give_back_teams();
         give_back_handles();

@@ -4,8 +4,8 @@
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
 #include "meeting.hpp"
 
-#include "hook.hpp"
 #include "library.hpp"
+#include "progress_thread.hpp"
 #include "visit.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr int words_of_cpus = 16;
 struct Words {
     std::uint64_t objections = 0;
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
-    std::uint64_t no_hook = 0;              ///< Not 0: the MPI of a rank has no hook.
+    std::uint64_t by_thread = 0;            ///< Not 0: those of a rank go on by a thread.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
@@ -97,7 +97,7 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.not_machine = ~words.machine;
     add_own_cpus(words);
     words.always = is_switched("always") ? 1 : 0;
-    words.no_hook = has_hook() ? 0 : 1;
+    words.by_thread = goes_on_by_thread() ? 1 : 0;
     words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
@@ -147,8 +147,9 @@ std::uint64_t negotiate(Group& group) {
     if (words.always != 0) {
         group.choice.give_all_to_corymb();
     }
-    group.can_request = words.no_hook == 0;
+    group.by_thread = words.by_thread != 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
+        group.can_request = !group.by_thread;       // Messages between nodes are the MPI's.
         const std::uint64_t objections = meet_on_nodes(group);
         return objections != 0 || agree_on_early_requests(group, words)
                    ? objections

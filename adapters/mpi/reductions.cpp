@@ -42,6 +42,8 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.may_choose = kernel->is_exact || turn.size() == 2;
     } else if (how.by_host = host_kernel_of(type, op); !how.by_host) {
         how.refused = Reason::no_kernel;
+    } else if (turn.is_by_thread()) {
+        how.refused = Reason::not_by_thread;
     } else {
         how.bytes = static_cast<std::size_t>(how.by_host->layout.extent);
         how.type = library().type_of_bytes(how.bytes);

@@ -4,6 +4,7 @@
 #include "hook.hpp"
 #include "library.hpp"
 #include "outcome.hpp"
+#include "progress_thread.hpp"
 #include "visit.hpp"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ void begin(Requested& requested) {
     requested.is_active = true;
     requested.is_over = false;
     requested.error = MPI_SUCCESS;
-    keep_hook();
+    goes_on_by_thread() ? keep_progress_thread() : keep_hook();
 }
 
 void end(Requested& requested) noexcept {
@@ -139,6 +140,7 @@ void drop(Requested& requested) noexcept {
 } // namespace
 
 corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request) {
+    group.is_shared = group.is_shared || goes_on_by_thread();
     auto made = std::make_unique<Requested>(group, form, std::move(work));
     Requested& requested = *made;
     requested.work.keep_types();
@@ -268,26 +270,29 @@ int raise_error(Requested& requested, int error) noexcept {
     return error;
 }
 
-bool go_on_with_requests() noexcept {
-    if (requests_active.load(std::memory_order_relaxed) == 0) {
-        return false;
+std::size_t go_on_with_requests() noexcept {
+    const int active = requests_active.load(std::memory_order_relaxed);
+    if (active <= 0) {
+        return 0;
     }
     if (is_within_mpi) { // The library has visited the MPI, which has come back here.
-        return true;
+        return static_cast<std::size_t>(active);
     }
+    std::size_t left = 0;
     is_within_mpi = true;
     ActiveGroups& all = active_groups();
     const std::unique_lock lock(all.lock, std::try_to_lock);
     if (lock.owns_lock()) {
         for (Group* const group : all.groups) {
             const InUse use(*group, std::try_to_lock);
-            if (use.has_it()) {
-                static_cast<void>(under_way(*group)); // Failures are told by their requests.
-            }
+            // Failures are told by their requests.
+            left += use.has_it()
+                        ? under_way(*group)
+                        : static_cast<std::size_t>(group->active.load(std::memory_order_relaxed));
         }
     }
     is_within_mpi = false;
-    return true;
+    return std::max<std::size_t>(left, 1);
 }
 
 void finish_requests() noexcept {

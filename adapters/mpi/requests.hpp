@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of corymb's that the program holds an MPI_Request of. The handle is a real one of the
-// MPI's, an inactive persistent receive from nobody, so that it may stand in arrays among others:
-// the MPI passes over it.
+// MPI's, an inactive persistent receive from nobody, so that no other request has it.
 #pragma once
 
 #include "call.hpp"
@@ -59,8 +58,9 @@ void free_request(Requested& requested, MPI_Request* handle) noexcept;
 /// Calls the error handler of the operation's communicator; returns `error`.
 int raise_error(Requested& requested, int error) noexcept;
 
-/// From the MPI: goes on with all requests as far as possible at once. Whether any is under way.
-bool go_on_with_requests() noexcept;
+/// From the MPI, or the thread that stands in for that: goes on with all requests as far as possible
+/// at once. How many are under way, about; 0: none.
+std::size_t go_on_with_requests() noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
 /// until nothing is under way. They need not be completed in the same order everywhere.
 void finish_requests() noexcept;

@@ -31,6 +31,10 @@ public:
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
     [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
+    /// Whether a thread of the adapter's, which may not call the MPI, goes on with it.
+    [[nodiscard]] bool is_by_thread() const noexcept {
+        return call_.form != Form::blocking && group_->by_thread;
+    }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.

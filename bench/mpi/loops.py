@@ -5,8 +5,7 @@
     make mpi-loops    or    bench/mpi/loops.py [--libraries openmpi] [--ranks 2,4,8] [--only ...]
 
 loops.c times each operation in each mode and checks its results, loops_mpi4py.py blocking ones of
-mpi4py. Nonblocking and persistent operations of a library without a hook are its own (docs/mpi.md),
-so only blocking ones are run there, too. Exit status 1 if a program fails or a result is wrong.
+mpi4py. Exit status 1 if a program fails or a result is wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 import pairs
 
 MODES = "blocking,nonblocking,persistent"
-ONLY_BLOCKING = {"impi", "mpi4py"}
+ONLY_BLOCKING = {"mpi4py"}
 OPERATIONS = (
     "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "reduce_scatter", "scan", "exscan",

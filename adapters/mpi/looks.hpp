@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting in an MPI without a hook, which would hold up corymb's requests: by its own tests, between
+// which those go on. What is not done so, such as waits of one-sided operations, is left to the
+// thread (progress_thread.hpp).
+#pragma once
+
+#include "host.hpp"
+#include "progress_thread.hpp"
+#include "requests.hpp"
+
+#include <sched.h>
+
+namespace corymb::mpi {
+
+/// Looks in a row before a wait gives the CPU away.
+inline constexpr int looks_awake = 200;
+
+/// Whether there are requests of corymb's that the MPI's own wait would hold up.
+[[nodiscard]] inline bool must_look() noexcept {
+    return has_requests() && goes_on_by_thread() && has_active_requests();
+}
+
+/// Before a look at something of the MPI's, as its hook does.
+inline void go_on_before_look() noexcept {
+    if (must_look()) [[unlikely]] {
+        static_cast<void>(go_on_with_requests());
+    }
+}
+
+/// Until there is something. `test` looks once, sets its argument if there is, and returns MPI's
+/// error code.
+template <class Test>
+int wait_by_looks(const Test& test) noexcept {
+    for (int looks = 0;; ++looks) {
+        int flag = 0;
+        const int result = test(flag);
+        if (flag != 0 || result != MPI_SUCCESS) {
+            return result;
+        }
+        static_cast<void>(go_on_with_requests());
+        if (looks > looks_awake) {
+            sched_yield();
+        }
+    }
+}
+
+/// For a request that a nonblocking function has made instead of a blocking one; `result` is that
+/// function's.
+inline int wait_below(int result, MPI_Request& request, MPI_Status* status) noexcept {
+    if (result != MPI_SUCCESS) {
+        return result;
+    }
+    return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How corymb's requests go on while the program waits in an MPI without a hook, or computes: a
+// thread of the adapter's looks now and then. It calls nothing of the MPI's.
+#pragma once
+
+namespace corymb::mpi {
+
+/// Whether requests of this process go on so: the MPI has no hook, or CORYMB_MPI_PROGRESS=thread.
+[[nodiscard]] bool goes_on_by_thread() noexcept;
+/// Makes the thread, or wakes it. After each request that begins.
+void keep_progress_thread() noexcept;
+/// At MPI_Finalize, when nothing is under way.
+void end_progress_thread() noexcept;
+
+} // namespace corymb::mpi
