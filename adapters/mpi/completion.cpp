@@ -28,8 +28,8 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
     }
 }
 
-/// `call` does something with the MPI's requests of an array; where corymb's are it finds null: some
-/// MPIs refuse inactive requests in some functions.
+/// `call` does something with the MPI's requests of an array; in the places of corymb's it finds
+/// null: some MPIs refuse inactive requests in some functions.
 template <class Call>
 int with_others(int count, const MPI_Request* requests, const Call& call) noexcept {
     const auto length = static_cast<std::size_t>(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in an MPI without a hook, which would hold up corymb's requests: by its own tests, between
-// which those go on. What is not done so, such as waits of one-sided operations, is left to the
-// thread (progress_thread.hpp).
+// Waiting in an MPI without a hook, which would hold up corymb's requests: by its own tests,
+// between which those go on. What is not done so, such as waits of one-sided operations, is left to
+// the thread (progress_thread.hpp).
 #pragma once
 
 #include "host.hpp"

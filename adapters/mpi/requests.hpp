@@ -58,8 +58,8 @@ void free_request(Requested& requested, MPI_Request* handle) noexcept;
 /// Calls the error handler of the operation's communicator; returns `error`.
 int raise_error(Requested& requested, int error) noexcept;
 
-/// From the MPI, or the thread that stands in for that: goes on with all requests as far as possible
-/// at once. How many are under way, about; 0: none.
+/// From the MPI, or the thread that stands in for that: goes on with all requests as far as
+/// possible at once. How many are under way, about; 0: none.
 std::size_t go_on_with_requests() noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
 /// until nothing is under way. They need not be completed in the same order everywhere.

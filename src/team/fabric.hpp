@@ -58,6 +58,9 @@ inline constexpr LaneId collective_lanes = 8;
 inline constexpr LaneId pair_lane = collective_lanes + 1;
 inline constexpr LaneId first_own_lane = pair_lane + 1;
 inline constexpr LaneId own_lanes_max = 512;
+/// The first few persistent collectives have as long channels as blocking ones; many would take too
+/// much memory.
+inline constexpr LaneId whole_own_lanes = 8;
 
 template <class Env>
 using LineRing =
@@ -203,21 +206,24 @@ private:
             [slots](void* place) { new (place) CellRing<Env>(slots); });
         if constexpr (!requires { Env::cell_ring_slots; }) {
             // Else the first lap takes many times as long as those that follow, and who compares
-            // then, compares that.
-            const std::size_t bytes = CellRing<Env>::bytes(ring.slots());
-            make_present(&ring, bytes);
-            bring_near(&ring, bytes);
+            // then, compares that. Persistent collectives are not compared.
+            if (lane_ < first_own_lane) {
+                const std::size_t bytes = CellRing<Env>::bytes(ring.slots());
+                make_present(&ring, bytes);
+                bring_near(&ring, bytes);
+            }
         }
         return ring;
     }
 
-    /// Operations that do not block take turns on several lanes, which have the memory together.
+    /// Nonblocking operations take turns on several lanes, which have the memory together.
     [[nodiscard]] std::size_t cell_ring_slots() const noexcept {
         if constexpr (requires { Env::cell_ring_slots; }) {
             return Env::cell_ring_slots;
         }
         const std::size_t slots = plan::cell_ring_slots(size_);
-        const bool is_alone = lane_ == 0 || lane_ == pair_lane;
+        const bool is_alone =
+            lane_ == 0 || (lane_ >= pair_lane && lane_ < first_own_lane + whole_own_lanes);
         return is_alone ? slots : std::max(slots / collective_lanes, plan::cell_ring_slots_least);
     }
 

@@ -30,7 +30,7 @@ class Mpi:
 
     name: str
     compiler: Path
-    has_hook: bool = True  # Requests of corymb's go on while the MPI waits.
+    has_hook: bool = True  # It calls the adapter while it waits.
     options: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that waits in the MPI goes on with its collectives: rank 0 has one under way that needs it
+// several times, and waits for rank 1, which waits for the collective first. In every way that MPI
+// has of waiting for a message, and for others in a window, a communicator, a computation.
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { numbers = 40000, tag = 5 };
+
+static int rank, size, wrong;
+static MPI_Win window;
+
+// What rank 0 waits in while the collective is under way, and what rank 1 does afterwards.
+typedef void way(void);
+
+static void give(void) {
+    const int value = 7;
+    MPI_Send(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
+}
+static void check(int value) {
+    wrong += value != 7;
+}
+
+static void receive(void) {
+    int value = 0;
+    MPI_Recv(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(value);
+}
+static void probe(void) {
+    MPI_Status status;
+    MPI_Probe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &status);
+    wrong += status.MPI_SOURCE != 1;
+    receive();
+}
+static void matched(void) {
+    MPI_Message message;
+    int value = 0;
+    MPI_Mprobe(1, tag, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    check(value);
+}
+static void look(void) {
+    int flag = 0;
+    while (!flag) {
+        MPI_Iprobe(1, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+    receive();
+}
+static void send_synchronously(void) {
+    const int value = 7;
+    MPI_Ssend(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+}
+static void take(void) {
+    int value = 0;
+    MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(value);
+}
+static void exchange(void) {
+    const int value = 7;
+    int other = 0;
+    MPI_Status status;
+    MPI_Sendrecv(&value, 1, MPI_INT, 1 - rank, tag, &other, 1, MPI_INT, 1 - rank, tag,
+                 MPI_COMM_WORLD, &status);
+    wrong += status.MPI_SOURCE != 1 - rank || status.MPI_TAG != tag;
+    check(other);
+}
+static void exchange_in_place(void) {
+    int value = 7;
+    MPI_Sendrecv_replace(&value, 1, MPI_INT, 1 - rank, tag, 1 - rank, tag, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    check(value);
+}
+
+static void begin(int* value, MPI_Request* requests) {
+    requests[0] = MPI_REQUEST_NULL;
+    MPI_Irecv(value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, &requests[1]);
+}
+static void wait(void) {
+    int value = 0;
+    MPI_Request requests[2];
+    MPI_Status status;
+    begin(&value, requests);
+    MPI_Wait(&requests[1], &status);
+    wrong += status.MPI_SOURCE != 1;
+    check(value);
+}
+static void wait_all(void) {
+    int value = 0;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    begin(&value, requests);
+    MPI_Waitall(2, requests, statuses);
+    wrong += statuses[1].MPI_TAG != tag;
+    check(value);
+}
+static void wait_any(void) {
+    int value = 0, index = -1;
+    MPI_Request requests[2];
+    begin(&value, requests);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    wrong += index != 1;
+    check(value);
+}
+static void wait_some(void) {
+    int value = 0, count = 0, indices[2];
+    MPI_Request requests[2];
+    begin(&value, requests);
+    MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+    wrong += count != 1 || indices[0] != 1;
+    check(value);
+}
+static void test(void) {
+    int value = 0, flag = 0;
+    MPI_Request requests[2];
+    begin(&value, requests);
+    while (!flag) {
+        MPI_Test(&requests[1], &flag, MPI_STATUS_IGNORE);
+    }
+    check(value);
+}
+
+static void fence(void) {
+    MPI_Win_fence(0, window);
+    MPI_Win_fence(0, window);
+}
+static void duplicate(void) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_free(&comm);
+}
+static void compute(void) {
+    const double end = MPI_Wtime() + 0.02;
+    while (MPI_Wtime() < end) {
+    }
+}
+static void nothing(void) {}
+
+static const struct {
+    const char* name;
+    way* first;  // Rank 0, at once.
+    way* then;   // Rank 1, after the collective.
+    way* others; // All further ranks, after it.
+} ways[] = {
+    {"MPI_Recv", receive, give, nothing},
+    {"MPI_Probe", probe, give, nothing},
+    {"MPI_Mprobe", matched, give, nothing},
+    {"MPI_Iprobe", look, give, nothing},
+    {"MPI_Ssend", send_synchronously, take, nothing},
+    {"MPI_Sendrecv", exchange, exchange, nothing},
+    {"MPI_Sendrecv_replace", exchange_in_place, exchange_in_place, nothing},
+    {"MPI_Wait", wait, give, nothing},
+    {"MPI_Waitall", wait_all, give, nothing},
+    {"MPI_Waitany", wait_any, give, nothing},
+    {"MPI_Waitsome", wait_some, give, nothing},
+    {"MPI_Test", test, give, nothing},
+    {"MPI_Win_fence", fence, fence, fence},
+    {"MPI_Comm_dup", duplicate, duplicate, duplicate},
+    {"a computation", compute, nothing, nothing},
+};
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    double* input = malloc(numbers * sizeof *input);
+    double* output = malloc(numbers * sizeof *output);
+    int in_window = 0;
+    MPI_Win_create(&in_window, sizeof in_window, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int i = 0; i < 8; ++i) {
+        MPI_Barrier(MPI_COMM_WORLD); // They have a team now.
+    }
+    for (int i = 0; i < (int)(sizeof ways / sizeof *ways); ++i) {
+        const int before = wrong;
+        MPI_Request request;
+        for (int k = 0; k < numbers; ++k) {
+            input[k] = rank + k % 10;
+        }
+        memset(output, 0, numbers * sizeof *output);
+        MPI_Iallreduce(input, output, numbers, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        if (rank == 0) {
+            ways[i].first();
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rank != 0) {
+            rank == 1 ? ways[i].then() : ways[i].others();
+        }
+        for (int k = 0; k < numbers; ++k) {
+            wrong += output[k] != size * (size - 1) / 2 + size * (k % 10);
+        }
+        if (wrong != before) {
+            fprintf(stderr, "rank %d: %s is wrong\n", rank, ways[i].name);
+        }
+    }
+    MPI_Win_free(&window);
+    free(input);
+    free(output);
+    int all = 0;
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("%d wrong\n", all);
+    }
+    MPI_Finalize();
+    return 0;
+}
