@@ -81,8 +81,15 @@ public:
         const std::size_t where = place(operation, bytes);
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
     }
-    /// Nothing is tried.
-    void give_all_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
+    /// Calls of fewer bytes, about, are not tried.
+    void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
+        const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
+        for (std::size_t where = 0; where < states_.size(); ++where) {
+            if (where % size_classes < classes) {
+                states_[where] = {Verdict::corymb, 0};
+            }
+        }
+    }
 
 private:
     struct State {

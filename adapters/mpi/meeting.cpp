@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ constexpr int words_of_cpus = 16;
 struct Words {
     std::uint64_t objections = 0;
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
-    std::uint64_t by_thread = 0;            ///< Not 0: those of a rank go on by a thread.
+    std::uint64_t by_thread = 0;            ///< Not 0: requests of a rank go on by a thread.
+    std::uint64_t is_slow = 0;              ///< Not 0: a call of the MPI's takes a rank long.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
@@ -77,7 +79,13 @@ void add_own_cpus(Words& words) {
     }
 }
 
-/// With more ranks than CPUs nothing is tried: a call of some libraries takes 10 ms there.
+/// With more ranks than CPUs short calls are not tried, whose time within the call says little: who
+/// comes late finds all there.
+constexpr std::uint64_t crowded_bytes = 16384;
+/// Nor is anything of a library whose ranks do not give their CPU away, so that a call takes
+/// milliseconds there.
+constexpr std::chrono::microseconds crowded_call_most{1000};
+
 bool has_a_cpu_each(const Group& group, const Words& all) {
     int cpus = 0;
     for (const std::uint64_t word : all.cpus) {
@@ -145,7 +153,7 @@ std::uint64_t negotiate(Group& group) {
         return words.objections;
     }
     if (words.always != 0) {
-        group.choice.give_all_to_corymb();
+        group.choice.give_to_corymb();
     }
     group.by_thread = words.by_thread != 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
@@ -155,9 +163,6 @@ std::uint64_t negotiate(Group& group) {
                    ? objections
                    : static_cast<std::uint64_t>(Objection::not_attached);
     }
-    if (!has_a_cpu_each(group, words)) {
-        group.choice.give_all_to_corymb();
-    }
     if (group.rank != 0) {
         open_memory(words.pid, words.descriptor, memory);
     }
@@ -165,10 +170,12 @@ std::uint64_t negotiate(Group& group) {
     if (memory.number() < 0) {
         object(found, Objection::not_shared);
     }
+    const auto begin = std::chrono::steady_clock::now();
     if (!agree(group.comm, found)) {
         return found.objections;
     }
     Words proved;
+    proved.is_slow = std::chrono::steady_clock::now() - begin > crowded_call_most ? 1 : 0;
     if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
         object(proved, Objection::not_attached);
     } else if (!has_nonce(group, group.rank, words.nonce)) {
@@ -176,6 +183,9 @@ std::uint64_t negotiate(Group& group) {
     }
     if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
         object(proved, Objection::not_attached);
+    }
+    if (words.always == 0 && !has_a_cpu_each(group, words)) {
+        group.choice.give_to_corymb(proved.is_slow != 0 ? ~std::uint64_t{0} : crowded_bytes);
     }
     return proved.objections;
 }

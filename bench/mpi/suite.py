@@ -121,15 +121,19 @@ def build(mpi: pairs.Mpi) -> Path:
 def lines_of(place: Path, folder: str) -> list[Line]:
     """The lines of the folder's list, one that the build has made or that came with the suite."""
     text = ""
+    parent = place / folder
     for where in (place, fetch()):
         path = where / folder / "testlist"
         if path.exists():
-            text = path.read_text()
+            text, parent = path.read_text(), path.parent
             break
-    lines = []
+    lines: list[Line] = []
     for row in text.splitlines():
         words = row.split("#")[0].split()
         if not words or words[0].startswith("!") or words[0] in LEFT_OUT:
+            continue
+        if (parent / words[0]).is_dir():
+            lines += lines_of(place, f"{folder}/{words[0]}")
             continue
         options: dict[str, list[str]] = {}
         for word in (word for word in words[1:] if "=" in word):
