@@ -224,10 +224,19 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
 
 CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        return must_look() ? wait_by_looks([&](int& flag) {
-            return host().Testall(count, requests, &flag, statuses);
-        })
-                           : host().Waitall(count, requests, statuses);
+        if (must_look()) {
+            int is_over = 0;
+            const int result = wait_by_looks([&](int& flag) {
+                const int found = host().Testall(count, requests, &flag, statuses);
+                is_over = flag;
+                return found;
+            });
+            if (is_over != 0) {
+                return result;
+            }
+        }
+        // After an error tests leave requests that waits complete.
+        return host().Waitall(count, requests, statuses);
     }
     for (int i = 0; i < count; ++i) {
         if (Requested* const own = find_request(requests[i])) {
@@ -376,6 +385,10 @@ CORYMB_MPI_ENTRY int MPI_Startall(int count, MPI_Request* requests) {
 
 CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag,
                                                 MPI_Status* statuses) {
+    if (!has_own(count, requests)) {
+        go_on_before_look();
+        return host().Request_get_status_all(count, requests, flag, statuses);
+    }
     if (!are_over(count, requests)) {
         *flag = 0;
         visit_mpi_briefly();
@@ -388,6 +401,10 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* re
 
 CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index,
                                                 int* flag, MPI_Status* status) {
+    if (!has_own(count, requests)) {
+        go_on_before_look();
+        return host().Request_get_status_any(count, requests, index, flag, status);
+    }
     bool others = false;
     const int place = find_over(count, requests, others);
     if (place >= 0) {
@@ -410,12 +427,16 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* re
 CORYMB_MPI_ENTRY int MPI_Request_get_status_some(int count, const MPI_Request* requests,
                                                  int* outcount, int* indices,
                                                  MPI_Status* statuses) {
+    if (!has_own(count, requests)) {
+        go_on_before_look();
+        return host().Request_get_status_some(count, requests, outcount, indices, statuses);
+    }
     const int result = with_others(count, requests, [&](const MPI_Request* others) {
         return host().Request_get_status_some(count, others, outcount, indices, statuses);
     });
     int found = *outcount == MPI_UNDEFINED ? 0 : *outcount;
     bool is_active = *outcount != MPI_UNDEFINED;
-    for (int i = 0; has_requests() && i < count; ++i) {
+    for (int i = 0; i < count; ++i) {
         Requested* const own = find_request(requests[i]);
         if (own != nullptr && own->is_active) {
             is_active = true;

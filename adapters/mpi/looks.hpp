@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting in an MPI without a hook, which would hold up corymb's requests: by its own tests,
-// between which those go on. What is not done so, such as waits of one-sided operations, is left to
-// the thread (progress_thread.hpp).
+// between which those go on. What is not done so, such as waits of one-sided operations and
+// MPI_Sendrecv_replace, is left to the thread (progress_thread.hpp).
 #pragma once
 
 #include "host.hpp"
@@ -51,6 +51,26 @@ inline int wait_below(int result, MPI_Request& request, MPI_Status* status) noex
         return result;
     }
     return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
+}
+
+/// A receive and a send at once, made by `receive` and `send`. The status and, before that of the
+/// send, the error are those of the receive.
+template <class Receive, class Send>
+int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* status) noexcept {
+    const Host& mpi = host();
+    MPI_Request incoming{};
+    MPI_Request outgoing{};
+    if (const int result = receive(&incoming); result != MPI_SUCCESS) {
+        return result;
+    }
+    if (const int result = send(&outgoing); result != MPI_SUCCESS) {
+        mpi.Cancel(&incoming);
+        mpi.Wait(&incoming, MPI_STATUS_IGNORE);
+        return result;
+    }
+    const int received = wait_below(MPI_SUCCESS, incoming, status);
+    const int sent = wait_below(MPI_SUCCESS, outgoing, MPI_STATUS_IGNORE);
+    return received != MPI_SUCCESS ? received : sent;
 }
 
 } // namespace corymb::mpi

@@ -37,6 +37,7 @@ struct Words {
     std::uint64_t objections = 0;
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
     std::uint64_t by_thread = 0;            ///< Not 0: requests of a rank go on by a thread.
+    std::uint64_t no_thread = 0;            ///< Not 0: a rank that wants one cannot make it.
     std::uint64_t is_slow = 0;              ///< Not 0: a call of the MPI's takes a rank long.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
@@ -109,7 +110,10 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
-    } else if (!library().missing.empty()) {
+        return;
+    }
+    words.no_thread = goes_on_by_thread() && !make_progress_thread() ? 1 : 0;
+    if (!library().missing.empty()) {
         object(words, Objection::no_library);
     } else if (team_count() >= teams_max) {
         object(words, Objection::too_many);
@@ -156,6 +160,7 @@ std::uint64_t negotiate(Group& group) {
         group.choice.give_to_corymb();
     }
     group.by_thread = words.by_thread != 0;
+    group.can_request = words.no_thread == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         group.can_request = !group.by_thread;       // Messages between nodes are the MPI's.
         const std::uint64_t objections = meet_on_nodes(group);

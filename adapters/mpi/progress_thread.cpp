@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps between its looks, since it has the CPU of the rank that it works for: longer and longer
-// while the program gets on by itself, and without end when nothing has been under way for long.
+// Sleeps between its looks, since it has the CPU of the rank that it works for: longer and longer,
+// and without end when nothing has been under way for long. When the program has stopped to begin
+// requests while some are under way, it has come to wait, or computes, and looks are close again.
 //
 // Who begins a request and the thread that falls asleep see each other:
 // 1. begin: counts the request (seq_cst), then reads `asleep` (seq_cst);
@@ -19,9 +20,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -32,9 +35,7 @@ constexpr std::int64_t longest_ns = 1'000'000;
 constexpr int idle_looks = 100;
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-enum class State : std::uint8_t { none, runs, failed };
-
-std::atomic<State> state{State::none};
+std::atomic<bool> is_running{false};
 std::atomic<bool> must_end{false};
 std::atomic<bool> asleep{false};
 pthread_t thread{};
@@ -58,19 +59,22 @@ void* run(void* /*argument*/) noexcept {
     ::prctl(PR_SET_NAME, "corymb-requests");
     ::prctl(PR_SET_TIMERSLACK, 1);
     std::int64_t pause_ns = shortest_ns;
-    std::size_t left_before = 0;
+    std::uint32_t begun_before = 0;
+    bool gets_on = true; // The program, by itself.
     int idle = 0;
     while (!must_end.load(std::memory_order_relaxed)) {
+        const std::uint32_t begun = requests_begun.load(std::memory_order_relaxed);
         if (has_active_requests()) {
-            const std::size_t left = go_on_with_requests();
-            pause_ns = left < left_before ? shortest_ns : std::min(2 * pause_ns, longest_ns);
-            left_before = left;
+            static_cast<void>(go_on_with_requests());
+            const bool got_on = std::exchange(gets_on, begun != begun_before);
+            pause_ns = got_on && !gets_on ? shortest_ns : std::min(pause_ns * 5 / 4, longest_ns);
             idle = 0;
         } else if (++idle > idle_looks) {
             sleep_until_woken();
             pause_ns = shortest_ns;
             idle = 0;
         }
+        begun_before = begun;
         sleep_ns(pause_ns);
     }
     return nullptr;
@@ -90,7 +94,13 @@ int create() noexcept {
     if (const int error = pthread_attr_init(&attributes); error != 0) {
         return error;
     }
-    pthread_attr_setstacksize(&attributes, stack_bytes);
+    // The variables of threads lie on their stacks, and the program may have many.
+    using LeastStack = std::size_t (*)(const pthread_attr_t*);
+    const auto least =
+        reinterpret_cast<LeastStack>(::dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
+    if (least != nullptr) {
+        pthread_attr_setstacksize(&attributes, least(&attributes) + stack_bytes);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before);
     process = ::getpid();
     const int error = pthread_create(&thread, &attributes, &run, nullptr);
@@ -100,21 +110,6 @@ int create() noexcept {
         std::atexit(&end_at_exit);
     }
     return error;
-}
-
-void begin() noexcept {
-    State none = State::none;
-    if (!state.compare_exchange_strong(none, State::failed, std::memory_order_acq_rel)) {
-        return; // Another thread of the program's makes it.
-    }
-    if (const int error = create(); error != 0) {
-        std::fprintf(stderr,
-                     "corymb: no thread for requests under way (%s): they go on in collectives "
-                     "and in functions that complete requests only\n",
-                     std::strerror(error));
-        return;
-    }
-    state.store(State::runs, std::memory_order_release);
 }
 
 } // namespace
@@ -127,10 +122,22 @@ bool goes_on_by_thread() noexcept {
     return by_thread;
 }
 
-void keep_progress_thread() noexcept {
-    if (state.load(std::memory_order_acquire) == State::none) [[unlikely]] {
-        begin();
-    }
+bool make_progress_thread() noexcept {
+    static const bool is_made = [] {
+        const int error = create();
+        if (error != 0) {
+            std::fprintf(stderr,
+                         "corymb: no thread for requests under way can be made (%s): nonblocking "
+                         "and persistent collectives are left to the MPI\n",
+                         std::strerror(error));
+        }
+        is_running.store(error == 0, std::memory_order_release);
+        return error == 0;
+    }();
+    return is_made;
+}
+
+void wake_progress_thread() noexcept {
     if (asleep.load(std::memory_order_seq_cst) &&
         asleep.exchange(false, std::memory_order_seq_cst)) {
         asleep.notify_one();
@@ -138,9 +145,7 @@ void keep_progress_thread() noexcept {
 }
 
 void end_progress_thread() noexcept {
-    State runs = State::runs;
-    if (!state.compare_exchange_strong(runs, State::failed, std::memory_order_acq_rel) ||
-        process != ::getpid()) {
+    if (!is_running.exchange(false, std::memory_order_acq_rel) || process != ::getpid()) {
         return;
     }
     must_end.store(true, std::memory_order_seq_cst);

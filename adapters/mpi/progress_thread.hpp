@@ -7,8 +7,10 @@ namespace corymb::mpi {
 
 /// Whether requests of this process go on so: the MPI has no hook, or CORYMB_MPI_PROGRESS=thread.
 [[nodiscard]] bool goes_on_by_thread() noexcept;
-/// Makes the thread, or wakes it. After each request that begins.
-void keep_progress_thread() noexcept;
+/// Makes the thread, asleep. False, after a line on stderr: that cannot be done.
+[[nodiscard]] bool make_progress_thread() noexcept;
+/// Wakes it. After each request that begins.
+void wake_progress_thread() noexcept;
 /// At MPI_Finalize, when nothing is under way.
 void end_progress_thread() noexcept;
 

@@ -70,11 +70,12 @@ void begin(Requested& requested) {
             all.groups.push_back(&group);
         }
     }
+    requests_begun.fetch_add(1, std::memory_order_relaxed);
     requests_active.fetch_add(1, std::memory_order_seq_cst);
     requested.is_active = true;
     requested.is_over = false;
     requested.error = MPI_SUCCESS;
-    goes_on_by_thread() ? keep_progress_thread() : keep_hook();
+    goes_on_by_thread() ? wake_progress_thread() : keep_hook();
 }
 
 void end(Requested& requested) noexcept {
@@ -99,6 +100,26 @@ std::size_t under_way(Group& group) noexcept {
         library().progress(group.team, &left);
     }
     return left;
+}
+
+/// Goes on with the group that has this place in the list; false: there is none, or somebody else
+/// has the list. Who has the group's team keeps its requests from being completed, and so the group
+/// itself, without the list.
+bool go_on_at(std::size_t place, std::size_t& left) noexcept {
+    ActiveGroups& all = active_groups();
+    std::unique_lock lock(all.lock, std::try_to_lock);
+    if (!lock.owns_lock() || place >= all.groups.size()) {
+        return false;
+    }
+    Group& group = *all.groups[place];
+    const InUse use(group, std::try_to_lock);
+    if (use.has_it()) {
+        lock.unlock();
+        left += under_way(group); // Failures are told by their requests.
+    } else {
+        left += static_cast<std::size_t>(group.active.load(std::memory_order_relaxed));
+    }
+    return true;
 }
 
 /// The library is done with the operation.
@@ -140,7 +161,9 @@ void drop(Requested& requested) noexcept {
 } // namespace
 
 corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request) {
-    group.is_shared = group.is_shared || goes_on_by_thread();
+    if (!group.is_shared && goes_on_by_thread()) {
+        group.is_shared = true;
+    }
     auto made = std::make_unique<Requested>(group, form, std::move(work));
     Requested& requested = *made;
     requested.work.keep_types();
@@ -278,18 +301,9 @@ std::size_t go_on_with_requests() noexcept {
     if (is_within_mpi) { // The library has visited the MPI, which has come back here.
         return static_cast<std::size_t>(active);
     }
-    std::size_t left = 0;
     is_within_mpi = true;
-    ActiveGroups& all = active_groups();
-    const std::unique_lock lock(all.lock, std::try_to_lock);
-    if (lock.owns_lock()) {
-        for (Group* const group : all.groups) {
-            const InUse use(*group, std::try_to_lock);
-            // Failures are told by their requests.
-            left += use.has_it()
-                        ? under_way(*group)
-                        : static_cast<std::size_t>(group->active.load(std::memory_order_relaxed));
-        }
+    std::size_t left = 0;
+    for (std::size_t place = 0; go_on_at(place, left); ++place) {
     }
     is_within_mpi = false;
     return std::max<std::size_t>(left, 1);

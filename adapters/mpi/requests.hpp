@@ -8,6 +8,7 @@
 #include "work.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 namespace corymb::mpi {
@@ -31,6 +32,8 @@ struct Requested {
 /// Requests that the program holds, and those among them that are not done.
 inline constinit std::atomic<int> requests_held{0};
 inline constinit std::atomic<int> requests_active{0};
+/// How many have been started.
+inline constinit std::atomic<std::uint32_t> requests_begun{0};
 [[nodiscard]] inline bool has_requests() noexcept {
     return requests_held.load(std::memory_order_relaxed) != 0;
 }

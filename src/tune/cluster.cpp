@@ -77,9 +77,7 @@ public:
     }
 
     void search() {
-        const bool has_many =
-            request_.op == Collective::allgather || request_.op == Collective::allreduce;
-        if (!has_many || request_.ordered) {
+        if (request_.op != Collective::allgather && request_.op != Collective::allreduce) {
             try_all(); // There are few.
             return;
         }
@@ -208,6 +206,11 @@ private:
         add(schemes, {Roles::flat, 1, Exchange::ring, shared, false});
         for (const Inside inside : {Inside::messages, shared}) { // The least work.
             add(schemes, {Roles::lanes, 1, Exchange::doubling, inside, false});
+        }
+        if (request_.ordered) {
+            for (const int count : {1, leaders(false)}) {
+                add(schemes, {Roles::runs, count, Exchange::doubling, shared, false});
+            }
         }
         return schemes;
     }

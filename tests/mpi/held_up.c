@@ -136,6 +136,67 @@ static void compute(void) {
     while (MPI_Wtime() < end) {
     }
 }
+
+// What a status says, errors, and what nobody sends, while both have a request: 0 and 1 do it.
+static void expect(int is_right, const char* what) {
+    if (!is_right) {
+        fprintf(stderr, "rank %d: %s is wrong\n", rank, what);
+        ++wrong;
+    }
+}
+static int class_of(int code) {
+    int class = 0;
+    MPI_Error_class(code, &class);
+    return class;
+}
+static void exchange_details(void) {
+    const int other = 1 - rank;
+    int out[8] = {1, 2, 3, 4, 5, 6, 7, 8}, in[8] = {0}, count = 0;
+    MPI_Status status;
+    memset(&status, 0x55, sizeof status);
+    MPI_Sendrecv(out, 4, MPI_INT, other, 3, in, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    expect(status.MPI_SOURCE == other && status.MPI_TAG == 3 && count == 4, "a status");
+    memset(&status, 0x55, sizeof status);
+    MPI_Sendrecv(out, 1, MPI_INT, MPI_PROC_NULL, 3, in, 8, MPI_INT, MPI_PROC_NULL, 3,
+                 MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    expect(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG && count == 0,
+           "nobody's status");
+    MPI_Datatype strided;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+    MPI_Type_commit(&strided);
+    MPI_Sendrecv_replace(out, 2, strided, other, 4, other, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 8; ++i) {
+        expect(out[i] == i + 1, "what a stride replaces");
+    }
+    MPI_Type_free(&strided);
+}
+static void exchange_too_much(void) {
+    const int other = 1 - rank;
+    int out[8] = {0}, in[8] = {0};
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int code = MPI_Sendrecv(out, 8, MPI_INT, other, 5, in, 2, MPI_INT, other, 5, MPI_COMM_WORLD,
+                            MPI_STATUS_IGNORE);
+    expect(class_of(code) == MPI_ERR_TRUNCATE, "a message that is cut off");
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Irecv(in, 2, MPI_INT, other, 6, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in + 4, 4, MPI_INT, other, 7, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(out, 8, MPI_INT, other, 6, MPI_COMM_WORLD);
+    if (rank == 1) { // The other one sees the first one's error before the second message.
+        compute();
+    }
+    MPI_Send(out, 4, MPI_INT, other, 7, MPI_COMM_WORLD);
+    code = MPI_Waitall(2, requests, statuses);
+    expect(code == MPI_ERR_IN_STATUS && class_of(statuses[0].MPI_ERROR) == MPI_ERR_TRUNCATE,
+           "the error of one of several");
+    expect(requests[0] == MPI_REQUEST_NULL, "a request with an error");
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static void nothing(void) {}
 
 static const struct {
@@ -193,6 +254,14 @@ int main(int argc, char** argv) {
         if (wrong != before) {
             fprintf(stderr, "rank %d: %s is wrong\n", rank, ways[i].name);
         }
+    }
+    for (int i = 0; i < 2; ++i) {
+        MPI_Request request;
+        MPI_Iallreduce(input, output, numbers, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        if (rank < 2) {
+            i == 0 ? exchange_details() : exchange_too_much();
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     MPI_Win_free(&window);
     free(input);

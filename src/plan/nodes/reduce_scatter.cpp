@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduce-scatter with k leaders a node: leader l combines what its node has for the l-th share of
 // every node's ranks; leaders of equal index combine that over the nodes, each at once, around a
-// ring, or by recursive halving (Thakur, Rabenseifner, Gropp, 2005), and hand it out. By runs, in
-// the order of the ranks, each at once.
+// ring, by recursive halving (Thakur, Rabenseifner, Gropp, 2005), or up a binomial tree and down
+// again, and hand it out. By runs each at once or by the tree, in the order of the ranks.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace corymb::nodes {
@@ -15,8 +16,7 @@ namespace {
 class ReduceScatter {
 public:
     ReduceScatter(const Layout& layout, const Scheme& scheme)
-        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout),
-          mixes_(scheme.roles == Roles::runs && actors_.nodes.size() > layout.nodes.size()) {}
+        : scheme_(scheme), actors_(actors(layout, scheme)), script_(layout) {}
 
     Script script() && {
         for (std::size_t node = 0; node < size(); ++node) {
@@ -24,15 +24,20 @@ public:
         }
         const auto lanes = static_cast<std::size_t>(scheme_.leaders);
         for (std::size_t lane = 0; lane < lanes; ++lane) {
+            auto& starts = starts_.emplace_back(1, std::size_t{0});
+            for (std::size_t node = 0; node < size(); ++node) {
+                starts.push_back(starts.back() + receivers(node, lane).size());
+            }
             auto& sums = sums_.emplace_back();
             for (std::size_t node = 0; node < size(); ++node) {
-                sums.push_back(script_.scratch(leader(node, lane), before(lane, size())));
+                sums.push_back(script_.scratch(leader(node, lane), starts.back()));
             }
         }
         combine_in_nodes();
         switch (scheme_.exchange) {
         case Exchange::ring: ring(); break;
         case Exchange::doubling: halving(); break;
+        case Exchange::binomial: up_and_down(); break;
         default: at_once(); break;
         }
         hand_out();
@@ -44,16 +49,13 @@ private:
     [[nodiscard]] Rank leader(std::size_t node, std::size_t lane) const {
         return groups_[node][lane % groups_[node].size()].front();
     }
-    [[nodiscard]] std::vector<Rank> receivers(std::size_t node, std::size_t lane) const {
-        return lane < groups_[node].size() ? groups_[node][lane] : std::vector<Rank>{};
+    [[nodiscard]] std::span<const Rank> receivers(std::size_t node, std::size_t lane) const {
+        const auto& groups = groups_[node];
+        return lane < groups.size() ? groups[lane] : std::span<const Rank>();
     }
     /// Parts of a lane for the nodes before this one.
     [[nodiscard]] std::size_t before(std::size_t lane, std::size_t node) const {
-        std::size_t count = 0;
-        for (std::size_t other = 0; other < node; ++other) {
-            count += receivers(other, lane).size();
-        }
-        return count;
+        return starts_[lane][node];
     }
     /// Where the leader of `node` has the sum of what is for the nodes from `first` to before
     /// `end`.
@@ -133,9 +135,6 @@ private:
                     pass(source(to, shift), to, lane, to, to + 1);
                 }
             }
-            if (mixes_) {
-                script_.begin_round();
-            }
         }
     }
 
@@ -162,6 +161,28 @@ private:
         }
     }
 
+    /// All parts to the first leader and back, by neighbours: few messages, long ones.
+    void up_and_down() {
+        std::size_t top = 1;
+        for (; top < size(); top *= 2) {
+            everywhere([&](std::size_t to, std::size_t lane) {
+                if (to % (2 * top) == 0 && to + top < size()) {
+                    pass(to + top, to, lane, 0, size());
+                }
+            });
+        }
+        for (std::size_t distance = top / 2; distance > 0; distance /= 2) {
+            everywhere([&](std::size_t from, std::size_t lane) {
+                const std::size_t to = from + distance;
+                if (from % (2 * distance) == 0 && to < size()) {
+                    const std::size_t end = std::min(to + distance, size());
+                    script_.move(leader(from, lane), leader(to, lane), sum(from, lane, to, end),
+                                 sum(to, lane, to, end));
+                }
+            });
+        }
+    }
+
     void hand_out() {
         everywhere([&](std::size_t node, std::size_t lane) {
             std::size_t place = 0;
@@ -176,10 +197,8 @@ private:
     Scheme scheme_;
     Layout actors_;
     Script script_;
-    /// Runs get something from their own node, too. Within a round that would come first, so where
-    /// order counts everything has a round of its own.
-    bool mixes_;
     std::vector<std::vector<std::vector<Rank>>> groups_; // by node and lane
+    std::vector<std::vector<std::size_t>> starts_;       // by lane and node: parts before it
     std::vector<std::vector<Blocks>> sums_;              // by lane and node, at the leader
 };
 

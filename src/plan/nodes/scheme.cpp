@@ -164,9 +164,15 @@ bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme)
     case Collective::alltoall:
         return (is_direct || scheme.exchange == Exchange::bruck) && 8 * ranks * ranks <= steps_most;
     case Collective::reduce_scatter:
-        return (is_direct || (!in_runs && (scheme.exchange == Exchange::ring ||
-                                           (scheme.exchange == Exchange::doubling &&
-                                            std::has_single_bit(actors))))) &&
+        if (scheme.exchange == Exchange::binomial) {
+            return scheme.leaders == 1;
+        }
+        if (in_runs) {
+            return is_direct && layout.runs().nodes.size() == layout.nodes.size() &&
+                   scheme.leaders <= run_leaders_most(layout) && 4 * ranks * ranks <= steps_most;
+        }
+        return (is_direct || scheme.exchange == Exchange::ring ||
+                (scheme.exchange == Exchange::doubling && std::has_single_bit(actors))) &&
                4 * ranks * ranks <= steps_most;
     default: // scan, exscan
         return scheme.exchange == Exchange::doubling && scheme.leaders == 1;
