@@ -32,7 +32,8 @@ struct ClusterChoice {
     Plan plan;
     std::uint64_t bytes = 0;
     double predicted = 0;
-    /// Every scheme that was simulated, in the order of trying.
+    /// Every scheme that was simulated, in the order of trying; unless the request is exhaustive,
+    /// none that surely takes three times as long as another.
     std::vector<std::pair<std::string, double>> portfolio;
 };
 

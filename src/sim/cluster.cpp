@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay on several nodes. Within a node as on one machine; between nodes, messages share the links
 // of the two nodes in the order in which they come to them, so events are taken in order of time.
+#include "sim/cluster.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -22,6 +25,8 @@
 namespace corymb {
 
 namespace {
+
+constexpr double without_limit = std::numeric_limits<double>::infinity();
 
 using plan::no_step;
 using plan::StepNumber;
@@ -77,13 +82,17 @@ public:
           next_(plan_.steps.size(), 0), has_acted_(plan_.steps.size(), false),
           waiting_(plan_.steps.size()), arrived_(matching.step_count(), -1) {}
 
-    Timeline run() && {
+    /// Nothing, once that takes longer than `limit_ns`.
+    std::optional<Timeline> run(double limit_ns) && {
         for (Rank rank = 0; rank < plan_.size(); ++rank) {
             events_.push({0, rank, no_step});
         }
         while (!events_.empty()) {
             const Event event = events_.top();
             events_.pop();
+            if (event.time > limit_ns) {
+                return std::nullopt;
+            }
             if (event.message != no_step) {
                 arrive(event);
             } else {
@@ -279,8 +288,11 @@ private:
 
 } // namespace
 
-Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
-                  bool with_activities) {
+namespace {
+
+std::optional<Timeline> simulate_within(const Plan& plan, const Cluster& cluster,
+                                        std::uint64_t bytes, bool with_activities,
+                                        double limit_ns) {
     cluster.check();
     if (plan.size() != cluster.size()) {
         throw Error(Errc::invalid_argument, "the cluster has " + std::to_string(cluster.size()) +
@@ -295,9 +307,22 @@ Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
     }
     const plan::Matching matching(plan);
     const Nodes nodes(cluster, bytes);
-    Timeline timeline = ClusterReplay(matching, nodes, cluster, bytes, with_activities).run();
+    return ClusterReplay(matching, nodes, cluster, bytes, with_activities).run(limit_ns);
+}
+
+} // namespace
+
+Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
+                  bool with_activities) {
+    Timeline timeline = *simulate_within(plan, cluster, bytes, with_activities, without_limit);
     timeline.simulated_on = cluster.name;
     return timeline;
+}
+
+double makespan_within(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
+                       double limit_ns) {
+    const auto timeline = simulate_within(plan, cluster, bytes, false, limit_ns);
+    return timeline && timeline->makespan <= limit_ns ? timeline->makespan : without_limit;
 }
 
 } // namespace corymb

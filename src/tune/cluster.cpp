@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which scheme for several nodes: a closed form says where to begin, simulation decides.
+#include "sim/cluster.hpp"
 #include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
@@ -26,6 +27,9 @@ using nodes::Roles;
 using nodes::Scheme;
 
 constexpr double never = std::numeric_limits<double>::infinity();
+/// What cannot take less than so many times what is known already is not simulated, unless every
+/// scheme is wanted: with a thousand ranks exchanges of all with all take seconds each.
+constexpr double hopeless = 3;
 
 std::vector<int> nodes_of(const Cluster& cluster) {
     std::vector<int> nodes;
@@ -169,7 +173,15 @@ private:
         if (does(scheme)) {
             try {
                 const Plan plan = plan_of(scheme);
-                tried.time = simulate(plan, cluster_, request_.bytes).makespan;
+                if (!request_.exhaustive &&
+                    busiest_link_ns(plan, cluster_, nodes_, request_.bytes) > hopeless * best_) {
+                    return known_[name] = never;
+                }
+                tried.time = makespan_within(plan, cluster_, request_.bytes,
+                                             request_.exhaustive ? never : hopeless * best_);
+                if (tried.time == never) {
+                    return known_[name] = never;
+                }
                 tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             } catch (const Error& error) {
                 if (error.code() != Errc::invalid_plan) {
@@ -177,6 +189,7 @@ private:
                 }
             }
         }
+        best_ = std::min(best_, tried.time);
         known_[name] = tried.time;
         tried_.push_back(tried);
         return tried.time;
@@ -281,6 +294,7 @@ private:
     nodes::Layout layout_;
     std::vector<int> counts_;
     std::map<std::string, double> known_;
+    double best_ = never;
     std::vector<Tried> tried_;
 };
 

@@ -15,4 +15,9 @@ namespace corymb {
 double work_ns(const Plan& plan, std::span<const int> node_of_rank, std::uint64_t bytes,
                const Network& network);
 
+/// No plan takes less, in ns: what it keeps the busiest link out of a node, at the least. For any
+/// plan whose steps are between ranks of it. O(steps).
+double busiest_link_ns(const Plan& plan, const Cluster& cluster, std::span<const int> node_of_rank,
+                       std::uint64_t bytes);
+
 } // namespace corymb
