@@ -2,6 +2,7 @@
 #include "group.hpp"
 
 #include "library.hpp"
+#include "requests.hpp"
 
 #include <atomic>
 #include <memory>
@@ -46,14 +47,15 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcep
     {
         const std::lock_guard lock(all.lock);
         group_generation.fetch_add(1, std::memory_order_release);
-        group->is_orphan = true;
-        if (group->requests > 0) {
-            keep_for_summary(*group); // While the communicator has a name.
-            return MPI_SUCCESS;
-        }
+    }
+    keep_for_summary(*group); // While the communicator has a name.
+    if (group->references.fetch_add(1, std::memory_order_acq_rel) != 0) {
+        return MPI_SUCCESS;
+    }
+    {
+        const std::lock_guard lock(all.lock);
         all.groups.erase(group);
     }
-    keep_for_summary(*group);
     give_back(*group);
     delete group;
     return MPI_SUCCESS;
@@ -145,6 +147,8 @@ bool is_usable() noexcept {
 } // namespace
 
 void give_back_team(Group& group) noexcept {
+    go_on_without(group);
+    const InUse last(group); // Somebody may still go on with what is over already.
     if (group.team != nullptr) {
         library().team_free(&group.team);
     }
@@ -161,18 +165,13 @@ void abandon(Group& group, const char* why) noexcept {
     }
 }
 
-void hold(Group& group) noexcept {
-    const std::lock_guard lock(registry().lock);
-    ++group.requests;
-}
-
 void let_go(Group& group) noexcept {
+    if (group.references.fetch_sub(2, std::memory_order_acq_rel) != 3) {
+        return;
+    }
     Registry& all = registry();
     {
         const std::lock_guard lock(all.lock);
-        if (--group.requests > 0 || !group.is_orphan) {
-            return;
-        }
         all.groups.erase(&group);
     }
     give_back(group);
@@ -209,7 +208,7 @@ void give_back_teams() noexcept {
     const std::lock_guard lock(all.lock);
     group_generation.fetch_add(1, std::memory_order_release);
     for (Group* const group : all.groups) {
-        if (!group->is_orphan) {
+        if (!is_orphan(*group)) {
             keep_for_summary(*group);
         }
         give_back_team(*group); // MPI frees the communicators of carriers itself.

@@ -37,11 +37,13 @@ struct Group {
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
-    bool can_request = true;       ///< Nonblocking and persistent operations, too.
-    std::atomic<bool> busy{false}; ///< The team is in use (InUse).
-    std::atomic<int> active{0};    ///< Requests under way.
-    int requests = 0;              ///< That refer to it, under the registry's lock.
-    bool is_orphan = false;        ///< Its communicator has been freed before its requests.
+    bool can_request = true;            ///< Nonblocking and persistent operations, too.
+    std::atomic<bool> busy{false};      ///< The team is in use (InUse).
+    std::atomic<int> active{0};         ///< Requests under way.
+    std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
+    /// Two for each request that refers to it, and one if its communicator has been freed: who
+    /// leaves that one alone gives the group back.
+    std::atomic<int> references{0};
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
     bool has_many_threads = false; ///< Several threads may be in MPI at once.
@@ -62,8 +64,14 @@ inline thread_local constinit LastGroup last_group;
 /// Changes with every group that goes, so that nobody finds a remembered one again.
 inline constinit std::atomic<std::uint64_t> group_generation{1};
 
+/// Whether the communicator has been freed before its requests.
+[[nodiscard]] inline bool is_orphan(const Group& group) noexcept {
+    return group.references.load(std::memory_order_relaxed) % 2 != 0;
+}
 /// A request refers to the group, and does so no more: the last one of an orphan frees it.
-void hold(Group& group) noexcept;
+inline void hold(Group& group) noexcept {
+    group.references.fetch_add(2, std::memory_order_relaxed);
+}
 void let_go(Group& group) noexcept;
 
 /// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them,

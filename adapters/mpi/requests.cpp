@@ -24,6 +24,7 @@ constexpr int looks_awake = 200;
 /// Never destroyed: MPI may call back while the process ends.
 struct Table {
     std::mutex lock;
+    /// Null for spare handles.
     std::unordered_map<MPI_Request, std::unique_ptr<Requested>> held;
     std::vector<MPI_Request> spare;
 };
@@ -33,8 +34,8 @@ Table& table() {
     return *one;
 }
 
-/// Groups with requests under way. Who holds `lock` may be within the MPI, but is not waited for
-/// there: the MPI's hook only tries to get it.
+/// Groups that have had requests under way. Who holds `lock` may be within the MPI, but is not
+/// waited for there: the MPI's hook only tries to get it.
 struct ActiveGroups {
     std::mutex lock;
     std::vector<Group*> groups;
@@ -46,30 +47,44 @@ ActiveGroups& active_groups() {
 }
 
 /// A request of the MPI's that is never started.
-MPI_Request take_handle() {
-    {
-        Table& all = table();
-        const std::lock_guard lock(all.lock);
-        if (!all.spare.empty()) {
-            const MPI_Request handle = all.spare.back();
-            all.spare.pop_back();
-            return handle;
-        }
-    }
+MPI_Request new_handle() {
     MPI_Request handle = host().request_null;
     host().Recv_init(nullptr, 0, host().type_byte, MPI_PROC_NULL, 0, host().comm_self, &handle);
     return handle;
 }
 
+/// Gives the operation a handle, by which it is found then.
+Requested& enter(std::unique_ptr<Requested> made) {
+    Requested& requested = *made;
+    Table& all = table();
+    {
+        const std::lock_guard lock(all.lock);
+        if (!all.spare.empty()) {
+            requested.handle = all.spare.back();
+            all.spare.pop_back();
+            all.held.find(requested.handle)->second = std::move(made);
+            return requested;
+        }
+    }
+    requested.handle = new_handle(); // The MPI may call back, which looks for requests.
+    const std::lock_guard lock(all.lock);
+    all.held.reserve(all.held.size() + 1);
+    all.spare.reserve(all.held.size() + 1); // Giving back cannot fail.
+    all.held.emplace(requested.handle, std::move(made));
+    return requested;
+}
+
 void begin(Requested& requested) {
     Group& group = *requested.group;
-    if (group.active.fetch_add(1, std::memory_order_relaxed) == 0) {
+    if (!group.is_listed.load(std::memory_order_relaxed)) {
         ActiveGroups& all = active_groups();
         const std::lock_guard lock(all.lock);
         if (std::ranges::find(all.groups, &group) == all.groups.end()) {
             all.groups.push_back(&group);
         }
+        group.is_listed.store(true, std::memory_order_relaxed);
     }
+    group.active.fetch_add(1, std::memory_order_relaxed);
     requests_begun.fetch_add(1, std::memory_order_relaxed);
     requests_active.fetch_add(1, std::memory_order_seq_cst);
     requested.is_active = true;
@@ -79,15 +94,8 @@ void begin(Requested& requested) {
 }
 
 void end(Requested& requested) noexcept {
-    Group& group = *requested.group;
     requests_active.fetch_sub(1, std::memory_order_seq_cst);
-    if (group.active.fetch_sub(1, std::memory_order_relaxed) == 1) {
-        ActiveGroups& all = active_groups();
-        const std::lock_guard lock(all.lock);
-        if (group.active.load(std::memory_order_relaxed) == 0) {
-            std::erase(all.groups, &group);
-        }
-    }
+    requested.group->active.fetch_sub(1, std::memory_order_relaxed);
     requested.is_over = true;
 }
 
@@ -102,16 +110,22 @@ std::size_t under_way(Group& group) noexcept {
     return left;
 }
 
-/// Goes on with the group that has this place in the list; false: there is none, or somebody else
-/// has the list. Who has the group's team keeps its requests from being completed, and so the group
-/// itself, without the list.
-bool go_on_at(std::size_t place, std::size_t& left) noexcept {
+/// Goes on with the first group from `place` on that has something under way; false: there is none,
+/// or somebody else has the list. Who has the group's team keeps the group, without the list.
+bool go_on_from(std::size_t& place, std::size_t& left) noexcept {
     ActiveGroups& all = active_groups();
     std::unique_lock lock(all.lock, std::try_to_lock);
-    if (!lock.owns_lock() || place >= all.groups.size()) {
+    if (!lock.owns_lock()) {
         return false;
     }
-    Group& group = *all.groups[place];
+    while (place < all.groups.size() &&
+           all.groups[place]->active.load(std::memory_order_relaxed) == 0) {
+        ++place;
+    }
+    if (place >= all.groups.size()) {
+        return false;
+    }
+    Group& group = *all.groups[place++];
     const InUse use(group, std::try_to_lock);
     if (use.has_it()) {
         lock.unlock();
@@ -145,9 +159,7 @@ void drop(Requested& requested) noexcept {
     std::unique_ptr<Requested> gone; // It may give types back to the MPI.
     {
         const std::lock_guard lock(all.lock);
-        const auto found = all.held.find(requested.handle);
-        gone = std::move(found->second);
-        all.held.erase(found);
+        gone = std::move(all.held.find(requested.handle)->second);
         all.spare.push_back(gone->handle);
     }
     requests_held.fetch_sub(1, std::memory_order_relaxed);
@@ -165,16 +177,9 @@ corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* reques
         group.is_shared = true;
     }
     auto made = std::make_unique<Requested>(group, form, std::move(work));
-    Requested& requested = *made;
-    requested.work.keep_types();
-    requested.work.prepare();
-    requested.handle = take_handle();
-    Table& all = table();
-    {
-        const std::lock_guard lock(all.lock);
-        all.spare.reserve(all.held.size() + all.spare.size() + 1); // Giving back cannot fail.
-        all.held.emplace(requested.handle, std::move(made));
-    }
+    made->work.keep_types();
+    made->work.prepare();
+    Requested& requested = enter(std::move(made));
     hold(group);
     requests_held.fetch_add(1, std::memory_order_relaxed);
     if (form == Form::nonblocking) {
@@ -289,7 +294,7 @@ void free_request(Requested& requested, MPI_Request* handle) noexcept {
 
 int raise_error(Requested& requested, int error) noexcept {
     host().Comm_call_errhandler(
-        requested.group->is_orphan ? host().comm_world : requested.group->comm, error);
+        is_orphan(*requested.group) ? host().comm_world : requested.group->comm, error);
     return error;
 }
 
@@ -303,10 +308,19 @@ std::size_t go_on_with_requests() noexcept {
     }
     is_within_mpi = true;
     std::size_t left = 0;
-    for (std::size_t place = 0; go_on_at(place, left); ++place) {
+    for (std::size_t place = 0; go_on_from(place, left);) {
     }
     is_within_mpi = false;
     return std::max<std::size_t>(left, 1);
+}
+
+void go_on_without(Group& group) noexcept {
+    if (group.is_listed.load(std::memory_order_relaxed)) {
+        ActiveGroups& all = active_groups();
+        const std::lock_guard lock(all.lock);
+        std::erase(all.groups, &group);
+        group.is_listed.store(false, std::memory_order_relaxed);
+    }
 }
 
 void finish_requests() noexcept {
