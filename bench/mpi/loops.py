@@ -23,6 +23,9 @@ import pairs
 
 MODES = "blocking,nonblocking,persistent"
 ONLY_BLOCKING = {"mpi4py"}
+# What a library itself does wrong: Intel MPI 2021.18 hands out data of an earlier start, and its
+# persistent allgather ends by SIGSEGV. With corymb they are right, but there is nothing to compare.
+BROKEN = {("impi", "persistent"): ("gather", "scatter", "allgather")}
 OPERATIONS = (
     "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "reduce_scatter", "scan", "exscan",
@@ -52,7 +55,9 @@ def times(output: str) -> dict[Case, float]:
 def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options: Any) -> list[Any]:
     """Medians over the runs. A barrier has no sizes."""
     rows = []
-    for operations, sizes in split(options.only, options.sizes):
+    broken = BROKEN.get((mpi.name, mode), ())
+    wanted = ",".join(name for name in options.only.split(",") if name not in broken)
+    for operations, sizes in split(wanted, options.sizes):
         words = [*program, options.milliseconds, mode, operations, sizes]
         outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
         plain, corymb = ([times(text) for text in side] for side in outputs)
