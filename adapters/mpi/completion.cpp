@@ -29,34 +29,69 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
 }
 
 /// `call` does something with the MPI's requests of an array; in the places of corymb's it finds
-/// null: some MPIs refuse inactive requests in some functions.
-template <class Call>
-int with_others(int count, const MPI_Request* requests, const Call& call) noexcept {
+/// null: some MPIs refuse inactive requests in some functions. `back` gets each place and whether
+/// it is corymb's, as it was before: afterwards another thread may have the handle.
+template <class Call, class Back>
+int with_others(int count, const MPI_Request* requests, const Call& call,
+                const Back& back) noexcept {
     const auto length = static_cast<std::size_t>(count);
     Few<MPI_Request, 16> others;
+    Few<bool, 16> are_own;
     try {
         others.reserve(length);
+        are_own.reserve(length);
     } catch (const std::exception&) {
         return MPI_ERR_NO_MEM;
     }
     for (std::size_t i = 0; i < length; ++i) {
-        others.push_back(find_request(requests[i]) == nullptr ? requests[i] : host().request_null);
+        are_own.push_back(find_request(requests[i]) != nullptr);
+        others.push_back(are_own[i] ? host().request_null : requests[i]);
     }
-    return call(others.data());
+    const int result = call(others.data());
+    for (std::size_t i = 0; i < length; ++i) {
+        if (!are_own[i]) {
+            back(i, others[i]);
+        }
+    }
+    return result;
+}
+
+template <class Call>
+int with_others(int count, const MPI_Request* requests, const Call& call) noexcept {
+    return with_others(count, requests, call, [](std::size_t, MPI_Request) {});
 }
 
 /// The same where the MPI gives requests back, or sets them to null.
 template <class Call>
 int with_others_back(int count, MPI_Request* requests, const Call& call) noexcept {
-    return with_others(count, requests, [&](MPI_Request* others) {
-        const int result = call(others);
-        for (int i = 0; i < count; ++i) {
-            if (find_request(requests[i]) == nullptr) {
-                requests[i] = others[i];
-            }
-        }
-        return result;
+    return with_others(count, requests, call, [requests](std::size_t place, MPI_Request request) {
+        requests[place] = request;
     });
+}
+
+/// MPI_Waitall of the MPI's own, one after the other: after an error MPI_Testall leaves some that
+/// MPI_Waitall completes, or forgets the error.
+int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+    const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
+    int outcome = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) {
+        const int error =
+            wait_below(MPI_SUCCESS, requests[i], has_statuses ? &statuses[i] : MPI_STATUS_IGNORE);
+        for (int k = 0; has_statuses && error != MPI_SUCCESS && outcome == MPI_SUCCESS && k < i;
+             ++k) {
+            statuses[k].MPI_ERROR = MPI_SUCCESS;
+        }
+        outcome = error != MPI_SUCCESS ? MPI_ERR_IN_STATUS : outcome;
+        if (has_statuses && outcome != MPI_SUCCESS) {
+            statuses[i].MPI_ERROR = error;
+        }
+    }
+    return outcome;
+}
+
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+    return count > 0 && must_look() ? wait_in_order(count, requests, statuses)
+                                    : host().Waitall(count, requests, statuses);
 }
 
 /// The request is over: tells the program, as MPI_Wait does.
@@ -224,19 +259,7 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
 
 CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        if (must_look()) {
-            int is_over = 0;
-            const int result = wait_by_looks([&](int& flag) {
-                const int found = host().Testall(count, requests, &flag, statuses);
-                is_over = flag;
-                return found;
-            });
-            if (is_over != 0) {
-                return result;
-            }
-        }
-        // After an error tests leave requests that waits complete.
-        return host().Waitall(count, requests, statuses);
+        return wait_for_all(count, requests, statuses);
     }
     for (int i = 0; i < count; ++i) {
         if (Requested* const own = find_request(requests[i])) {
@@ -244,7 +267,7 @@ CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* s
         }
     }
     const int result = with_others_back(count, requests, [&](MPI_Request* others) {
-        return host().Waitall(count, others, statuses);
+        return wait_for_all(count, others, statuses);
     });
     return tell_all(count, requests, statuses, result);
 }

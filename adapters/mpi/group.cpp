@@ -127,11 +127,16 @@ Group* make_group(MPI_Comm comm) {
         pass(*group, Reason::beyond_world);
     }
     Registry& all = registry();
-    if (mpi.Comm_set_attr(comm, key(), group.get()) != MPI_SUCCESS) {
+    const int attribute = key();
+    {
+        const std::lock_guard lock(all.lock);
+        all.groups.insert(group.get());
+    }
+    if (mpi.Comm_set_attr(comm, attribute, group.get()) != MPI_SUCCESS) {
+        const std::lock_guard lock(all.lock);
+        all.groups.erase(group.get());
         return nullptr;
     }
-    const std::lock_guard lock(all.lock);
-    all.groups.insert(group.get());
     return group.release();
 }
 
@@ -144,11 +149,25 @@ bool is_usable() noexcept {
            !registry().is_over.load(std::memory_order_acquire);
 }
 
+/// Held, so that it stays when the MPI frees its communicator while it gives back its team, which
+/// is not to be under the lock therefore. Null: there is none left.
+Group* next_to_give_back() noexcept {
+    Registry& all = registry();
+    const std::lock_guard lock(all.lock);
+    for (Group* const group : all.groups) {
+        if (!group->is_given_back) {
+            group->is_given_back = true;
+            hold(*group);
+            return group;
+        }
+    }
+    return nullptr;
+}
+
 } // namespace
 
 void give_back_team(Group& group) noexcept {
     go_on_without(group);
-    const InUse last(group); // Somebody may still go on with what is over already.
     if (group.team != nullptr) {
         library().team_free(&group.team);
     }
@@ -205,14 +224,14 @@ Group* find_group(MPI_Comm comm) noexcept {
 void give_back_teams() noexcept {
     Registry& all = registry();
     all.is_over.store(true, std::memory_order_release);
-    const std::lock_guard lock(all.lock);
     group_generation.fetch_add(1, std::memory_order_release);
-    for (Group* const group : all.groups) {
+    while (Group* const group = next_to_give_back()) {
         if (!is_orphan(*group)) {
             keep_for_summary(*group);
         }
         give_back_team(*group); // MPI frees the communicators of carriers itself.
         group->state = Group::State::passed;
+        let_go(*group);
     }
 }
 

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <sched.h>
 #include <string>
+#include <vector>
 
 namespace corymb::mpi {
 
@@ -44,6 +45,11 @@ struct Group {
     /// Two for each request that refers to it, and one if its communicator has been freed: who
     /// leaves that one alone gives the group back.
     std::atomic<int> references{0};
+    /// Requests of the library's that could not be freed while a thread had the team.
+    std::mutex left_lock{};
+    std::vector<corymb_request*> left{};
+    std::atomic<bool> has_left{false};
+    bool is_given_back = false; ///< At MPI_Finalize, under the registry's lock.
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
     bool has_many_threads = false; ///< Several threads may be in MPI at once.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <sched.h>
 #include <unordered_map>
 #include <utility>
@@ -49,7 +50,11 @@ ActiveGroups& active_groups() {
 /// A request of the MPI's that is never started.
 MPI_Request new_handle() {
     MPI_Request handle = host().request_null;
-    host().Recv_init(nullptr, 0, host().type_byte, MPI_PROC_NULL, 0, host().comm_self, &handle);
+    if (host().Recv_init(nullptr, 0, host().type_byte, MPI_PROC_NULL, 0, host().comm_self,
+                         &handle) != MPI_SUCCESS ||
+        handle == host().request_null) {
+        throw std::bad_alloc();
+    }
     return handle;
 }
 
@@ -74,8 +79,8 @@ Requested& enter(std::unique_ptr<Requested> made) {
     return requested;
 }
 
-void begin(Requested& requested) {
-    Group& group = *requested.group;
+/// From now on requests of the group go on. Throws std::bad_alloc.
+void list(Group& group) {
     if (!group.is_listed.load(std::memory_order_relaxed)) {
         ActiveGroups& all = active_groups();
         const std::lock_guard lock(all.lock);
@@ -84,7 +89,10 @@ void begin(Requested& requested) {
         }
         group.is_listed.store(true, std::memory_order_relaxed);
     }
-    group.active.fetch_add(1, std::memory_order_relaxed);
+}
+
+void begin(Requested& requested) noexcept {
+    requested.group->active.fetch_add(1, std::memory_order_relaxed);
     requests_begun.fetch_add(1, std::memory_order_relaxed);
     requests_active.fetch_add(1, std::memory_order_seq_cst);
     requested.is_active = true;
@@ -148,13 +156,45 @@ void settle(Requested& requested, corymb_status status) noexcept {
     end(requested);
 }
 
+/// Under InUse: what could not be freed at once.
+void free_left(Group& group) noexcept {
+    if (group.has_left.load(std::memory_order_relaxed)) {
+        const std::lock_guard lock(group.left_lock);
+        for (corymb_request*& request : group.left) {
+            library().request_free(&request);
+        }
+        group.left.clear();
+        group.has_left.store(false, std::memory_order_relaxed);
+    }
+}
+
+/// MPI_Request_free waits for nobody: another thread of the program's may be in a collective of the
+/// communicator, and its peers may wait for this one.
+void free_or_leave(Group& group, corymb_request* request) noexcept {
+    try {
+        const InUse use(group, std::try_to_lock);
+        if (use.has_it()) {
+            library().request_free(&request);
+            return;
+        }
+        if (group.has_many_threads) {
+            const std::lock_guard lock(group.left_lock);
+            group.left.push_back(request);
+            group.has_left.store(true, std::memory_order_relaxed);
+            return;
+        }
+    } catch (const std::exception&) { // No memory to leave it in: it waits.
+    }
+    const InUse use(group);
+    library().request_free(&request);
+}
+
 /// Forgets the operation of a handle.
 void drop(Requested& requested) noexcept {
-    if (requested.request != nullptr) {
-        const InUse use(*requested.group);
-        library().request_free(&requested.request);
-    }
     Group* const group = requested.group;
+    if (requested.request != nullptr) {
+        free_or_leave(*group, requested.request);
+    }
     Table& all = table();
     std::unique_ptr<Requested> gone; // It may give types back to the MPI.
     {
@@ -179,6 +219,7 @@ corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* reques
     auto made = std::make_unique<Requested>(group, form, std::move(work));
     made->work.keep_types();
     made->work.prepare();
+    list(group);
     Requested& requested = enter(std::move(made));
     hold(group);
     requests_held.fetch_add(1, std::memory_order_relaxed);
@@ -188,6 +229,7 @@ corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* reques
     corymb_status status = CORYMB_OK;
     {
         const InUse use(group);
+        free_left(group);
         status = group.cluster != nullptr
                      ? requested.work.call(form, group.cluster, &requested.request)
                      : requested.work.call(form, group.team, &requested.request);
@@ -321,6 +363,8 @@ void go_on_without(Group& group) noexcept {
         std::erase(all.groups, &group);
         group.is_listed.store(false, std::memory_order_relaxed);
     }
+    const InUse last(group); // Somebody may still go on with what is over already.
+    free_left(group);
 }
 
 void finish_requests() noexcept {
@@ -328,15 +372,19 @@ void finish_requests() noexcept {
     std::size_t left = 1;
     for (int looks = 0; left > 0; ++looks) {
         left = 0;
-        {
-            const std::lock_guard lock(all.lock);
-            is_within_mpi = true; // The MPI's hook must not come back for the lock.
-            for (Group* const group : all.groups) {
-                const InUse use(*group);
-                left += under_way(*group);
+        is_within_mpi = true; // The MPI's hook has nothing to add.
+        for (std::size_t place = 0;; ++place) {
+            // Not under the list's lock: the MPI may free a communicator meanwhile.
+            std::unique_lock lock(all.lock);
+            if (place >= all.groups.size()) {
+                break;
             }
-            is_within_mpi = false;
+            Group& group = *all.groups[place];
+            const InUse use(group);
+            lock.unlock();
+            left += under_way(group);
         }
+        is_within_mpi = false;
         if (left > 0) {
             visit_mpi();
         }

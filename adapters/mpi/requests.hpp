@@ -64,7 +64,7 @@ int raise_error(Requested& requested, int error) noexcept;
 /// From the MPI, or the thread that stands in for that: goes on with all requests as far as
 /// possible at once. How many are under way, about; 0: none.
 std::size_t go_on_with_requests() noexcept;
-/// The group is about to go, and has no requests.
+/// The group's team is about to go, and has no requests under way.
 void go_on_without(Group& group) noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
 /// until nothing is under way. They need not be completed in the same order everywhere.

@@ -180,20 +180,30 @@ static void exchange_too_much(void) {
     int code = MPI_Sendrecv(out, 8, MPI_INT, other, 5, in, 2, MPI_INT, other, 5, MPI_COMM_WORLD,
                             MPI_STATUS_IGNORE);
     expect(class_of(code) == MPI_ERR_TRUNCATE, "a message that is cut off");
-    MPI_Request requests[2];
-    MPI_Status statuses[2];
-    MPI_Irecv(in, 2, MPI_INT, other, 6, MPI_COMM_WORLD, &requests[0]);
-    MPI_Irecv(in + 4, 4, MPI_INT, other, 7, MPI_COMM_WORLD, &requests[1]);
-    MPI_Send(out, 8, MPI_INT, other, 6, MPI_COMM_WORLD);
-    if (rank == 1) { // The other one sees the first one's error before the second message.
-        compute();
+    for (int is_persistent = 0; is_persistent < 2; ++is_persistent) {
+        MPI_Request requests[2];
+        MPI_Status statuses[2];
+        if (is_persistent) {
+            MPI_Recv_init(in, 2, MPI_INT, other, 6, MPI_COMM_WORLD, &requests[0]);
+            MPI_Start(&requests[0]);
+        } else {
+            MPI_Irecv(in, 2, MPI_INT, other, 6, MPI_COMM_WORLD, &requests[0]);
+        }
+        MPI_Irecv(in + 4, 4, MPI_INT, other, 7, MPI_COMM_WORLD, &requests[1]);
+        MPI_Send(out, 8, MPI_INT, other, 6, MPI_COMM_WORLD);
+        if (rank == 1) { // The other one sees the first one's error before the second message.
+            compute();
+        }
+        MPI_Send(out, 4, MPI_INT, other, 7, MPI_COMM_WORLD);
+        code = MPI_Waitall(2, requests, statuses);
+        expect(code == MPI_ERR_IN_STATUS && class_of(statuses[0].MPI_ERROR) == MPI_ERR_TRUNCATE,
+               "the error of one of several");
+        expect((requests[0] == MPI_REQUEST_NULL) != is_persistent, "a request with an error");
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        if (is_persistent) {
+            MPI_Request_free(&requests[0]);
+        }
     }
-    MPI_Send(out, 4, MPI_INT, other, 7, MPI_COMM_WORLD);
-    code = MPI_Waitall(2, requests, statuses);
-    expect(code == MPI_ERR_IN_STATUS && class_of(statuses[0].MPI_ERROR) == MPI_ERR_TRUNCATE,
-           "the error of one of several");
-    expect(requests[0] == MPI_REQUEST_NULL, "a request with an error");
-    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
