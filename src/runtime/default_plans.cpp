@@ -146,10 +146,25 @@ std::vector<bool> classes_with_a_cache(const Machine& machine, Caches found) {
 /// beside the kernel's copies faster between cores with a last-level cache together, else slower if
 /// they are long (measured: 1.3 to 2.5 and down to 0.7 times). In nanoseconds, as models of this
 /// machine are.
+///
+/// Of what a model has measured, that stays which is between cores without a cache together: what
+/// the team has just found of the others is younger, and a virtual machine's cores move. What is
+/// assumed also makes up for it that the simulator has ranks send and receive one after the other.
 void assume_transfers(Machine& machine, Caches found) {
     constexpr std::array bytes = {16 << 10, 128 << 10, 512 << 10, 1 << 20};
     const std::vector<bool> has_cache = classes_with_a_cache(machine, found);
+    const std::vector<bool> is_near = classes_with_a_cache(machine, Caches::near);
+    std::erase_if(machine.transfer, [&is_near](const Curve& curve) {
+        const auto index = static_cast<std::size_t>(curve.pair_class);
+        return index < is_near.size() && is_near[index];
+    });
     for (std::size_t index = 0; index < machine.classes.size(); ++index) {
+        const auto of_class = [index](const Curve& curve) {
+            return curve.pair_class == static_cast<int>(index);
+        };
+        if (std::ranges::any_of(machine.transfer, of_class)) {
+            continue;
+        }
         const std::array<double, bytes.size()> times =
             has_cache[index] ? std::array{1.5, 2.2, 2.4, 1.6} : std::array{1.0, 0.75, 0.75, 0.75};
         Curve curve{static_cast<int>(index), {}, {}};
@@ -217,7 +232,8 @@ Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where)
         auto among_processes = std::make_shared<Machine>(*ground.machine);
         among_processes->kernel_copy =
             ground.crowded ? without_warm_caches(where.copies) : where.copies;
-        if (!ground.crowded && among_processes->transfer.empty()) {
+        const bool has_looked = where.caches != Caches::unknown;
+        if (!ground.crowded && (among_processes->transfer.empty() || has_looked)) {
             assume_transfers(*among_processes, where.caches);
         }
         if (!ground.crowded && among_processes->memory.empty()) {
