@@ -81,7 +81,7 @@ public:
         const std::size_t where = place(operation, bytes);
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
     }
-    /// Calls of fewer bytes, about, are not tried.
+    /// Calls of fewer bytes, about, are not tried; without a number, none.
     void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
         const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
         for (std::size_t where = 0; where < states_.size(); ++where) {

@@ -29,14 +29,14 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
 }
 
 /// `call` does something with the MPI's requests of an array; in the places of corymb's it finds
-/// null: some MPIs refuse inactive requests in some functions. `back` gets each place and whether
-/// it is corymb's, as it was before: afterwards another thread may have the handle.
-template <class Call, class Back>
+/// null: some MPIs refuse inactive requests in some functions. What it makes of the MPI's own goes
+/// to `back`, if that is not null.
+template <class Call>
 int with_others(int count, const MPI_Request* requests, const Call& call,
-                const Back& back) noexcept {
+                MPI_Request* back = nullptr) noexcept {
     const auto length = static_cast<std::size_t>(count);
     Few<MPI_Request, 16> others;
-    Few<bool, 16> are_own;
+    Few<bool, 16> are_own; // Afterwards another thread may have the handle of one that is complete.
     try {
         others.reserve(length);
         are_own.reserve(length);
@@ -48,25 +48,18 @@ int with_others(int count, const MPI_Request* requests, const Call& call,
         others.push_back(are_own[i] ? host().request_null : requests[i]);
     }
     const int result = call(others.data());
-    for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t i = 0; back != nullptr && i < length; ++i) {
         if (!are_own[i]) {
-            back(i, others[i]);
+            back[i] = others[i];
         }
     }
     return result;
 }
 
-template <class Call>
-int with_others(int count, const MPI_Request* requests, const Call& call) noexcept {
-    return with_others(count, requests, call, [](std::size_t, MPI_Request) {});
-}
-
 /// The same where the MPI gives requests back, or sets them to null.
 template <class Call>
 int with_others_back(int count, MPI_Request* requests, const Call& call) noexcept {
-    return with_others(count, requests, call, [requests](std::size_t place, MPI_Request request) {
-        requests[place] = request;
-    });
+    return with_others(count, requests, call, requests);
 }
 
 /// MPI_Waitall of the MPI's own, one after the other: after an error MPI_Testall leaves some that
@@ -75,8 +68,7 @@ int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) noexce
     const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
     int outcome = MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
-        const int error =
-            wait_below(MPI_SUCCESS, requests[i], has_statuses ? &statuses[i] : MPI_STATUS_IGNORE);
+        const int error = wait_below(requests[i], has_statuses ? &statuses[i] : MPI_STATUS_IGNORE);
         for (int k = 0; has_statuses && error != MPI_SUCCESS && outcome == MPI_SUCCESS && k < i;
              ++k) {
             statuses[k].MPI_ERROR = MPI_SUCCESS;
@@ -235,9 +227,8 @@ bool has_own(int count, const MPI_Request* requests) noexcept {
 CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     Requested* const own = own_of(request);
     if (own == nullptr) {
-        return must_look()
-                   ? wait_by_looks([&](int& flag) { return host().Test(request, &flag, status); })
-                   : host().Wait(request, status);
+        return must_look() && request != nullptr ? wait_below(*request, status)
+                                                 : host().Wait(request, status);
     }
     wait_for(*own);
     return tell(*own, request, status);

@@ -257,7 +257,8 @@ def wait(name: str, wide: bool) -> str:
         lines += [
             "    MPI_Request request{};",
             f"    const int result = mpi.{below}{end}({asked}, &request);",
-            f"    return corymb::mpi::wait_below(result, request, {status});",
+            "    return result != MPI_SUCCESS ? result",
+            f"        : corymb::mpi::wait_below(request, {status});",
         ]
     return "\n".join([*lines, "}"])
 

@@ -7,13 +7,11 @@
 #include "host.hpp"
 #include "progress_thread.hpp"
 #include "requests.hpp"
+#include "visit.hpp"
 
 #include <sched.h>
 
 namespace corymb::mpi {
-
-/// Looks in a row before a wait gives the CPU away.
-inline constexpr int looks_awake = 200;
 
 /// Whether there are requests of corymb's that the MPI's own wait would hold up.
 [[nodiscard]] inline bool must_look() noexcept {
@@ -44,12 +42,8 @@ int wait_by_looks(const Test& test) noexcept {
     }
 }
 
-/// For a request that a nonblocking function has made instead of a blocking one; `result` is that
-/// function's.
-inline int wait_below(int result, MPI_Request& request, MPI_Status* status) noexcept {
-    if (result != MPI_SUCCESS) {
-        return result;
-    }
+/// MPI_Wait of a request of the MPI's.
+inline int wait_below(MPI_Request& request, MPI_Status* status) noexcept {
     return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
 }
 
@@ -68,8 +62,8 @@ int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* stat
         mpi.Wait(&incoming, MPI_STATUS_IGNORE);
         return result;
     }
-    const int received = wait_below(MPI_SUCCESS, incoming, status);
-    const int sent = wait_below(MPI_SUCCESS, outgoing, MPI_STATUS_IGNORE);
+    const int received = wait_below(incoming, status);
+    const int sent = wait_below(outgoing, MPI_STATUS_IGNORE);
     return received != MPI_SUCCESS ? received : sent;
 }
 

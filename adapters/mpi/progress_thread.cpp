@@ -6,6 +6,7 @@
 // Who begins a request and the thread that falls asleep see each other:
 // 1. begin: counts the request (seq_cst), then reads `asleep` (seq_cst);
 // 2. thread: writes `asleep` (seq_cst), then reads the count (seq_cst). One of them sees the other.
+// The same holds for who ends it, with `must_end` in the place of the count.
 #include "progress_thread.hpp"
 
 #include "hook.hpp"
@@ -60,8 +61,8 @@ void* run(void* /*argument*/) noexcept {
     ::prctl(PR_SET_TIMERSLACK, 1);
     std::int64_t pause_ns = shortest_ns;
     std::uint32_t begun_before = 0;
-    bool gets_on = true; // The program, by itself.
-    int idle = 0;
+    bool gets_on = true;   // The program, by itself.
+    int idle = idle_looks; // It begins asleep.
     while (!must_end.load(std::memory_order_relaxed)) {
         const std::uint32_t begun = requests_begun.load(std::memory_order_relaxed);
         if (has_active_requests()) {
@@ -78,11 +79,6 @@ void* run(void* /*argument*/) noexcept {
         sleep_ns(pause_ns);
     }
     return nullptr;
-}
-
-/// For a program that ends without MPI_Finalize, too.
-void end_at_exit() {
-    end_progress_thread();
 }
 
 /// Signals of the program are for its own threads.
@@ -107,7 +103,7 @@ int create() noexcept {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
     if (error == 0) {
-        std::atexit(&end_at_exit);
+        std::atexit(&end_progress_thread); // A program may end without MPI_Finalize.
     }
     return error;
 }
@@ -117,7 +113,13 @@ int create() noexcept {
 bool goes_on_by_thread() noexcept {
     static const bool by_thread = [] {
         const char* const word = std::getenv("CORYMB_MPI_PROGRESS");
-        return (word != nullptr && std::strcmp(word, "thread") == 0) || !has_hook();
+        const bool is_wanted = word != nullptr && std::strcmp(word, "thread") == 0;
+        if (int rank = 0; word != nullptr && !is_wanted &&
+                          host().Comm_rank(host().comm_world, &rank) == MPI_SUCCESS && rank == 0) {
+            std::fprintf(stderr, "corymb: CORYMB_MPI_PROGRESS=%s means nothing; it may be thread\n",
+                         word);
+        }
+        return is_wanted || !has_hook();
     }();
     return by_thread;
 }

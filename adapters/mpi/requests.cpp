@@ -19,9 +19,6 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Looks in a row before a wait gives the CPU away.
-constexpr int looks_awake = 200;
-
 /// Never destroyed: MPI may call back while the process ends.
 struct Table {
     std::mutex lock;
@@ -84,10 +81,10 @@ void list(Group& group) {
     if (!group.is_listed.load(std::memory_order_relaxed)) {
         ActiveGroups& all = active_groups();
         const std::lock_guard lock(all.lock);
-        if (std::ranges::find(all.groups, &group) == all.groups.end()) {
+        if (!group.is_listed.load(std::memory_order_relaxed)) { // Nor has another thread done it.
             all.groups.push_back(&group);
+            group.is_listed.store(true, std::memory_order_relaxed);
         }
-        group.is_listed.store(true, std::memory_order_relaxed);
     }
 }
 

@@ -9,6 +9,9 @@ namespace corymb::mpi {
 /// How often a wait visits at first.
 inline constexpr std::int64_t visit_every_ns = 20'000;
 
+/// Looks in a row before a wait gives the CPU away.
+inline constexpr int looks_awake = 200;
+
 /// Set while this thread is in a function that the MPI has called.
 inline thread_local constinit bool is_within_mpi = false;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay on several nodes. Within a node as on one machine; between nodes, messages share the links
 // of the two nodes in the order in which they come to them, so events are taken in order of time.
-#include "sim/cluster.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
+#include "sim/makespan.hpp"
 #include "sim/replay.hpp"
 
 #include <corymb/error.hpp>
@@ -285,10 +285,6 @@ private:
     std::vector<double> arrived_;            // by sending step
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
-
-} // namespace
-
-namespace {
 
 std::optional<Timeline> simulate_within(const Plan& plan, const Cluster& cluster,
                                         std::uint64_t bytes, bool with_activities,

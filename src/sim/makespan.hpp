@@ -5,7 +5,6 @@
 #include <corymb/simulate.hpp>
 
 #include <cstdint>
-#include <limits>
 
 namespace corymb {
 

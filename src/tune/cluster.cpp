@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which scheme for several nodes: a closed form says where to begin, simulation decides.
-#include "sim/cluster.hpp"
 #include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "sim/makespan.hpp"
 #include "tune/cluster_work.hpp"
 
 #include <corymb/cluster_planner.hpp>
@@ -68,7 +68,7 @@ public:
     [[nodiscard]] std::vector<Scheme> all() const {
         std::vector<Scheme> schemes = nodes::all_schemes(counts_);
         const auto is_left_out = [this](const Scheme& scheme) {
-            return !does(scheme) || (scheme.roles == Roles::runs && !request_.ordered);
+            return (scheme.roles == Roles::runs && !request_.ordered) || !does(scheme);
         };
         std::erase_if(schemes, is_left_out);
         return schemes;
@@ -173,16 +173,13 @@ private:
         if (does(scheme)) {
             try {
                 const Plan plan = plan_of(scheme);
-                if (!request_.exhaustive &&
-                    busiest_link_ns(plan, cluster_, nodes_, request_.bytes) > hopeless * best_) {
-                    return known_[name] = never;
+                const double limit = request_.exhaustive ? never : hopeless * best_;
+                if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit) {
+                    tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
                 }
-                tried.time = makespan_within(plan, cluster_, request_.bytes,
-                                             request_.exhaustive ? never : hopeless * best_);
-                if (tried.time == never) {
-                    return known_[name] = never;
+                if (tried.time < never) {
+                    tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
                 }
-                tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             } catch (const Error& error) {
                 if (error.code() != Errc::invalid_plan) {
                     throw;

@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, Command, stdout_json
 
 import corymb
+from corymb.command import clusters
 
 SMALL = ("--nodes", "4", "--per-node", "3")
 NODES = ROOT / "bench" / "cluster" / "nodes.py"
@@ -32,6 +33,17 @@ def test_plan_and_sim_agree(corymb_call: Command, tmp_path: Path) -> None:
     assert result["makespan"] == stored["predicted"]
     assert max(result["network"]["bytes_in"]) >= 3 * 3 * 512
     assert sum(node["ranks"] * node["count"] for node in stored["cluster"]["nodes"]) == 12
+
+
+def test_plans_in_the_order_of_the_ranks() -> None:
+    cluster = clusters.cluster_of([(4, 3)], "2000,400,3,12")
+    plan = corymb.make_cluster_plan(cluster, "allreduce", bytes=4096, ordered=True).plan
+    assert plan.algorithm.startswith("runs/")
+    plan.check(ordered=True)
+    names = corymb.scheme_names(cluster, "allreduce", 4096, ordered=True)
+    assert names
+    assert all(name.startswith("runs/") for name in names)
+    assert not set(names) & set(corymb.scheme_names(cluster, "allreduce", 4096))
 
 
 def test_cluster_file(corymb_call: Command, tmp_path: Path) -> None:

@@ -123,9 +123,7 @@ private:
         if (turn < ranks.size()) {
             const auto place =
                 static_cast<std::size_t>(std::ranges::find(ranks, to) - ranks.begin());
-            const Rank from =
-                ranks[scheme_.roles == Roles::runs ? next_in_order(place, turn, ranks.size())
-                                                   : (place + turn) % ranks.size()];
+            const Rank from = ranks[next_to_combine(scheme_.roles, place, turn, ranks.size())];
             messages.push_back({from, to, share(Buffer::input, s), sum,
                                 turn == 1 ? share(Buffer::input, s) : sum});
         }

@@ -89,7 +89,7 @@ private:
         if (turn >= ranks.size() || (turn == 0 && ranks.size() > 1)) {
             return;
         }
-        const Rank from = ranks[partner(place, turn, ranks.size())];
+        const Rank from = ranks[next_to_combine(scheme_.roles, place, turn, ranks.size())];
         std::size_t next = 0;
         for (std::size_t other = 0; other < size(); ++other) {
             for (const Rank receiver : receivers(other, lane)) {
@@ -102,11 +102,6 @@ private:
                 }
             }
         }
-    }
-
-    [[nodiscard]] std::size_t partner(std::size_t place, std::size_t turn, std::size_t all) const {
-        return scheme_.roles == Roles::runs ? next_in_order(place, turn, all)
-                                            : (place + turn) % all;
     }
 
     /// What `from` has for some nodes is added to what `to` has.

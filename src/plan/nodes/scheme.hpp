@@ -93,6 +93,13 @@ struct Layout {
     return place + turn < size ? place + turn : size - 1 - turn;
 }
 
+/// The same for any roles: elsewhere each begins with its own neighbour, so that not all take from
+/// the same rank at once.
+[[nodiscard]] constexpr std::size_t next_to_combine(Roles roles, std::size_t place,
+                                                    std::size_t turn, std::size_t size) noexcept {
+    return roles == Roles::runs ? next_in_order(place, turn, size) : (place + turn) % size;
+}
+
 /// Whether there is a plan of this scheme: an exchange that the operation knows, a number of nodes
 /// that it can do, a layout that it needs, not too many steps.
 [[nodiscard]] bool applies(Collective op, const Layout& layout, const Scheme& scheme,
