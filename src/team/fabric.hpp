@@ -51,11 +51,13 @@ constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
 }
 
 /// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has
-/// lane 1 + s mod collective_lanes, so many can overlap. Messages between two ranks have one, and
-/// every persistent collective has its own.
+/// lane 1 + s mod collective_lanes, so many can overlap; the edges of long ones are those of
+/// long_lane, one operation at a time. Messages between two ranks have a lane, and every persistent
+/// collective has its own.
 using LaneId = std::uint32_t;
 inline constexpr LaneId collective_lanes = 8;
-inline constexpr LaneId pair_lane = collective_lanes + 1;
+inline constexpr LaneId long_lane = collective_lanes + 1;
+inline constexpr LaneId pair_lane = long_lane + 1;
 inline constexpr LaneId first_own_lane = pair_lane + 1;
 inline constexpr LaneId own_lanes_max = 512;
 /// The first few persistent collectives have as long channels as blocking ones; many would take too
@@ -216,14 +218,14 @@ private:
         return ring;
     }
 
-    /// Nonblocking operations take turns on several lanes, which have the memory together.
+    /// Nonblocking operations take turns on several lanes, which have the memory of one together.
     [[nodiscard]] std::size_t cell_ring_slots() const noexcept {
         if constexpr (requires { Env::cell_ring_slots; }) {
             return Env::cell_ring_slots;
         }
         const std::size_t slots = plan::cell_ring_slots(size_);
         const bool is_alone =
-            lane_ == 0 || (lane_ >= pair_lane && lane_ < first_own_lane + whole_own_lanes);
+            lane_ == 0 || (lane_ >= long_lane && lane_ < first_own_lane + whole_own_lanes);
         return is_alone ? slots : std::max(slots / collective_lanes, plan::cell_ring_slots_least);
     }
 

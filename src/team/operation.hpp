@@ -42,6 +42,8 @@ struct LaneOperation final : Operation {
     team::PairKey pair; ///< For a message between two ranks: peer and direction; else peer is -1.
     std::shared_ptr<const void> keep; ///< What the operation needs beside the caller's buffers.
     bool has_own_lane = false;        ///< Persistent collectives.
+    bool is_long = false;             ///< A nonblocking collective with the edges of long_lane.
+    std::uint64_t long_number = 0;    ///< Which of those that the rank has started, from 1.
     std::size_t index = 0;            ///< Among all operations that a request holds.
 
     /// Lets go of what belongs to the caller and forgets what making it does not set; writing the
@@ -52,7 +54,8 @@ struct LaneOperation final : Operation {
         pair = {};
         keep.reset();
         staging.reset();
-        has_own_lane = is_persistent = is_message = false;
+        has_own_lane = is_persistent = is_message = is_long = false;
+        long_number = 0;
         coroutine = {};
         own_scratch.clear();
         state = State::idle;

@@ -2,9 +2,7 @@
 #include "team/pending.hpp"
 
 #include "base/make_room.hpp"
-#include "team/blame.hpp"
 #include "team/call.hpp"
-#include "team/disagreement.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -20,12 +18,18 @@ LaneOperation& own(Operation& operation) noexcept {
     return static_cast<LaneOperation&>(operation);
 }
 
+/// What needs a long channel, or may: of vector operations not every rank knows how long parts are.
+bool is_long(const team::PlanKey& key) noexcept {
+    constexpr std::uint64_t short_most = 128 << 10;
+    return key.bytes > short_most;
+}
+
 } // namespace
 
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder)
     : shared_(&shared), rank_(rank), ladder_(&ladder),
       looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_, rank),
-      waiting_(ladder, rank), patrol_(shared.deadline_ns),
+      waiting_(ladder, rank), patrol_(shared.deadline_ns), long_end_(shared, rank, team::long_lane),
       pair_end_(shared, rank, team::pair_lane) {}
 
 Pending::~Pending() {
@@ -88,13 +92,15 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
         lane = known;
     }
     operation.has_own_lane = operation.is_persistent = own_lane;
+    operation.is_long = !own_lane && !call.is_nothing && is_long(call.key);
     operation.queue = &lane->queue;
     operation.key = call.key;
     operation.terms = call.terms;
     operation.keep = std::move(keep);
     try {
         operation.activation.program =
-            call.is_nothing ? &nothing_ : &lane->end.program_for(call.key);
+            call.is_nothing ? &nothing_
+                            : &(operation.is_long ? long_end_ : lane->end).program_for(call.key);
     } catch (...) {
         forget(operation);
         throw;
@@ -131,6 +137,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     operation.activation.step = operation.activation.offset = 0;
     operation.state = State::pending;
     operation.next = nullptr;
+    operation.long_number = operation.is_long ? ++long_started_ : 0;
     ++pending_count_;
     if (queue.first != nullptr) {
         if (operation.scratch_bytes > queue.scratch.size()) {
@@ -171,6 +178,9 @@ void Pending::begin(Queue& queue) {
 void Pending::advance(Queue& queue, std::size_t& steps_left) {
     while (queue.first != nullptr && steps_left > 0 && !has_stopped()) {
         LaneOperation& operation = *queue.first;
+        if (!has_its_turn(operation)) {
+            return;
+        }
         const std::size_t before = operation.activation.step;
         bool done = false;
         try {
@@ -199,6 +209,7 @@ void Pending::finish_first(Queue& queue) {
     }
     LaneOperation& operation = *queue.first;
     queue.first = operation.next;
+    long_done_ += operation.long_number != 0 ? 1 : 0;
     finish(operation, State::done);
 }
 
@@ -213,7 +224,18 @@ void Pending::finish(LaneOperation& operation, State state) {
 }
 
 void Pending::advance_all(std::size_t steps_left) noexcept {
-    // From where the last call stopped, so that a busy queue does not starve the others.
+    std::uint64_t done = 0;
+    do { // Its successor may be in a queue that was looked at before.
+        done = long_done_;
+        advance_each(steps_left);
+    } while (done != long_done_ && steps_left > 0);
+    if (busy_.empty()) {
+        ladder_->set_background(nullptr);
+    }
+}
+
+/// From where the last call stopped, so that a busy queue does not starve the others.
+void Pending::advance_each(std::size_t& steps_left) noexcept {
     for (std::size_t looks = busy_.size(); looks > 0; --looks) {
         turn_ = turn_ < busy_.size() ? turn_ : 0;
         advance(*busy_[turn_], steps_left);
@@ -226,9 +248,6 @@ void Pending::advance_all(std::size_t steps_left) noexcept {
         } else {
             return;
         }
-    }
-    if (busy_.empty()) {
-        ladder_->set_background(nullptr);
     }
 }
 
@@ -409,116 +428,6 @@ void Pending::drain(Operation& given) noexcept {
     }
     mine->clear();
     spare_.push_back(std::move(mine));
-}
-
-bool Pending::must_fail() {
-    if (shared_->is_broken() || has_stopped()) {
-        return true;
-    }
-    switch (patrol_.after_failed_test()) {
-    case Patrol::Duty::none: return false;
-    case Patrol::Duty::give_up: return true;
-    case Patrol::Duty::look_around: break;
-    }
-    return hopeless().has_value();
-}
-
-/// Ranks that have ended and left the first operation of the queue undone.
-std::vector<int> Pending::ended(const Queue& queue) {
-    std::vector<int> ranks;
-    if (!shared_->company) {
-        return ranks;
-    }
-    auto lane = shared_->lane(queue.lane->id());
-    shared_->company->watch.look();
-    for (Rank rank = 0; rank < shared_->fabric.size(); ++rank) {
-        const bool is_needed =
-            queue.state == nullptr
-                ? rank == queue.first->pair.peer
-                : lane.lane_state(rank).finished.load(std::memory_order_relaxed) < queue.begun;
-        if (is_needed && shared_->is_elsewhere(rank) &&
-            shared_->company->watch.has_ended(shared_->fabric.state(rank).pid)) {
-            ranks.push_back(rank);
-        }
-    }
-    return ranks;
-}
-
-std::optional<team::Failure> Pending::hopeless() {
-    for (const Queue* queue : busy_) {
-        if (queue->first == nullptr) {
-            continue;
-        }
-        if (queue->state != nullptr) {
-            if (auto differ = disagreement(*shared_, queue->lane->id(), queue->begun)) {
-                return differ;
-            }
-        }
-        if (const auto lost = ended(*queue); !lost.empty()) {
-            return blame_lost(*shared_, rank_, *queue, lost);
-        }
-    }
-    return std::nullopt;
-}
-
-team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
-    if (thrown_ != nullptr) {
-        return blame_operator(*shared_, rank_);
-    }
-    if (uncopied_ != nullptr) { // What it finds, `hopeless` finds again.
-        static_cast<void>(lost_soon([this] { return ended(*uncopied_->queue); }));
-    }
-    if (auto known = hopeless()) {
-        return *known;
-    }
-    if (has_met_other_call()) {
-        return foreign_message(*shared_, rank_);
-    }
-    const auto lost =
-        timed_out
-            ? std::vector<int>{}
-            : shared_->lost(shared_->fabric.state(rank_).started.load(std::memory_order_relaxed));
-    const Queue& queue = uncopied_ != nullptr ? *uncopied_->queue : *operation.queue;
-    const LaneOperation& blamed = queue.first != nullptr ? *queue.first : operation;
-    if (!lost.empty()) {
-        return blame_lost(*shared_, rank_, queue, lost);
-    }
-    const bool is_too_late = uncopied_ == nullptr;
-    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed, is_too_late)
-                                : blame_pair(*shared_, rank_, blamed, is_too_late);
-}
-
-void Pending::give_up(const LaneOperation& operation, bool timed_out) {
-    if (!shared_->is_broken()) {
-        shared_->fail(reason(operation, timed_out));
-    }
-    shared_->wait_for_copies(); // The caller may free its buffers now.
-    abandon_all();
-}
-
-void Pending::throw_failure() {
-    if (thrown_ != nullptr) {
-        std::rethrow_exception(std::exchange(thrown_, nullptr));
-    }
-    shared_->throw_failure();
-}
-
-void Pending::fail(const LaneOperation& operation, bool timed_out) {
-    give_up(operation, timed_out);
-    throw_failure();
-}
-
-void Pending::abandon_all() noexcept {
-    for (Queue* queue : busy_) {
-        while (queue->first != nullptr) {
-            LaneOperation& operation = *queue->first;
-            queue->first = operation.next;
-            finish(operation, State::failed);
-        }
-        queue->is_listed = false;
-    }
-    busy_.clear();
-    ladder_->set_background(nullptr);
 }
 
 // Coroutines

@@ -69,6 +69,7 @@ private:
     void begin(Queue& queue);
     void advance(Queue& queue, std::size_t& steps_left);
     void advance_all(std::size_t steps_left) noexcept;
+    void advance_each(std::size_t& steps_left) noexcept;
     void finish(LaneOperation& operation, LaneOperation::State state);
     void unlink(LaneOperation& operation) noexcept;
     /// Whether `operation` is no longer pending, after a look at everything.
@@ -102,6 +103,12 @@ private:
     /// The same of the only one under way: there is nothing to look at but its own next word.
     void wait_for_only(LaneOperation& operation);
     void finish_first(Queue& queue);
+    /// Long collectives go on one after the other, in the order of their start.
+    [[nodiscard]] bool has_its_turn(const LaneOperation& operation) const noexcept {
+        return operation.long_number <= long_done_ + 1;
+    }
+    /// What must go on before this one can; it is the first of its queue.
+    [[nodiscard]] const LaneOperation& held_up_by(const LaneOperation& operation) const noexcept;
 
     TeamShared* shared_;
     Rank rank_;
@@ -125,6 +132,9 @@ private:
     Collectives& collectives(team::LaneId id);
     std::map<team::LaneId, Collectives> lanes_;
     Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.
+    LaneEnd long_end_;
+    std::uint64_t long_started_ = 0;
+    std::uint64_t long_done_ = 0;
     LaneEnd pair_end_;
     std::map<std::pair<Rank, team::Direction>, Queue> pairs_;
     std::vector<Queue*> busy_;                               ///< Queues that are not empty.
