@@ -82,7 +82,12 @@ class Bench:
         rounds = str(self.options.rounds)
         words = [op, str(size), rounds, launch.places(*self.shape), *map(str, files)]
         rows = launch.rows(
-            self.options.mpi, self.options.rate, self.shape, self.program, words, LIMIT_S
+            self.options.mpi,
+            self.options.rate,
+            self.shape,
+            self.program,
+            words,
+            self.options.limit,
         )
         return sorted(rows, key=lambda row: row["name"] == "MPI")
 
@@ -147,6 +152,7 @@ def main() -> None:
     parser.add_argument("--bytes", default="8,4096,32768")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds for one point")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="corymb-cluster-"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/send_ahead.hpp"
 
+#include "base/cache_line.hpp"
 #include "plan/step_kind.hpp"
 
 #include <algorithm>
@@ -21,10 +22,13 @@ bool may_come_before(const Step& send, const Step& other) {
     return is_local_or_receipt && !overlap(send.from, other.to);
 }
 
-/// At most. Cells hold whole elements: of those with more than half a cell only one.
+/// At most. Cells hold whole elements of what is combined: of those with more than half a cell only
+/// one. What is only moved fills them; its blocks are whole cache lines.
 std::uint64_t cells_of(const Plan& plan, const Step& send) {
-    const std::uint64_t bytes = send.from.count * plan.block_bytes(plan.bytes_max);
-    return 2 * (bytes / cell_bytes + 1);
+    const std::uint64_t block = plan.block_bytes(plan.bytes_max);
+    return is_reduction(plan.op)
+               ? 2 * (send.from.count * block / cell_bytes + 1)
+               : send.from.count * (block + cache_line_bytes - 1) / cell_bytes + 1;
 }
 
 } // namespace

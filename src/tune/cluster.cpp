@@ -30,6 +30,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// What cannot take less than so many times what is known already is not simulated, unless every
 /// scheme is wanted: with a thousand ranks exchanges of all with all take seconds each.
 constexpr double hopeless = 3;
+/// Above so many ranks a plan in which all have a part for all takes long to be made.
+constexpr int parts_all_tried = 256;
 
 std::vector<int> nodes_of(const Cluster& cluster) {
     std::vector<int> nodes;
@@ -81,11 +83,15 @@ public:
     }
 
     void search() {
-        if (request_.op != Collective::allgather && request_.op != Collective::allreduce) {
+        const bool has_parts_for_all =
+            request_.op == Collective::alltoall || request_.op == Collective::reduce_scatter;
+        const bool has_many =
+            request_.op == Collective::allgather || request_.op == Collective::allreduce;
+        if (!has_many && !(has_parts_for_all && cluster_.size() > parts_all_tried)) {
             try_all(); // There are few.
             return;
         }
-        std::vector<Scheme> starts = first_tries();
+        std::vector<Scheme> starts = has_many ? first_tries() : first_tries_of_parts();
         std::ranges::stable_sort(starts, std::ranges::less{},
                                  [this](const Scheme& scheme) { return predicted(scheme); });
         constexpr std::size_t followed = 4;
@@ -220,6 +226,20 @@ private:
         if (request_.ordered) {
             for (const int count : {1, leaders(false)}) {
                 add(schemes, {Roles::runs, count, Exchange::doubling, shared, false});
+            }
+        }
+        return schemes;
+    }
+
+    /// Each kind of exchange with the fewest leaders and with the most.
+    [[nodiscard]] std::vector<Scheme> first_tries_of_parts() const {
+        std::vector<Scheme> schemes;
+        const Roles roles = request_.ordered && is_reduction(request_.op) ? Roles::runs : Roles::lanes;
+        for (const Exchange exchange : {Exchange::direct, Exchange::bruck, Exchange::ring,
+                                        Exchange::doubling, Exchange::binomial}) {
+            add(schemes, {Roles::flat, 1, exchange, Inside::shared, false});
+            for (const int count : {counts_.front(), counts_.back()}) {
+                add(schemes, {roles, count, exchange, Inside::shared, false});
             }
         }
         return schemes;
