@@ -50,7 +50,9 @@ Request Team::barrier_init() {
 
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
     const detail::Call& call = member().call_for(wish);
-    if (call.layout != nullptr) { // The operation needs it, beside what the caller says.
+    if (keep == nullptr) {
+        keep = call.layout;
+    } else if (call.layout != nullptr) { // The operation needs it, beside what the caller says.
         using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
         keep = std::make_shared<const Kept>(std::move(keep), call.layout);
     }
