@@ -234,7 +234,8 @@ private:
     /// Each kind of exchange with the fewest leaders and with the most.
     [[nodiscard]] std::vector<Scheme> first_tries_of_parts() const {
         std::vector<Scheme> schemes;
-        const Roles roles = request_.ordered && is_reduction(request_.op) ? Roles::runs : Roles::lanes;
+        const Roles roles =
+            request_.ordered && is_reduction(request_.op) ? Roles::runs : Roles::lanes;
         for (const Exchange exchange : {Exchange::direct, Exchange::bruck, Exchange::ring,
                                         Exchange::doubling, Exchange::binomial}) {
             add(schemes, {Roles::flat, 1, exchange, Inside::shared, false});

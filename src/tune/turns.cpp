@@ -41,7 +41,9 @@ class TurnsOfPlan {
 public:
     /// `order` has all ranks: those of the first CPU in the order of their turns, and so on.
     TurnsOfPlan(const plan::Matching& matching, std::span<const Rank> order, int cpus)
-        : matching_(matching), ranks_(order.size()), progress_(ranks_, 0) {
+        : matching_(matching), ranks_(order.size()), progress_(ranks_, 0),
+          held_(matching.step_count(), line_slots) {
+        find_what_channels_hold();
         const auto count = std::min(static_cast<std::size_t>(cpus), ranks_);
         for (std::size_t cpu = 0; cpu < count; ++cpu) {
             const std::size_t begin = cpu * ranks_ / count;
@@ -67,6 +69,19 @@ private:
     };
 
     static std::size_t at(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
+
+    /// Plans may count on four cells; what a rank sends early is as much as there really are.
+    void find_what_channels_hold() {
+        const Plan& plan = matching_.plan();
+        for (plan::StepNumber number = 0; number < matching_.step_count(); ++number) {
+            const Step& step = matching_.step(number);
+            if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
+                const std::uint64_t bytes = plan::bytes_of(plan, step.from, plan.bytes_max);
+                held_[number] =
+                    plan::cell_ring_bytes(plan.size()) / std::max<std::uint64_t>(bytes, cell_bytes);
+            }
+        }
+    }
 
     [[nodiscard]] std::uint64_t length_of(Rank rank) const {
         return matching_.end_step(rank) - matching_.first_step(rank);
@@ -169,10 +184,11 @@ private:
         }
         if (plan::is_sending(kind) && kind != StepKind::signal) {
             const plan::StepNumber room = matching_.needs_room(number);
-            return room != plan::no_step
-                       ? is_completed(room, operation)
-                       : operation < line_slots ||
-                             is_completed(matching_.partner(number), operation - line_slots);
+            if (room != plan::no_step && !is_held(number)) {
+                return is_completed(room, operation);
+            }
+            const std::uint64_t ahead = std::max<std::uint64_t>(held_[number], 1);
+            return operation < ahead || is_completed(matching_.partner(number), operation - ahead);
         }
         return true;
     }
@@ -185,13 +201,18 @@ private:
 
     /// A message that does not fit its channel is on its way until the receiver takes it.
     [[nodiscard]] bool can_complete(plan::StepNumber number, std::uint64_t operation) const {
-        if (!matching_.is_rendezvous(number)) {
+        if (!matching_.is_rendezvous(number) || is_held(number)) {
             return true;
         }
         const plan::StepNumber partner = matching_.partner(number);
         const Rank rank = matching_.rank_of(partner);
         return progress_[at(rank)] >=
                2 * (operation * length_of(rank) + matching_.index_of(partner));
+    }
+
+    /// A message through cells that its channel holds whole.
+    [[nodiscard]] bool is_held(plan::StepNumber number) const {
+        return matching_.step(number).via == Mechanism::cells && held_[number] != 0;
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
@@ -201,6 +222,7 @@ private:
     const plan::Matching& matching_;
     std::size_t ranks_;
     std::vector<Progress> progress_;
+    std::vector<std::uint64_t> held_; ///< By step: messages of a send that its channel holds.
     std::vector<Cpu> cpus_;
     std::uint64_t operations_max_ = 0;
     std::uint64_t turns_ = 0;
@@ -238,6 +260,11 @@ double turns_in_a_row(const Plan& plan, int cpus) {
 double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest& request,
                      const Timeline& timeline) {
     const int cpus = std::min(request.cpus, static_cast<int>(request.placement.size()));
+    const plan::Matching matching(plan);
+    const auto length = [&](Rank rank, std::size_t step) {
+        const Activity& activity = timeline.ranks[static_cast<std::size_t>(rank)][step];
+        return activity.end - activity.begin;
+    };
     // A line that many read comes to each CPU once.
     const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
     double busy = 0;
@@ -248,7 +275,15 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
             const double factor = is_shared                                   ? fetched
                                   : comes_in_turns(plan, step, request.bytes) ? cold_cells
                                                                               : 1;
-            busy += (activity.end - activity.begin) * factor;
+            double work = activity.end - activity.begin;
+            if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
+                // Without its waits for cells; both ends copy the same.
+                const plan::StepNumber partner =
+                    matching.partner(matching.first_step(static_cast<Rank>(rank)) + activity.step);
+                work =
+                    std::min(work, length(matching.rank_of(partner), matching.index_of(partner)));
+            }
+            busy += work * factor;
         }
     }
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;

@@ -322,6 +322,24 @@ TEST(MakePlan, CountsTurnsOfRepeatedOperations) {
     EXPECT_EQ(tune::turns_in_a_row(plan, 2), std::numeric_limits<double>::infinity());
 }
 
+TEST(MakePlan, ALongMessageTakesATurnOnlyIfItsChannelDoesNotHoldIt) {
+    const auto turns_of = [](std::uint64_t bytes) {
+        Plan plan;
+        plan.op = Collective::broadcast;
+        plan.block_count = 1;
+        plan.bytes_max = bytes;
+        const Blocks block{Buffer::output, 0, 1};
+        plan.steps = {
+            {{.kind = StepKind::send, .via = Mechanism::cells, .peer = 1, .from = block}},
+            {{.kind = StepKind::recv, .via = Mechanism::cells, .peer = 0, .to = block}}};
+        return tune::turns_in_a_row(plan, 1);
+    };
+    // Two messages of 1 MiB are on their way before the receiver has to take one.
+    EXPECT_LT(turns_of(64 << 10), turns_of(1 << 20));
+    EXPECT_LE(turns_of(1 << 20), 1);
+    EXPECT_GT(turns_of(4 << 20), 1);
+}
+
 TEST(MakePlan, JsonIsAPlanWithItsProvenance) {
     Random random(6);
     Machine machine = random_machine(5, random);
