@@ -4,9 +4,11 @@
 #include "plan/step_kind.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <numeric>
+#include <deque>
+#include <utility>
 
 namespace corymb::plan {
 
@@ -39,8 +41,6 @@ public:
             of_message_[number] = known;
         }
     }
-    /// The step's message lies before the stretch that is being looked at.
-    void forget_message(StepNumber number) { of_message_[number] = 0; }
 
 private:
     const Matching& matching_;
@@ -48,11 +48,117 @@ private:
     std::vector<Knowledge> of_message_; // by sending step
 };
 
+/// Of some ranks, how many of their steps are surely done; known to a rank or carried by a message.
+class Clocks {
+public:
+    static constexpr Rank width = 128; ///< Ranks at a time.
+
+    Clocks(const Matching& matching, Rank first)
+        : matching_(matching), first_(first), of_rank_(at(matching.plan().size())),
+          carried_(matching.step_count(), none), same_(of_rank_.size(), none) {}
+
+    /// The step takes in what its message carries, then passes on what its rank knows.
+    void perform(StepNumber number) {
+        const Rank rank = matching_.rank_of(number);
+        const Step& step = matching_.step(number);
+        if (has_source(step.kind)) {
+            take(rank, matching_.partner(number));
+            return;
+        }
+        const std::size_t receivers = step.kind == StepKind::publish
+                                          ? matching_.readers(number).size()
+                                          : matching_.partner(number) != no_step;
+        if (receivers > 0) {
+            carried_[number] = copy_of(rank);
+            holders_[carried_[number]] += receivers;
+        }
+    }
+
+    /// Of a step of one of the ranks looked at: whether `rank`, another one, knows that it is done.
+    [[nodiscard]] bool knows(Rank rank, StepNumber step) const {
+        const std::size_t column = at(matching_.rank_of(step) - first_);
+        return of_rank_[at(rank)][column] > static_cast<std::int32_t>(matching_.index_of(step));
+    }
+
+private:
+    using Clock = std::array<std::int32_t, width>;
+    static constexpr std::uint32_t none = 0xffffffffU;
+
+    void take(Rank rank, StepNumber message) {
+        Clock& known = of_rank_[at(rank)];
+        const Clock& news = copies_[carried_[message]];
+        for (std::size_t column = 0; column < known.size(); ++column) {
+            known[column] = std::max(known[column], news[column]);
+        }
+        const Rank sender = matching_.rank_of(message);
+        if (sender >= first_ && sender < first_ + width) {
+            std::int32_t& done = known[at(sender - first_)];
+            done = std::max(done, static_cast<std::int32_t>(matching_.index_of(message)));
+        }
+        release(carried_[message]);
+        if (same_[at(rank)] != none) {
+            release(std::exchange(same_[at(rank)], none));
+        }
+    }
+
+    /// One for all that a rank sends before it learns more.
+    std::uint32_t copy_of(Rank rank) {
+        std::uint32_t& same = same_[at(rank)];
+        if (same != none) {
+            return same;
+        }
+        if (free_.empty()) {
+            free_.push_back(static_cast<std::uint32_t>(copies_.size()));
+            copies_.emplace_back();
+            holders_.push_back(0);
+        }
+        same = free_.back();
+        free_.pop_back();
+        copies_[same] = of_rank_[at(rank)];
+        holders_[same] = 1;
+        return same;
+    }
+    void release(std::uint32_t copy) {
+        if (--holders_[copy] == 0) {
+            free_.push_back(copy);
+        }
+    }
+
+    const Matching& matching_;
+    Rank first_;
+    std::vector<Clock> of_rank_;         // without the rank's own steps
+    std::vector<std::uint32_t> carried_; // by sending step: the copy that its message carries
+    std::vector<std::uint32_t> same_;    // by rank: the copy that is what it knows
+    std::deque<Clock> copies_;
+    std::vector<std::size_t> holders_; // of each copy: messages under way, and its rank
+    std::vector<std::uint32_t> free_;
+};
+
 struct Located {
     std::size_t query;
-    std::size_t from; // position of the source in the order
-    std::size_t to;   // position of the target, or the end
+    std::size_t to; // position of the target, or the end
 };
+
+/// Those of the queries about steps of other ranks, from `first` on, that do not hold.
+void fail_unknown(const Matching& matching, std::span<const StepNumber> order,
+                  std::span<const OrderQuery> queries, Rank first, std::span<const Located> located,
+                  std::vector<std::size_t>& failed) {
+    Clocks clocks(matching, first);
+    auto next = located.begin();
+    const auto answer_until = [&](std::size_t place) {
+        for (; next != located.end() && next->to <= place; ++next) {
+            const OrderQuery& query = queries[next->query];
+            if (!clocks.knows(query.rank, query.source)) {
+                failed.push_back(next->query);
+            }
+        }
+    };
+    for (std::size_t place = 0; place < order.size() && next != located.end(); ++place) {
+        clocks.perform(order[place]);
+        answer_until(place);
+    }
+    answer_until(order.size());
+}
 
 } // namespace
 
@@ -63,54 +169,26 @@ std::vector<std::size_t> unordered_queries(const Matching& matching,
     for (std::size_t place = 0; place < order.size(); ++place) {
         position[order[place]] = place;
     }
-    std::vector<Located> located;
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-        const StepNumber before = queries[q].before;
-        located.push_back(
-            {q, position[queries[q].source], before == no_step ? order.size() : position[before]});
-    }
-    std::sort(located.begin(), located.end(), [](const Located& a, const Located& b) {
-        return std::pair{a.from, a.query} < std::pair{b.from, b.query};
-    });
-
     std::vector<std::size_t> failed;
-    Spread spread(matching);
-    for (std::size_t first = 0; first < located.size(); first += 64) {
-        const std::span batch =
-            std::span(located).subspan(first, std::min<std::size_t>(64, located.size() - first));
-        std::vector<std::size_t> by_target(batch.size());
-        std::iota(by_target.begin(), by_target.end(), std::size_t{0});
-        std::sort(by_target.begin(), by_target.end(),
-                  [&](std::size_t a, std::size_t b) { return batch[a].to < batch[b].to; });
-        spread.clear();
-        std::size_t next_source = 0;
-        std::size_t next_target = 0;
-        const auto answer_until = [&](std::size_t place) {
-            while (next_target < batch.size() && batch[by_target[next_target]].to <= place) {
-                const std::size_t bit = by_target[next_target++];
-                const OrderQuery& query = queries[batch[bit].query];
-                if ((spread.of_rank(query.rank) >> bit & 1u) == 0) {
-                    failed.push_back(batch[bit].query);
-                }
-            }
-        };
-        // Messages from before the stretch carry nothing of this batch.
-        for (std::size_t place = batch.front().from;
-             place < order.size() && next_target < batch.size(); ++place) {
-            const StepNumber number = order[place];
-            if (has_source(matching.step(number).kind) &&
-                position[matching.partner(number)] < batch.front().from) {
-                spread.forget_message(matching.partner(number));
-            }
-            spread.perform(number);
-            answer_until(place);
-            for (; next_source < batch.size() && batch[next_source].from == place; ++next_source) {
-                spread.of_rank(matching.rank_of(number)) |= Knowledge{1} << next_source;
-            }
+    std::vector<std::vector<Located>> by_source(
+        at((matching.plan().size() + Clocks::width - 1) / Clocks::width));
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+        const auto& [source, rank, before] = queries[q];
+        if (matching.rank_of(source) != rank) {
+            by_source[at(matching.rank_of(source) / Clocks::width)].push_back(
+                {q, before == no_step ? order.size() : position[before]});
+        } else if (before != no_step && before <= source) { // In the order of its program.
+            failed.push_back(q);
         }
-        answer_until(order.size());
     }
-    std::sort(failed.begin(), failed.end());
+    for (std::size_t i = 0; i < by_source.size(); ++i) {
+        if (!by_source[i].empty()) {
+            std::ranges::stable_sort(by_source[i], std::ranges::less{}, &Located::to);
+            fail_unknown(matching, order, queries, static_cast<Rank>(i) * Clocks::width,
+                         by_source[i], failed);
+        }
+    }
+    std::ranges::sort(failed);
     return failed;
 }
 

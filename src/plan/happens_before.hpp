@@ -21,8 +21,9 @@ struct OrderQuery {
 };
 
 /// Indexes of the queries that do not hold, increasing. `order` lists every step after all steps
-/// that it depends on. Queries are answered 64 at a time, each batch by one pass over the stretch
-/// of `order` between its first source and its last target. O(queries / 64 x steps) at most.
+/// that it depends on. Vector clocks (Mattern 1989, Fidge 1988) of 128 ranks at a time, of which
+/// some step is asked for: O(ranks / 128 x steps + queries x log queries) time, and memory for what
+/// differs among the messages under way.
 [[nodiscard]] std::vector<std::size_t> unordered_queries(const Matching& matching,
                                                          std::span<const StepNumber> order,
                                                          std::span<const OrderQuery> queries);

@@ -176,10 +176,10 @@ private:
             return known->second;
         }
         Tried tried{name};
-        if (does(scheme)) {
+        const double limit = request_.exhaustive ? never : hopeless * best_;
+        if (does(scheme) && least_link_ns(scheme) <= limit) {
             try {
                 const Plan plan = plan_of(scheme);
-                const double limit = request_.exhaustive ? never : hopeless * best_;
                 if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit) {
                     tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
                 }
@@ -231,19 +231,38 @@ private:
         return schemes;
     }
 
-    /// Each kind of exchange with the fewest leaders and with the most.
+    /// Each kind of exchange with the most leaders; what is combined goes by one leader, too. First
+    /// those of few messages, beside which others may be hopeless.
     [[nodiscard]] std::vector<Scheme> first_tries_of_parts() const {
         std::vector<Scheme> schemes;
-        const Roles roles =
-            request_.ordered && is_reduction(request_.op) ? Roles::runs : Roles::lanes;
-        for (const Exchange exchange : {Exchange::direct, Exchange::bruck, Exchange::ring,
-                                        Exchange::doubling, Exchange::binomial}) {
-            add(schemes, {Roles::flat, 1, exchange, Inside::shared, false});
-            for (const int count : {counts_.front(), counts_.back()}) {
-                add(schemes, {roles, count, exchange, Inside::shared, false});
+        const bool combines = is_reduction(request_.op);
+        const Roles roles = combines && request_.ordered ? Roles::runs : Roles::lanes;
+        for (const Exchange exchange : {Exchange::bruck, Exchange::doubling, Exchange::binomial,
+                                        Exchange::ring, Exchange::direct}) {
+            add(schemes, {roles, counts_.back(), exchange, Inside::shared, false});
+            if (combines) {
+                add(schemes, {roles, 1, exchange, Inside::shared, false});
             }
+            add(schemes, {Roles::flat, 1, exchange, Inside::shared, false});
         }
         return schemes;
+    }
+
+    /// What the busiest link surely needs, without the plan: a flat exchange at once has a message
+    /// for each pair of ranks on different nodes.
+    [[nodiscard]] double least_link_ns(const Scheme& scheme) const {
+        if (request_.op != Collective::alltoall || scheme.roles != Roles::flat ||
+            scheme.exchange != Exchange::direct) {
+            return 0;
+        }
+        double most = 0;
+        for (const NodeRun& run : cluster_.runs) {
+            const Network& network = cluster_.networks[static_cast<std::size_t>(run.network)];
+            const double message = std::max(network.message_gap_ns,
+                                            static_cast<double>(request_.bytes) / network.node_gbs);
+            most = std::max(most, message * run.ranks * (cluster_.size() - run.ranks));
+        }
+        return most;
     }
 
     /// Fewest rounds times the time of a round.

@@ -6,8 +6,9 @@
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
-#include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace corymb::nodes {
 
@@ -24,6 +25,7 @@ public:
             groups_.push_back(actors_.groups(node, scheme_.leaders));
         }
         const auto lanes = static_cast<std::size_t>(scheme_.leaders);
+        stands_.resize(lanes * nodes * nodes);
         script_.begin_round();
         for (std::size_t lane = 0; lane < lanes; ++lane) {
             for (std::size_t from = 0; from < nodes; ++from) {
@@ -38,9 +40,7 @@ public:
             exchange_at_once();
         }
         script_.begin_round();
-        for (const auto& [bundle, blocks] : stands_) {
-            hand_out(bundle, blocks);
-        }
+        for_each([this](const Bundle& bundle, const Blocks& blocks) { hand_out(bundle, blocks); });
         return std::move(script_);
     }
 
@@ -49,16 +49,31 @@ private:
     /// in the order of the senders, then for the next.
     struct Bundle {
         std::size_t lane = 0, from = 0, to = 0;
-        auto operator<=>(const Bundle&) const = default;
     };
+    /// Where it is now; nowhere if there is none.
+    [[nodiscard]] Blocks& stands(const Bundle& bundle) {
+        const std::size_t nodes = actors_.nodes.size();
+        return stands_[(bundle.lane * nodes + bundle.from) * nodes + bundle.to];
+    }
+    /// By lane, then sender, then receiver.
+    template <class Action>
+    void for_each(const Action& action) {
+        const std::size_t nodes = actors_.nodes.size();
+        for (std::size_t index = 0; index < stands_.size(); ++index) {
+            if (stands_[index].count != 0) {
+                action(Bundle{index / nodes / nodes, index / nodes % nodes, index % nodes},
+                       stands_[index]);
+            }
+        }
+    }
 
     [[nodiscard]] Rank leader(std::size_t node, std::size_t lane) const {
         return groups_[node][lane % groups_[node].size()].front();
     }
     /// Whom a bundle is for; nobody where the node has fewer groups.
-    [[nodiscard]] std::vector<Rank> receivers(const Bundle& bundle) const {
+    [[nodiscard]] std::span<const Rank> receivers(const Bundle& bundle) const {
         const auto& groups = groups_[bundle.to];
-        return bundle.lane < groups.size() ? groups[bundle.lane] : std::vector<Rank>{};
+        return bundle.lane < groups.size() ? groups[bundle.lane] : std::span<const Rank>{};
     }
     [[nodiscard]] const std::vector<Rank>& senders(const Bundle& bundle) const {
         return actors_.nodes[bundle.from];
@@ -68,17 +83,17 @@ private:
     }
 
     void collect(const Bundle& bundle) {
-        const auto to = receivers(bundle);
+        const std::span<const Rank> to = receivers(bundle);
         if (to.empty()) {
             return;
         }
         const Rank own = leader(bundle.from, bundle.lane);
         if (scheme_.exchange == Exchange::direct && senders(bundle).size() == 1 && is_run(to)) {
-            stands_[bundle] = slice(part(Buffer::input, to.front()), 0, to.size());
+            stands(bundle) = slice(part(Buffer::input, to.front()), 0, to.size());
             return;
         }
         const Blocks store = script_.scratch(own, places(bundle));
-        stands_[bundle] = store;
+        stands(bundle) = store;
         std::size_t place = 0;
         for (const Rank receiver : to) {
             for (const Rank sender : senders(bundle)) {
@@ -92,14 +107,13 @@ private:
         script_.begin_round();
         within_nodes();
         const std::size_t nodes = actors_.nodes.size();
-        std::vector<std::vector<std::pair<const Bundle, Blocks>*>> by_shift(nodes);
-        for (auto& standing : stands_) {
-            const Bundle& bundle = standing.first;
-            by_shift[(bundle.to + nodes - bundle.from) % nodes].push_back(&standing);
-        }
+        std::vector<std::vector<Bundle>> by_shift(nodes);
+        for_each([&](const Bundle& bundle, const Blocks&) {
+            by_shift[(bundle.to + nodes - bundle.from) % nodes].push_back(bundle);
+        });
         for (std::size_t shift = 1; shift < nodes; ++shift) {
-            for (auto* standing : by_shift[shift]) {
-                auto& [bundle, blocks] = *standing;
+            for (const Bundle& bundle : by_shift[shift]) {
+                Blocks& blocks = stands(bundle);
                 const Rank receiver = leader(bundle.to, bundle.lane);
                 Blocks target;
                 if (receivers(bundle).size() == 1 && is_run(senders(bundle))) {
@@ -120,35 +134,41 @@ private:
         within_nodes();
         for (std::size_t digit = 1; digit < nodes; digit *= 2) {
             // By lane and node: what goes on from there, in the same order as it arrives.
-            std::map<std::pair<std::size_t, std::size_t>, std::vector<Bundle>> going;
-            for (const auto& [bundle, blocks] : stands_) {
+            std::vector<std::vector<Bundle>> going(static_cast<std::size_t>(scheme_.leaders) *
+                                                   nodes);
+            for_each([&](const Bundle& bundle, const Blocks&) {
                 const std::size_t shift = (bundle.to + nodes - bundle.from) % nodes;
                 if ((shift & digit) != 0) {
                     const std::size_t here = (bundle.from + (shift & (digit - 1))) % nodes;
-                    going[{bundle.lane, here}].push_back(bundle);
+                    going[bundle.lane * nodes + here].push_back(bundle);
                 }
-            }
+            });
             step(going, digit);
         }
     }
 
-    void step(const std::map<std::pair<std::size_t, std::size_t>, std::vector<Bundle>>& going,
-              std::size_t digit) {
+    void step(const std::vector<std::vector<Bundle>>& going, std::size_t digit) {
+        const std::size_t nodes = actors_.nodes.size();
         std::vector<Arrival> messages;
         script_.begin_round();
-        for (const auto& [place, bundles] : going) {
-            const auto [lane, here] = place;
+        for (std::size_t place = 0; place < going.size(); ++place) {
+            const std::vector<Bundle>& bundles = going[place];
+            if (bundles.empty()) {
+                continue;
+            }
+            const std::size_t lane = place / nodes;
+            const std::size_t here = place % nodes;
             std::size_t count = 0;
             for (const Bundle& bundle : bundles) {
                 count += places(bundle);
             }
             const Rank from = leader(here, lane);
-            const Rank to = leader((here + digit) % actors_.nodes.size(), lane);
+            const Rank to = leader((here + digit) % nodes, lane);
             const Blocks target = script_.scratch(to, count);
             messages.push_back({from, to, packed(from, bundles, count), target, {}});
             std::size_t next = 0;
             for (const Bundle& bundle : bundles) {
-                stands_[bundle] = slice(target, next, places(bundle));
+                stands(bundle) = slice(target, next, places(bundle));
                 next += places(bundle);
             }
         }
@@ -160,10 +180,10 @@ private:
 
     /// Bundles of a rank side by side, as they stand or copied together.
     Blocks packed(Rank rank, const std::vector<Bundle>& bundles, std::size_t count) {
-        Blocks run = stands_[bundles.front()];
+        Blocks run = stands(bundles.front());
         bool is_one = true;
         for (std::size_t i = 1; i < bundles.size(); ++i) {
-            const Blocks& next = stands_[bundles[i]];
+            const Blocks& next = stands(bundles[i]);
             is_one = is_one && next.first == run.first + run.count;
             run.count += next.count;
         }
@@ -173,7 +193,7 @@ private:
         const Blocks copy = script_.scratch(rank, count);
         std::size_t place = 0;
         for (const Bundle& bundle : bundles) {
-            const Blocks& blocks = stands_[bundle];
+            const Blocks& blocks = stands(bundle);
             script_.move(rank, rank, blocks, slice(copy, place, blocks.count));
             place += blocks.count;
         }
@@ -209,7 +229,7 @@ private:
     Layout actors_;
     Script script_;
     std::vector<std::vector<std::vector<Rank>>> groups_; // by node and lane
-    std::map<Bundle, Blocks> stands_;                    // where each bundle is now
+    std::vector<Blocks> stands_;                         // by bundle
 };
 
 } // namespace

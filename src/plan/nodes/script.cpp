@@ -120,7 +120,7 @@ Layout actors(const Layout& layout, const Scheme& scheme) {
     return Layout(alone);
 }
 
-bool is_run(const std::vector<Rank>& ranks) {
+bool is_run(std::span<const Rank> ranks) {
     return std::ranges::adjacent_find(ranks, [](Rank a, Rank b) { return b != a + 1; }) ==
            ranks.end();
 }

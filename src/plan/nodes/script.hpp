@@ -9,6 +9,7 @@
 #include <corymb/plan.hpp>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace corymb::nodes {
@@ -49,7 +50,7 @@ private:
 [[nodiscard]] Layout actors(const Layout& layout, const Scheme& scheme);
 
 /// Ranks that follow each other: their parts lie side by side.
-[[nodiscard]] bool is_run(const std::vector<Rank>& ranks);
+[[nodiscard]] bool is_run(std::span<const Rank> ranks);
 
 /// One part's place.
 [[nodiscard]] inline Blocks part(Buffer buffer, Rank rank) {
