@@ -12,7 +12,8 @@
 //                                                                credit << 32
 //   slots        8      consumed          receiver    sender
 //   A LongSlotRing has `consumed` first, then the number of slots, which never changes, then the
-//   words, each in a pair of lines of its own, and then the payloads.
+//   words, each in a pair of lines of its own, and then the payloads. A payload of up to 56 bytes
+//   lies in the line of its word: both ends know how long it is.
 //
 // Protocol:
 //   sender    1. wait until fewer than `slots` messages are unconsumed, as far as it knows; if not,
@@ -77,13 +78,16 @@ class LongSlotRing {
 public:
     static constexpr std::size_t payload_bytes = Payload;
     static constexpr std::size_t credit_every = CreditEvery;
+    static constexpr std::size_t brief_bytes = cache_line_bytes - sizeof(std::uint64_t);
 
     using Bytes = typename Env::template Bytes<Payload>;
+    using Brief = typename Env::template Bytes<brief_bytes>;
     using Word = typename Env::template Atomic<std::uint64_t>;
     static_assert(Payload % line_pair_bytes == 0 && sizeof(Bytes) == Payload);
 
     struct Slot {
         Bytes& payload;
+        Brief& brief; ///< Instead of it, if that is enough.
         Word& word;
     };
 
@@ -101,13 +105,15 @@ public:
     [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
     [[nodiscard]] Slot at(std::uint64_t message) noexcept {
         const std::uint64_t place = message & (slots_ - 1);
-        return {*std::launder(payloads() + place), std::launder(words() + place)->word};
+        WordLine& line = *std::launder(words() + place);
+        return {*std::launder(payloads() + place), line.brief, line.word};
     }
 
     alignas(line_pair_bytes) Word consumed;
 
 private:
     struct alignas(line_pair_bytes) WordLine {
+        Brief brief;
         Word word;
     };
 
@@ -135,7 +141,7 @@ public:
             return false;
         }
         auto&& slot = ring_->at(sent_);
-        slot.payload.put(from, count, writer_);
+        fill(slot, from, count);
         ++sent_;
         slot.word.store(numbered(sent_ & number_mask, signature) | (credit << 32U),
                         std::memory_order_release); // P1 release, P3 release
@@ -159,6 +165,17 @@ private:
     /// `number` has 16 bits.
     static constexpr std::uint64_t numbered(std::uint64_t number, Signature signature) noexcept {
         return number | static_cast<std::uint64_t>(signature) << 16U;
+    }
+
+    template <class Slot>
+    void fill(Slot& slot, const void* from, std::size_t count) {
+        if constexpr (requires { slot.brief; }) {
+            if (count <= Ring::brief_bytes) {
+                slot.brief.put(from, count);
+                return;
+            }
+        }
+        slot.payload.put(from, count, writer_);
     }
 
     template <class Waiter>
@@ -204,6 +221,11 @@ public:
                 },
                 word)) {
             return nullptr;
+        }
+        if constexpr (requires { slot.brief; }) {
+            if (count <= Ring::brief_bytes) {
+                return slot.brief.view(count);
+            }
         }
         return slot.payload.view(count);
     }

@@ -7,6 +7,11 @@
 #include "explorer/run_worlds.hpp"
 #include "worlds/payload.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
 namespace {
 
 using namespace corymb::verify;
@@ -152,6 +157,44 @@ struct Pipeline {
     }
 };
 
+/// Long slots: every second message is too long for the line of its word.
+template <std::size_t Slots, std::uint64_t Messages, Bug bug = Bug::none>
+struct LongStream {
+    using LongRing = corymb::channel::LongSlotRing<ExplorerEnv, 128, 1>;
+    static constexpr int threads = 2;
+    static constexpr std::size_t long_bytes = LongRing::brief_bytes + 8;
+
+    alignas(LongRing) std::byte memory[LongRing::bytes(Slots)];
+    LongRing& ring = *new (memory) LongRing(Slots);
+    corymb::channel::SlotSender<ExplorerEnv, LongRing> sender{ring};
+    corymb::channel::SlotReceiver<ExplorerEnv, LongRing> receiver{ring};
+
+    static constexpr std::size_t length(std::uint64_t message) {
+        return message % 2 == 0 ? sizeof(std::uint64_t) : long_bytes;
+    }
+
+    void run(int thread) {
+        AwaitWaiter waiter;
+        for (std::uint64_t i = 0; i < Messages; ++i) {
+            if (thread == 0) {
+                const std::vector<std::uint64_t> value(long_bytes / 8, 100 + i);
+                require(sender.send(waiter, value.data(), length(i), 0), "there is room");
+                continue;
+            }
+            std::uint64_t word = 0;
+            const std::byte* payload = receiver.receive(waiter, length(i), word);
+            if constexpr (bug == Bug::releases_before_use) {
+                receiver.release();
+            }
+            require(use(payload) == 100 + i, "messages come in order");
+            require(use(payload + length(i) - 8) == 100 + i, "messages come whole");
+            if constexpr (bug == Bug::none) {
+                receiver.release();
+            }
+        }
+    }
+};
+
 constexpr std::uint64_t near_wrap = 0xffffffffU - 2; // A multiple of neither 2 nor 4.
 
 } // namespace
@@ -171,6 +214,12 @@ int main(int argc, char** argv) {
             holds<Exchange<2, 1, 4>>("ring: exchange, 4 rounds, 2 slots, credit every message"),
             holds<Exchange<2, 2, 4>>("ring: exchange, 4 rounds, 2 slots, credit every second"),
             holds<Pipeline<4>>("ring: pipeline of 3 threads, 4 messages"),
+            holds<LongStream<2, 6>>("long ring: stream of 6 through 2 slots"),
+            holds<LongStream<1, 4>>("long ring: stream of 4 through 1 slot"),
+            caught<LongStream<2, 4>>("long ring: release is relaxed", Fault::release_is_relaxed),
+            caught<LongStream<2, 4>>("long ring: acquire is relaxed", Fault::acquire_is_relaxed),
+            caught<LongStream<2, 4, Bug::releases_before_use>>(
+                "long ring: the receiver releases before it uses the payload"),
             caught<Stream<2, 1, 3>>("ring: release is relaxed", Fault::release_is_relaxed),
             caught<Stream<2, 1, 3>>("ring: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<RequestAndAnswer<2, 3>>("ring: release is relaxed, credit with the answer",

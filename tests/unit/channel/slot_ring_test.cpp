@@ -89,6 +89,24 @@ TEST(LongSlotRingTest, HoldsAsManyMessagesAsItsMakerSays) {
     }
 }
 
+TEST(LongSlotRingTest, BriefAndLongMessagesFollowEachOther) {
+    LongRingMemory memory(4);
+    SlotSender<StandardEnv, LongRing> sender(memory.ring());
+    SlotReceiver<StandardEnv, LongRing> receiver(memory.ring());
+    Impatient waiter;
+    std::uint64_t number = 0;
+    for (const std::size_t bytes : {0UL, 1UL, 55UL, 56UL, 57UL, 64UL, 8191UL, 8UL, 8192UL, 56UL}) {
+        ++number;
+        std::uint64_t word = 0;
+        ASSERT_TRUE(sender.send(waiter, content(number).data(), bytes, 0));
+        const std::byte* const payload = receiver.receive(waiter, bytes, word);
+        ASSERT_NE(payload, nullptr);
+        EXPECT_EQ(std::memcmp(payload, content(number).data(), bytes), 0) << bytes << " bytes";
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(payload) % cache_line_bytes, 0U);
+        receiver.release();
+    }
+}
+
 TEST(LongSlotRingTest, MessagesCrossTheWrapOfTheirNumbersBetweenThreads) {
     constexpr std::uint64_t messages = 70'000; // More than 2^16.
     LongRingMemory memory(16);
