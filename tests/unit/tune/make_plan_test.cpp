@@ -329,9 +329,8 @@ TEST(MakePlan, ALongMessageTakesATurnOnlyIfItsChannelDoesNotHoldIt) {
         plan.block_count = 1;
         plan.bytes_max = bytes;
         const Blocks block{Buffer::output, 0, 1};
-        plan.steps = {
-            {{.kind = StepKind::send, .via = Mechanism::cells, .peer = 1, .from = block}},
-            {{.kind = StepKind::recv, .via = Mechanism::cells, .peer = 0, .to = block}}};
+        plan.steps = {{{.kind = StepKind::send, .via = Mechanism::cells, .peer = 1, .from = block}},
+                      {{.kind = StepKind::recv, .via = Mechanism::cells, .peer = 0, .to = block}}};
         return tune::turns_in_a_row(plan, 1);
     };
     // Two messages of 1 MiB are on their way before the receiver has to take one.
