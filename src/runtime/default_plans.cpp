@@ -311,7 +311,7 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         PlanChoice choice = make_plan(*ground.machine, request);
         if (is_any) {
             choice.plan.bytes_max = need.bytes; // The team proves it for that, too.
-        } else if (!ground.crowded) {
+        } else if (!ground.crowded && team.copies.present()) {
             return with_calls_that_overlap(std::move(choice), *ground.machine, request);
         }
         return std::move(choice.plan);

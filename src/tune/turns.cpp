@@ -236,12 +236,8 @@ bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
            plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
 }
 
-} // namespace
-
-double turns_in_a_row(const Plan& plan, int cpus) {
-    plan::check_shape(plan);
-    const plan::Matching matching(plan);
-    const auto ranks = static_cast<std::size_t>(plan.size());
+double turns_of(const plan::Matching& matching, int cpus) {
+    const auto ranks = static_cast<std::size_t>(matching.plan().size());
     // Neighbours together, as launchers bind processes, and any way that a kernel spreads threads.
     std::vector<Rank> order(ranks);
     std::iota(order.begin(), order.end(), 0);
@@ -255,6 +251,13 @@ double turns_in_a_row(const Plan& plan, int cpus) {
         }
     }
     return turns;
+}
+
+} // namespace
+
+double turns_in_a_row(const Plan& plan, int cpus) {
+    plan::check_shape(plan);
+    return turns_of(plan::Matching(plan), cpus);
 }
 
 double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest& request,
@@ -288,7 +291,7 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
     }
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
     const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
-    return std::max(timeline.makespan, busy / cpus) + turns_in_a_row(plan, cpus) * turn;
+    return std::max(timeline.makespan, busy / cpus) + turns_of(matching, cpus) * turn;
 }
 
 } // namespace corymb::tune

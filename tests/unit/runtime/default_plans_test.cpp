@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plans two processes get, whatever this machine's caches are: the model that they are made
+// on is kept where the library looks for it, and what the team has found is given.
+#include "base/file.hpp"
+#include "machine/discover/planning_model.hpp"
+#include "team/team_shared.hpp"
+
+#include <corymb/discover.hpp>
+#include <corymb/machine.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace corymb {
+namespace {
+
+namespace fs = std::filesystem;
+using team::Caches;
+
+/// With a directory of its own for what the library keeps.
+class DefaultPlans : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "corymb-plans-XXXXXX").string();
+        directory_ = mkdtemp(pattern.data());
+        setenv("CORYMB_CACHE_DIR", directory_.c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("CORYMB_CACHE_DIR");
+        fs::remove_all(directory_);
+    }
+
+    /// Changes the answer that the library keeps for the next ten minutes.
+    template <class Change>
+    void change_model(const Change& change) {
+        Machine machine = discover::planning_model();
+        for (const auto& entry : fs::directory_iterator(directory_)) {
+            const std::string text = read_file(entry.path());
+            const std::string first = text.substr(0, text.find('\n') + 1);
+            change(machine);
+            std::ofstream(entry.path(), std::ios::trunc) << first << to_json(machine);
+        }
+    }
+
+    [[nodiscard]] static std::string algorithm(Caches caches, Collective op, std::uint64_t bytes) {
+        team::Surroundings where;
+        where.size = where.usable = 2;
+        where.copies = {1500, 12};
+        where.caches = caches;
+        PlanNeed need;
+        need.op = op;
+        need.size = 2;
+        need.bytes = bytes;
+        return team::default_plans({}, where)(need).algorithm;
+    }
+    [[nodiscard]] static bool goes_through(const char* mechanism, const std::string& algorithm) {
+        return algorithm.find("/" + std::string(mechanism) + "-") != std::string::npos;
+    }
+
+    std::string directory_;
+};
+
+/// Two CPUs with one cache, between which cells were measured to be slower than anything.
+void make_cells_slow(Machine& machine) {
+    for (Pu& pu : machine.topology.pus) {
+        pu.l3 = 0;
+    }
+    machine.transfer.clear();
+    for (int pair_class = 0; pair_class < static_cast<int>(machine.classes.size()); ++pair_class) {
+        machine.transfer.push_back({pair_class, {16 << 10, 1 << 20}, {1e6, 64e6}});
+    }
+}
+
+TEST_F(DefaultPlans, WhatTheTeamHasFoundOfItsCachesCountsMoreThanAnOldModel) {
+    if (discover::planning_model().size() < 2) {
+        GTEST_SKIP() << "one CPU";
+    }
+    change_model(make_cells_slow);
+    constexpr std::uint64_t exchanged = 128 << 10;
+    const auto exchange = [](Caches caches) {
+        return algorithm(caches, Collective::allgather, exchanged);
+    };
+    EXPECT_TRUE(goes_through("pull", exchange(Caches::unknown))) << exchange(Caches::unknown);
+    EXPECT_TRUE(goes_through("cells", exchange(Caches::near))) << exchange(Caches::near);
+    EXPECT_TRUE(goes_through("pull", exchange(Caches::far))) << exchange(Caches::far);
+    // Calls that follow each other overlap through cells, and those are nearly as fast.
+    for (const Collective op : {Collective::gather, Collective::scatter}) {
+        const std::string near = algorithm(Caches::near, op, 1 << 20);
+        EXPECT_TRUE(goes_through("cells", near)) << near;
+        const std::string far = algorithm(Caches::far, op, 1 << 20);
+        EXPECT_TRUE(goes_through("pull", far)) << far;
+    }
+    const std::string broadcast = algorithm(Caches::near, Collective::broadcast, 1 << 20);
+    EXPECT_TRUE(goes_through("pull", broadcast)) << broadcast;
+}
+
+} // namespace
+} // namespace corymb
