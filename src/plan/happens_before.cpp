@@ -2,12 +2,12 @@
 #include "plan/happens_before.hpp"
 
 #include "plan/step_kind.hpp"
+#include "plan/vector_clocks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <deque>
+#include <numeric>
 #include <utility>
 
 namespace corymb::plan {
@@ -48,117 +48,107 @@ private:
     std::vector<Knowledge> of_message_; // by sending step
 };
 
-/// Of some ranks, how many of their steps are surely done; known to a rank or carried by a message.
-class Clocks {
+struct Located {
+    std::size_t query;
+    Rank rank;        // of the source
+    std::size_t from; // position of the source in the order
+    std::size_t to;   // position of the target, or the end
+};
+
+/// Queries that are answered together: about steps of `VectorClocks::width` ranks at most.
+struct Group {
+    std::span<Located> queries;
+    std::vector<Rank> ranks;
+    std::size_t from = 0; // the stretch of the order
+    std::size_t to = 0;
+};
+
+/// Neighbours in the list go together.
+std::vector<Group> groups_of(std::span<Located> located, int ranks) {
+    std::vector<Group> groups;
+    std::vector<std::size_t> last_group(at(ranks), 0); // by rank, from 1
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < located.size(); ++i) {
+        const Located& query = located[i];
+        std::size_t& mine = last_group[at(query.rank)];
+        if (groups.empty() ||
+            (mine != groups.size() && groups.back().ranks.size() == VectorClocks::width)) {
+            groups.push_back({{}, {}, query.from, query.to});
+            begin = i;
+        }
+        Group& group = groups.back();
+        if (mine != groups.size()) {
+            group.ranks.push_back(query.rank);
+            mine = groups.size();
+        }
+        group.queries = located.subspan(begin, i + 1 - begin);
+        group.from = std::min(group.from, query.from);
+        group.to = std::max(group.to, query.to);
+    }
+    return groups;
+}
+
+/// Steps that are passed for all groups.
+std::size_t length_of(const std::vector<Group>& groups) {
+    return std::accumulate(
+        groups.begin(), groups.end(), std::size_t{0},
+        [](std::size_t sum, const Group& group) { return sum + group.to - group.from; });
+}
+
+/// Answers questions about what is known, by passes over stretches of the order.
+class Answers {
 public:
-    static constexpr Rank width = 128; ///< Ranks at a time.
+    Answers(const Matching& matching, std::span<const StepNumber> order,
+            std::span<const std::size_t> position, std::span<const OrderQuery> queries)
+        : matching_(matching), order_(order), position_(position), queries_(queries),
+          clocks_(matching) {}
 
-    Clocks(const Matching& matching, Rank first)
-        : matching_(matching), first_(first), of_rank_(at(matching.plan().size())),
-          carried_(matching.step_count(), none), same_(of_rank_.size(), none) {}
-
-    /// The step takes in what its message carries, then passes on what its rank knows.
-    void perform(StepNumber number) {
-        const Rank rank = matching_.rank_of(number);
-        const Step& step = matching_.step(number);
-        if (has_source(step.kind)) {
-            take(rank, matching_.partner(number));
-            return;
+    void answer(Group& group) {
+        std::ranges::stable_sort(group.queries, std::ranges::less{}, &Located::to);
+        clocks_.begin(group.ranks);
+        auto next = group.queries.begin();
+        for (std::size_t place = group.from; place < order_.size() && next != group.queries.end();
+             ++place) {
+            perform(order_[place], group.from);
+            next = answer_until(place, next, group.queries.end());
         }
-        const std::size_t receivers = step.kind == StepKind::publish
-                                          ? matching_.readers(number).size()
-                                          : matching_.partner(number) != no_step;
-        if (receivers > 0) {
-            carried_[number] = copy_of(rank);
-            holders_[carried_[number]] += receivers;
-        }
+        answer_until(order_.size(), next, group.queries.end());
     }
-
-    /// Of a step of one of the ranks looked at: whether `rank`, another one, knows that it is done.
-    [[nodiscard]] bool knows(Rank rank, StepNumber step) const {
-        const std::size_t column = at(matching_.rank_of(step) - first_);
-        return of_rank_[at(rank)][column] > static_cast<std::int32_t>(matching_.index_of(step));
-    }
+    /// Those that do not hold.
+    [[nodiscard]] std::vector<std::size_t> failed() && { return std::move(failed_); }
 
 private:
-    using Clock = std::array<std::int32_t, width>;
-    static constexpr std::uint32_t none = 0xffffffffU;
+    using Place = std::span<Located>::iterator;
 
-    void take(Rank rank, StepNumber message) {
-        Clock& known = of_rank_[at(rank)];
-        const Clock& news = copies_[carried_[message]];
-        for (std::size_t column = 0; column < known.size(); ++column) {
-            known[column] = std::max(known[column], news[column]);
-        }
-        const Rank sender = matching_.rank_of(message);
-        if (sender >= first_ && sender < first_ + width) {
-            std::int32_t& done = known[at(sender - first_)];
-            done = std::max(done, static_cast<std::int32_t>(matching_.index_of(message)));
-        }
-        release(carried_[message]);
-        if (same_[at(rank)] != none) {
-            release(std::exchange(same_[at(rank)], none));
+    void perform(StepNumber number, std::size_t from) {
+        const StepNumber partner = matching_.partner(number);
+        const StepKind kind = matching_.step(number).kind;
+        if (kind == StepKind::publish) {
+            clocks_.send(number, matching_.readers(number).size());
+        } else if (partner != no_step && !has_source(kind)) {
+            clocks_.send(number, 1);
+        } else if (partner != no_step && position_[partner] >= from) {
+            clocks_.take(matching_.rank_of(number), partner);
         }
     }
 
-    /// One for all that a rank sends before it learns more.
-    std::uint32_t copy_of(Rank rank) {
-        std::uint32_t& same = same_[at(rank)];
-        if (same != none) {
-            return same;
+    Place answer_until(std::size_t place, Place next, Place end) {
+        for (; next != end && next->to <= place; ++next) {
+            const OrderQuery& query = queries_[next->query];
+            if (!clocks_.knows(query.rank, query.source)) {
+                failed_.push_back(next->query);
+            }
         }
-        if (free_.empty()) {
-            free_.push_back(static_cast<std::uint32_t>(copies_.size()));
-            copies_.emplace_back();
-            holders_.push_back(0);
-        }
-        same = free_.back();
-        free_.pop_back();
-        copies_[same] = of_rank_[at(rank)];
-        holders_[same] = 1;
-        return same;
-    }
-    void release(std::uint32_t copy) {
-        if (--holders_[copy] == 0) {
-            free_.push_back(copy);
-        }
+        return next;
     }
 
     const Matching& matching_;
-    Rank first_;
-    std::vector<Clock> of_rank_;         // without the rank's own steps
-    std::vector<std::uint32_t> carried_; // by sending step: the copy that its message carries
-    std::vector<std::uint32_t> same_;    // by rank: the copy that is what it knows
-    std::deque<Clock> copies_;
-    std::vector<std::size_t> holders_; // of each copy: messages under way, and its rank
-    std::vector<std::uint32_t> free_;
+    std::span<const StepNumber> order_;
+    std::span<const std::size_t> position_;
+    std::span<const OrderQuery> queries_;
+    VectorClocks clocks_;
+    std::vector<std::size_t> failed_;
 };
-
-struct Located {
-    std::size_t query;
-    std::size_t to; // position of the target, or the end
-};
-
-/// Those of the queries about steps of other ranks, from `first` on, that do not hold.
-void fail_unknown(const Matching& matching, std::span<const StepNumber> order,
-                  std::span<const OrderQuery> queries, Rank first, std::span<const Located> located,
-                  std::vector<std::size_t>& failed) {
-    Clocks clocks(matching, first);
-    auto next = located.begin();
-    const auto answer_until = [&](std::size_t place) {
-        for (; next != located.end() && next->to <= place; ++next) {
-            const OrderQuery& query = queries[next->query];
-            if (!clocks.knows(query.rank, query.source)) {
-                failed.push_back(next->query);
-            }
-        }
-    };
-    for (std::size_t place = 0; place < order.size() && next != located.end(); ++place) {
-        clocks.perform(order[place]);
-        answer_until(place);
-    }
-    answer_until(order.size());
-}
 
 } // namespace
 
@@ -170,24 +160,31 @@ std::vector<std::size_t> unordered_queries(const Matching& matching,
         position[order[place]] = place;
     }
     std::vector<std::size_t> failed;
-    std::vector<std::vector<Located>> by_source(
-        at((matching.plan().size() + Clocks::width - 1) / Clocks::width));
+    std::vector<Located> located;
     for (std::size_t q = 0; q < queries.size(); ++q) {
         const auto& [source, rank, before] = queries[q];
         if (matching.rank_of(source) != rank) {
-            by_source[at(matching.rank_of(source) / Clocks::width)].push_back(
-                {q, before == no_step ? order.size() : position[before]});
+            located.push_back({q, matching.rank_of(source), position[source],
+                               before == no_step ? order.size() : position[before]});
         } else if (before != no_step && before <= source) { // In the order of its program.
             failed.push_back(q);
         }
     }
-    for (std::size_t i = 0; i < by_source.size(); ++i) {
-        if (!by_source[i].empty()) {
-            std::ranges::stable_sort(by_source[i], std::ranges::less{}, &Located::to);
-            fail_unknown(matching, order, queries, static_cast<Rank>(i) * Clocks::width,
-                         by_source[i], failed);
-        }
+    // Many queries of few ranks go together by those, few of many ranks by where they are.
+    std::vector<Located> by_place = located;
+    std::ranges::stable_sort(by_place, std::ranges::less{}, &Located::from);
+    std::ranges::stable_sort(located, std::ranges::less{}, &Located::rank);
+    std::vector<Group> groups = groups_of(located, matching.plan().size());
+    if (std::vector<Group> other = groups_of(by_place, matching.plan().size());
+        length_of(other) < length_of(groups)) {
+        groups = std::move(other);
     }
+    Answers answers(matching, order, position, queries);
+    for (Group& group : groups) {
+        answers.answer(group);
+    }
+    const std::vector<std::size_t> unknown = std::move(answers).failed();
+    failed.insert(failed.end(), unknown.begin(), unknown.end());
     std::ranges::sort(failed);
     return failed;
 }
