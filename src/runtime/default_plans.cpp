@@ -71,7 +71,7 @@ std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& 
 }
 
 /// The same holds for gathers and scatters of equal parts that the kernel would copy. Measured
-/// among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.5 times as fast through
+/// among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times as fast through
 /// cells, which the model thinks 1.25 times as slow.
 Plan with_calls_that_overlap(PlanChoice choice, const Machine& machine, PlanRequest request) {
     constexpr double far_behind = 1.3;

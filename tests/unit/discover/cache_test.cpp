@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu_list.hpp"
+#include "cache_directory.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
@@ -18,18 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Sends the cache to a directory of its own.
-class Cache : public testing::Test {
+class Cache : public CacheDirectory {
 protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "corymb-cache-XXXXXX").string();
-        directory_ = mkdtemp(pattern.data());
-        setenv("CORYMB_CACHE_DIR", directory_.c_str(), 1);
-    }
     void TearDown() override {
-        unsetenv("CORYMB_CACHE_DIR");
         unsetenv("XDG_CACHE_HOME");
-        fs::remove_all(directory_);
+        CacheDirectory::TearDown();
     }
     std::string reason() {
         std::string why;
@@ -44,7 +38,6 @@ protected:
         save_machine(machine, cached_model_path());
         return machine;
     }
-    fs::path directory_;
 };
 
 TEST_F(Cache, PathFollowsTheEnvironment) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/discover/planning_model.hpp"
 
+#include "cache_directory.hpp"
+
 #include <corymb/discover.hpp>
 
 #include <gtest/gtest.h>
@@ -17,18 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Answers are kept in a directory of this test's own; there is no measured model in it.
-class PlanningModel : public testing::Test {
+/// There is no measured model in the directory.
+class PlanningModel : public CacheDirectory {
 protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "corymb-planning-XXXXXX").string();
-        directory_ = mkdtemp(pattern.data());
-        setenv("CORYMB_CACHE_DIR", directory_.c_str(), 1);
-    }
     void TearDown() override {
-        unsetenv("CORYMB_CACHE_DIR");
         unsetenv("HWLOC_SYNTHETIC");
-        fs::remove_all(directory_);
+        CacheDirectory::TearDown();
     }
     /// The file with the answer; empty if there is none.
     [[nodiscard]] fs::path kept() const {
@@ -49,7 +45,6 @@ protected:
         std::ofstream(kept()) << text.replace(at, source.size(), marked);
     }
     static constexpr const char* marked = "marked by the test";
-    fs::path directory_;
 };
 
 TEST_F(PlanningModel, IsTheTopologyWhereNothingWasMeasured) {

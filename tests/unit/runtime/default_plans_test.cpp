@@ -2,6 +2,7 @@
 // Which plans two processes get, whatever this machine's caches are: the model that they are made
 // on is kept where the library looks for it, and what the team has found is given.
 #include "base/file.hpp"
+#include "cache_directory.hpp"
 #include "machine/discover/planning_model.hpp"
 #include "team/team_shared.hpp"
 
@@ -22,19 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using team::Caches;
 
-/// With a directory of its own for what the library keeps.
-class DefaultPlans : public testing::Test {
+class DefaultPlans : public CacheDirectory {
 protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "corymb-plans-XXXXXX").string();
-        directory_ = mkdtemp(pattern.data());
-        setenv("CORYMB_CACHE_DIR", directory_.c_str(), 1);
-    }
-    void TearDown() override {
-        unsetenv("CORYMB_CACHE_DIR");
-        fs::remove_all(directory_);
-    }
-
     /// Changes the answer that the library keeps for the next ten minutes.
     template <class Change>
     void change_model(const Change& change) {
@@ -61,8 +51,6 @@ protected:
     [[nodiscard]] static bool goes_through(const char* mechanism, const std::string& algorithm) {
         return algorithm.find("/" + std::string(mechanism) + "-") != std::string::npos;
     }
-
-    std::string directory_;
 };
 
 /// Two CPUs with one cache, between which cells were measured to be slower than anything.
