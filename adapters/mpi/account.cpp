@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,8 +63,15 @@ std::string name_of(Operation operation, Form form) {
 /// What is left of a communicator. Those of equal title are added up: a program that makes ten
 /// thousand wants to see one.
 struct Summary {
+    /// Operation, form, and the most bytes of its calls.
+    using TrialKey = std::tuple<Operation, Form, std::uint64_t>;
+    struct Comms {
+        std::map<std::pair<Account::Key, std::string>, Account::Row> rows;
+        std::map<TrialKey, Trial::Result> trials;
+    };
+
     std::mutex lock;
-    std::map<std::string, std::map<std::pair<Account::Key, std::string>, Account::Row>> comms;
+    std::map<std::string, Comms> comms;
     std::string network; ///< Between nodes, where a team had several.
 };
 
@@ -87,6 +95,38 @@ std::string network_of(const Group& group) {
                    library().cluster_network(group.cluster, &network) == CORYMB_OK
                ? network
                : "";
+}
+
+/// Of communicators of equal title the last one's times.
+void keep_trials(const Choice& choice, Form form,
+                 std::map<Summary::TrialKey, Trial::Result>& kept) {
+    choice.for_each_trial([&](Operation operation, std::uint64_t bytes, const Trial& trial) {
+        if (trial.result().trials > 0) {
+            Trial::Result& result = kept[{operation, form, bytes}];
+            const int before = result.trials;
+            result = trial.result();
+            result.trials += before;
+        }
+    });
+}
+
+void print_trials(const std::map<Summary::TrialKey, Trial::Result>& trials) noexcept {
+    if (trials.empty()) {
+        return;
+    }
+    std::fprintf(stderr, "  %-24s %10s %14s %12s  %s\n", "tried", "trials", "bytes up to", "corymb",
+                 "MPI");
+    for (const auto& [key, result] : trials) {
+        const auto& [operation, form, bytes] = key;
+        std::fprintf(stderr, "  %-24s %10d %14" PRIu64, name_of(operation, form).c_str(),
+                     result.trials, bytes);
+        if (result.corymb_ns == 0) {
+            std::fputs("   not known: its calls were not over\n", stderr);
+            continue;
+        }
+        std::fprintf(stderr, " %9.3f us  %.3f us\n", static_cast<double>(result.corymb_ns) / 1e3,
+                     static_cast<double>(result.mpi_ns) / 1e3);
+    }
 }
 
 } // namespace
@@ -120,11 +160,13 @@ void keep_for_summary(Group& group) noexcept {
         for (const auto& [key, row] : group.account.rows()) {
             const Reason reason = std::get<Reason>(key);
             Account::Row& sum =
-                kept[{key, reason == Reason::no_team ? group.why : text_of(reason)}];
+                kept.rows[{key, reason == Reason::no_team ? group.why : text_of(reason)}];
             sum.calls += row.calls;
             sum.bytes += row.bytes;
             sum.ns += row.ns;
         }
+        keep_trials(group.choice, Form::blocking, kept.trials);
+        keep_trials(group.request_choice, Form::nonblocking, kept.trials);
     } catch (const std::exception&) { // The summary is the less complete.
     }
     group.account.clear();
@@ -134,10 +176,10 @@ void print_summary(int world_rank, int world_size) noexcept {
     Summary& all = summary();
     const std::lock_guard lock(all.lock);
     std::fprintf(stderr, "\ncorymb: collectives of rank %d of %d\n", world_rank, world_size);
-    for (const auto& [title, rows] : all.comms) {
+    for (const auto& [title, comms] : all.comms) {
         std::fprintf(stderr, "%s\n  %-24s %10s %14s %12s  %s\n", title.c_str(), "operation",
                      "calls", "bytes", "time", "by corymb, or why not");
-        for (const auto& [key, row] : rows) {
+        for (const auto& [key, row] : comms.rows) {
             const auto& [what, why] = key;
             std::fprintf(stderr, "  %-24s %10" PRIu64 " %14s %9.3f ms  %s\n",
                          name_of(std::get<Operation>(what), std::get<Form>(what)).c_str(),
@@ -145,6 +187,7 @@ void print_summary(int world_rank, int world_size) noexcept {
                          std::get<Reason>(what) == Reason::none ? "corymb"
                                                                 : ("MPI: " + why).c_str());
         }
+        print_trials(comms.trials);
     }
     if (all.comms.empty()) {
         std::fprintf(stderr, "  none\n");

@@ -22,16 +22,31 @@ std::uint64_t mean(std::vector<std::int64_t>& times) {
 
 } // namespace
 
-void Trial::add(std::int64_t ns) noexcept {
-    if (calls_ >= visits / 2 * calls_each_) {
-        (is_for_mpi() ? mpi_ns_ : corymb_ns_).push_back(ns);
-    }
+Trial::Attempt Trial::begin() noexcept {
+    const Attempt attempt{calls_ / calls_each_ % 2 == 1, calls_ >= visits / 2 * calls_each_,
+                          result_.trials};
     ++calls_;
+    return attempt;
+}
+
+void Trial::add(const Attempt& attempt, std::int64_t ns) noexcept {
+    if (attempt.counts && attempt.trial == result_.trials) {
+        (attempt.is_for_mpi ? mpi_ns_ : corymb_ns_).push_back(ns);
+    }
+}
+
+bool Trial::has_all() const noexcept {
+    const auto all = static_cast<std::size_t>(calls_each_);
+    return corymb_ns_.size() == all && mpi_ns_.size() == all;
 }
 
 Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
-    // Of a rooted operation the rank that takes longest says how many go through in a second.
-    const std::array<std::uint64_t, 2> mine{mean(corymb_ns_), mean(mpi_ns_)};
+    // Of a rooted operation the rank that takes longest says how many go through in a second. One
+    // that does not know how long its calls take makes them all equal.
+    constexpr std::uint64_t unknown_ns = std::uint64_t{1} << 50;
+    const std::array<std::uint64_t, 2> mine = has_all()
+                                                  ? std::array{mean(corymb_ns_), mean(mpi_ns_)}
+                                                  : std::array{unknown_ns, unknown_ns};
     std::array<std::uint64_t, 2> longest{};
     const Host& mpi = host();
     if (mpi.Allreduce(mine.data(), longest.data(), 2, mpi.type_uint64, mpi.op_max, comm) !=
@@ -41,6 +56,9 @@ Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
     }
     const auto [corymb_ns, mpi_ns] = longest;
     const bool is_mpi = mpi_ns * 100 < corymb_ns * part_of_hundred;
+    const bool is_known = longest[0] != unknown_ns;
+    result_.corymb_ns = is_known ? corymb_ns : 0;
+    result_.mpi_ns = is_known ? mpi_ns : 0;
     const Verdict winner = is_mpi ? Verdict::mpi : Verdict::corymb;
     plan_next(winner, is_mpi ? mpi_ns : corymb_ns, is_mpi ? corymb_ns : mpi_ns, bytes);
     return winner;
@@ -58,9 +76,9 @@ void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slo
     const bool is_long = bytes >= long_message;
     const std::uint64_t close = !is_corymb ? 2 : is_long ? 8 : 4;
     const std::uint32_t first = is_corymb && is_long ? 64 : 512;
-    const int growth = std::min(is_corymb ? trials_ : 3 * trials_, most_growth);
+    const int growth = std::min(result_.trials * (is_corymb ? 1 : 3), most_growth);
     calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
-    ++trials_;
+    ++result_.trials;
     calls_ = visits / 2 * calls_each_;
     corymb_ns_.clear();
     mpi_ns_.clear();

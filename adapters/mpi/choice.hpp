@@ -8,6 +8,7 @@
 #include "call.hpp"
 #include "host.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,30 +23,46 @@ enum class Verdict : std::uint8_t { open, corymb, mpi };
 /// Calls of one operation and size class while it is open which of the two is faster.
 class Trial {
 public:
+    /// One of these calls.
+    struct Attempt {
+        bool is_for_mpi;
+        bool counts;
+        int trial;
+    };
+
     /// Of calls of about so many bytes: of long ones few take long enough.
     explicit Trial(std::uint64_t bytes) noexcept : calls_each_(bytes < long_bytes ? 8 : 4) {}
 
-    /// The next call is the MPI's.
-    [[nodiscard]] bool is_for_mpi() const noexcept { return calls_ / calls_each_ % 2 == 1; }
-    /// Before each call; throws std::bad_alloc.
+    /// Before the first call; throws std::bad_alloc.
     void reserve() {
         corymb_ns_.reserve(static_cast<std::size_t>(calls_each_));
         mpi_ns_.reserve(static_cast<std::size_t>(calls_each_));
     }
-    /// A call is over, which took this rank so long.
-    void add(std::int64_t ns) noexcept;
+    /// The next call.
+    [[nodiscard]] Attempt begin() noexcept;
+    /// It is over and took this rank so long. Of an earlier trial it says nothing any more.
+    void add(const Attempt& attempt, std::int64_t ns) noexcept;
+    /// All calls have begun.
     [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each_; }
     /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
-    /// ranks find the same.
+    /// ranks find the same; where a rank has calls that are not over, corymb.
     [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
     /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial.
     [[nodiscard]] std::uint32_t calls_until_next() const noexcept { return calls_until_next_; }
+    /// What the last trial has found. 0 ns: it was not known.
+    struct Result {
+        int trials = 0; ///< That are over.
+        std::uint64_t corymb_ns = 0;
+        std::uint64_t mpi_ns = 0;
+    };
+    [[nodiscard]] const Result& result() const noexcept { return result_; }
 
 private:
     /// `slower_ns` is the loser's time, `faster_ns` the winner's.
     void plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                    std::uint64_t bytes) noexcept;
+    [[nodiscard]] bool has_all() const noexcept;
 
     static constexpr std::uint64_t long_bytes = 65536;
     /// Two each, in turns. The first ones are not counted, in which plans are made and memory is
@@ -55,8 +72,8 @@ private:
 
     int calls_each_;
     int calls_ = 0;
-    int trials_ = 0; ///< That are over.
     std::uint32_t calls_until_next_ = 0;
+    Result result_;
     std::vector<std::int64_t> corymb_ns_;
     std::vector<std::int64_t> mpi_ns_;
 };
@@ -67,10 +84,27 @@ public:
     /// Who does the next call.
     [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes) noexcept {
         State& state = states_[place(operation, bytes)];
-        if (state.calls_left != 0 && --state.calls_left == 0) [[unlikely]] {
+        if (state.number != 0 && --state.number == 0) [[unlikely]] {
             state.verdict = Verdict::open;
         }
         return state.verdict;
+    }
+    /// The same of calls in which ranks cannot agree, only where they meet, `meetings` times so
+    /// far. What they have not called before the last one is not open: there may be no more.
+    [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes,
+                               std::uint32_t meetings) noexcept {
+        State& state = states_[place(operation, bytes)];
+        if (state.verdict != Verdict::open) [[likely]] {
+            if (state.number == 0 || --state.number != 0) [[likely]] {
+                return state.verdict;
+            }
+            state.verdict = Verdict::open;
+        }
+        const std::uint32_t now = meetings | 1U << 31; // Not 0.
+        if (state.number == 0) {
+            state.number = now;
+        }
+        return state.number == now ? Verdict::corymb : Verdict::open;
     }
     /// The trial of what is open; throws std::bad_alloc.
     [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes) {
@@ -80,6 +114,14 @@ public:
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
         const std::size_t where = place(operation, bytes);
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
+    }
+    /// Calls `act(operation, bytes, trial)`, where `bytes` are the most of its calls.
+    template <class Act>
+    void for_each_trial(const Act& act) const {
+        for (const auto& [where, trial] : trials_) {
+            act(static_cast<Operation>(where / size_classes),
+                (std::uint64_t{1} << where % size_classes) - 1, trial);
+        }
     }
     /// Calls of fewer bytes, about, are not tried; without a number, none.
     void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
@@ -94,15 +136,17 @@ public:
 private:
     struct State {
         Verdict verdict = Verdict::open;
-        std::uint32_t calls_left = 0; ///< Until the next trial; 0: there is none.
+        /// Settled: calls until the next trial; 0: there is none. Open: the meetings before the
+        /// first call.
+        std::uint32_t number = 0;
     };
 
-    static constexpr std::size_t size_classes = 65; ///< Powers of two.
-    static constexpr std::size_t operations = 22;
+    static constexpr std::size_t size_classes = 48; ///< Powers of two; the last one has the rest.
+    static constexpr auto operations = static_cast<std::size_t>(Operation::exscan) + 1;
 
     [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
         return static_cast<std::size_t>(operation) * size_classes +
-               static_cast<std::size_t>(std::bit_width(bytes));
+               std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
     }
 
     std::array<State, operations * size_classes> states_{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI's functions that complete something, mostly requests. Those of the MPI's own go straight to
 // it; in an array with some of corymb's it finds null in the places of these.
+#include "attempts.hpp"
 #include "few.hpp"
 #include "looks.hpp"
 #include "requests.hpp"
@@ -225,6 +226,7 @@ bool has_own(int count, const MPI_Request* requests) noexcept {
 } // namespace
 
 CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    const CompletionWatch watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
         return must_look() && request != nullptr ? wait_below(*request, status)
@@ -235,6 +237,7 @@ CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    const CompletionWatch watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
         go_on_before_look();
@@ -249,6 +252,7 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    const CompletionWatch watch(count, requests);
     if (!has_own(count, requests)) {
         return wait_for_all(count, requests, statuses);
     }
@@ -265,6 +269,7 @@ CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* s
 
 CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
                                  MPI_Status* statuses) {
+    const CompletionWatch watch(count, requests);
     if (!has_own(count, requests)) {
         go_on_before_look();
         return host().Testall(count, requests, flag, statuses);
@@ -281,6 +286,7 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    const CompletionWatch watch(count, requests);
     if (!has_own(count, requests)) {
         return must_look() ? wait_by_looks([&](int& flag) {
             return host().Testany(count, requests, index, &flag, status);
@@ -299,6 +305,7 @@ CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, M
 
 CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag,
                                  MPI_Status* status) {
+    const CompletionWatch watch(count, requests);
     if (has_own(count, requests)) {
         return test_any(count, requests, index, flag, status);
     }
@@ -308,6 +315,7 @@ CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, i
 
 CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
+    const CompletionWatch watch(count, requests);
     if (!has_own(count, requests)) {
         return must_look() ? wait_by_looks([&](int& flag) {
             const int result = host().Testsome(count, requests, outcount, indices, statuses);
@@ -327,6 +335,7 @@ CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcoun
 
 CORYMB_MPI_ENTRY int MPI_Testsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
+    const CompletionWatch watch(count, requests);
     if (has_own(count, requests)) {
         return test_some(count, requests, outcount, indices, statuses);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "group.hpp"
 
+#include "attempts.hpp"
 #include "library.hpp"
 #include "requests.hpp"
 
@@ -167,6 +168,7 @@ Group* next_to_give_back() noexcept {
 } // namespace
 
 void give_back_team(Group& group) noexcept {
+    forget_attempts(group);
     go_on_without(group);
     if (group.team != nullptr) {
         library().team_free(&group.team);

@@ -21,6 +21,13 @@
 
 namespace corymb::mpi {
 
+/// Calls whose trial is over.
+struct Tried {
+    Trial* trial;
+    Operation operation;
+    std::uint64_t bytes;
+};
+
 struct Group {
     enum class State : unsigned char { early, team, passed };
 
@@ -56,7 +63,12 @@ struct Group {
     bool is_shared = false;        ///< Several threads may use the team, one of them ours.
     /// Requests of a rank go on by a thread, which cannot call the MPI: the same on all ranks.
     bool by_thread = false;
-    Choice choice;   ///< Of a communicator with a team.
+    // Of a communicator with a team:
+    Choice choice;
+    Choice request_choice;      ///< Of its nonblocking calls.
+    std::uint32_t meetings = 0; ///< Calls in which ranks may wait for each other.
+    std::vector<Tried> tried{}; ///< Nonblocking calls, for the next meeting to settle.
+
     Account account; ///< Of this rank's calls.
 };
 

@@ -158,6 +158,7 @@ std::uint64_t negotiate(Group& group) {
     }
     if (words.always != 0) {
         group.choice.give_to_corymb();
+        group.request_choice.give_to_corymb();
     }
     group.by_thread = words.by_thread != 0;
     group.can_request = words.no_thread == 0;
@@ -190,7 +191,12 @@ std::uint64_t negotiate(Group& group) {
         object(proved, Objection::not_attached);
     }
     if (words.always == 0 && !has_a_cpu_each(group, words)) {
-        group.choice.give_to_corymb(proved.is_slow != 0 ? ~std::uint64_t{0} : crowded_bytes);
+        const auto below = proved.is_slow != 0 ? ~std::uint64_t{0} : crowded_bytes;
+        group.choice.give_to_corymb(below);
+        // Threads that look after requests take CPUs from ranks, in short calls, too.
+        if (!group.by_thread || proved.is_slow != 0) {
+            group.request_choice.give_to_corymb(below);
+        }
     }
     return proved.objections;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turn.hpp"
 
+#include "attempts.hpp"
 #include "calls.hpp"
+#include "clock.hpp"
 #include "elements.hpp"
 #include "library.hpp"
 #include "outcome.hpp"
 #include "requests.hpp"
 
 #include <cstdio>
-#include <ctime>
 
 namespace corymb::mpi {
 
@@ -16,12 +17,6 @@ namespace {
 
 /// Calls of a communicator that are left to MPI: many communicators live no longer.
 constexpr int early_calls = 3;
-
-std::int64_t now_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 } // namespace
 
@@ -102,30 +97,49 @@ int Turn::refuse_aliased() noexcept {
 
 /// One of the calls that show who is faster. They are the same ones on all ranks.
 int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
-    Choice& choice = group_->choice;
+    const bool is_request = call_.form == Form::nonblocking;
+    Choice& choice = is_request ? group_->request_choice : group_->choice;
     Trial* trial = nullptr;
     try {
         trial = &choice.trial(call_.operation, bytes);
         trial->reserve();
+        group_->tried.reserve(group_->tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
     }
+    if (is_request && trial->is_over()) { // Ranks have not met since.
+        return finish(static_cast<corymb_status>(run()), bytes);
+    }
     int result = MPI_SUCCESS;
+    const Trial::Attempt attempt = trial->begin();
     const std::int64_t begin = now_ns();
-    if (trial->is_for_mpi()) {
-        result = call_.below();
-        trial->add(now_ns() - begin);
+    const int outcome = attempt.is_for_mpi ? call_.below() : run();
+    const std::int64_t ns = now_ns() - begin;
+    if (attempt.is_for_mpi) {
+        result = outcome;
         note(Reason::trial, bytes);
     } else {
-        const auto status = static_cast<corymb_status>(run());
-        trial->add(now_ns() - begin);
-        result = finish(status, bytes);
+        result = finish(static_cast<corymb_status>(outcome), bytes);
     }
+    if (is_request) {
+        if (result == MPI_SUCCESS) {
+            watch(*group_, *trial, attempt, *call_.request, ns);
+        }
+        if (trial->is_over()) {
+            group_->tried.push_back({trial, call_.operation, bytes});
+        }
+        return result;
+    }
+    trial->add(attempt, ns);
     if (result == MPI_SUCCESS && trial->is_over()) {
         choice.settle(call_.operation, bytes, trial->agree(group_->comm, bytes));
     }
     return result;
+}
+
+void Turn::settle_requests() noexcept {
+    settle_attempts(*group_);
 }
 
 void Turn::note(Reason reason, std::uint64_t bytes) noexcept {

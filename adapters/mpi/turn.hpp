@@ -51,24 +51,27 @@ public:
             !group_->carrier->take_own_lane()) [[unlikely]] {
             return pass_on(Reason::no_tags, bytes);
         }
-        if (call_.form != Form::blocking) [[unlikely]] {
-            auto hand = [&] {
-                return static_cast<int>(hand_to_program(make()));
+        if (call_.form == Form::nonblocking) [[unlikely]] {
+            auto hand = [&]() noexcept -> int {
+                return guarded([&] { return hand_to_program(make()); });
             };
-            return finish(guarded(hand), bytes);
+            return do_by(may_choose
+                             ? group_->request_choice.next(call_.operation, bytes, group_->meetings)
+                             : Verdict::corymb,
+                         bytes, hand);
+        }
+        ++group_->meetings;
+        if (!group_->tried.empty()) [[unlikely]] {
+            settle_requests();
+        }
+        if (call_.form == Form::persistent) [[unlikely]] {
+            return finish(guarded([&] { return hand_to_program(make()); }), bytes);
         }
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
-        const Verdict verdict =
-            may_choose ? group_->choice.next(call_.operation, bytes) : Verdict::corymb;
-        if (verdict == Verdict::corymb) [[likely]] {
-            return finish(static_cast<corymb_status>(run()), bytes);
-        }
-        if (verdict == Verdict::open) {
-            return attempt(bytes, Below(run));
-        }
-        return group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
+        return do_by(may_choose ? group_->choice.next(call_.operation, bytes) : Verdict::corymb,
+                     bytes, run);
     }
 
 private:
@@ -85,6 +88,16 @@ private:
             abandon();
         }
         return status;
+    }
+    template <class Run>
+    int do_by(Verdict verdict, std::uint64_t bytes, Run& run) {
+        if (verdict == Verdict::corymb) [[likely]] {
+            return finish(static_cast<corymb_status>(run()), bytes);
+        }
+        if (verdict == Verdict::open) {
+            return attempt(bytes, Below(run));
+        }
+        return group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
     }
     corymb_status perform(Work&& work) {
         work.prepare();
@@ -103,6 +116,7 @@ private:
     int do_below();
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;
+    void settle_requests() noexcept;
     int finish(corymb_status status, std::uint64_t bytes) noexcept;
     void note(Reason reason, std::uint64_t bytes) noexcept;
 

@@ -117,6 +117,45 @@ def test_what_is_close_is_tried_again(mpi: Mpi, program: Program, mpirun: Mpirun
     assert int(tried[1]) in (16, 24, 32)
 
 
+def tried_requests(
+    mpi: Mpi, program: Program, mpirun: Mpirun, how: str, calls: int
+) -> tuple[int, str]:
+    """How many nonblocking calls went to the MPI to see who is faster, and what came of it, by
+    rank 0's summary."""
+    path = program(mpi, "tried")
+    run = mpirun(mpi, 2, "--explain", path, how, calls, CORYMB_MPI="", CORYMB_DEADLINE="30")
+    assert run.stdout == f"{calls} calls, 0 wrong\n", run.stderr
+    rows = re.findall(r"MPI_Iallgather +(\d+) .* (MPI: tried|MPI: it was|corymb)", run.stderr)
+    assert sum(int(number) for number, _ in rows) == calls
+    found = re.findall(r"MPI_Iallgather +\d+ +32767 +(not known|[\d.]+ us +[\d.]+ us)", run.stderr)
+    return sum(int(number) for number, who in rows if who == "MPI: tried"), " ".join(found)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_nonblocking_calls_are_tried(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """However they are completed; once more after 64 calls where corymb has won closely."""
+    tried, found = tried_requests(mpi, program, mpirun, "apart", 1 + 32 + 64 + 2 + 16)
+    assert tried in (16, 24)
+    assert all(float(time) > 0 for time in re.findall(r"[\d.]+", found))
+    assert len(found.split()) == 4
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_nonblocking_calls_without_meetings_are_not(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    """Without blocking calls between them ranks cannot agree who is faster."""
+    assert tried_requests(mpi, program, mpirun, "at_once", 100) == (0, "")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_a_trial_of_calls_that_are_not_over_has_no_winner(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    """Their communicator may be free before they are completed."""
+    assert tried_requests(mpi, program, mpirun, "kept", 60) == (16, "not known")
+
+
 def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:
     mpi = MPIS["mpich"]
     path = program(mpi, "random_collectives")

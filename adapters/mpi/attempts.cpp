@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attempts.hpp"
+
+#include "clock.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+struct UnderWay {
+    const Group* group;
+    Trial* trial;
+    Trial::Attempt attempt;
+    MPI_Request request;
+    std::int64_t ns;
+};
+
+/// Never destroyed: MPI may call back while the process ends. The lock also guards trials of
+/// requests, which one thread may start and another complete.
+struct Table {
+    std::mutex lock;
+    std::vector<UnderWay> calls;
+};
+
+Table& table() {
+    static auto* const one = new Table;
+    return *one;
+}
+
+/// Under the lock.
+template <class Where>
+void drop(Table& all, const Where& where) noexcept {
+    std::erase_if(all.calls, where);
+    attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+}
+
+} // namespace
+
+void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
+           std::int64_t ns) noexcept {
+    if (!attempt.counts) {
+        return;
+    }
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    if (request == host().request_null) {
+        trial.add(attempt, ns);
+        return;
+    }
+    try {
+        all.calls.push_back({&group, &trial, attempt, request, ns});
+        attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+    } catch (const std::exception&) { // The trial lacks a call, and ends without a winner.
+    }
+}
+
+void forget_attempts(const Group& group) noexcept {
+    if (attempts_under_way.load(std::memory_order_relaxed) != 0) {
+        Table& all = table();
+        const std::lock_guard lock(all.lock);
+        drop(all, [&](const UnderWay& call) { return call.group == &group; });
+    }
+}
+
+void settle_attempts(Group& group) noexcept {
+    for (const Tried& tried : group.tried) {
+        Trial& trial = *tried.trial;
+        {
+            Table& all = table();
+            const std::lock_guard lock(all.lock);
+            drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
+        }
+        group.request_choice.settle(tried.operation, tried.bytes,
+                                    trial.agree(group.comm, tried.bytes));
+    }
+    group.tried.clear();
+}
+
+void CompletionWatch::begin() noexcept {
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    for (int i = 0; i < count_ && watched_.size() < 16; ++i) {
+        const auto is_it = [&](const UnderWay& call) {
+            return call.request == requests_[i];
+        };
+        if (std::ranges::any_of(all.calls, is_it)) {
+            watched_.push_back({i, requests_[i]});
+        }
+    }
+    begin_ns_ = now_ns();
+}
+
+void CompletionWatch::end() noexcept {
+    const auto ns = (now_ns() - begin_ns_) / static_cast<std::int64_t>(watched_.size());
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    for (const auto& [place, request] : watched_) {
+        const auto call = std::ranges::find(all.calls, request, &UnderWay::request);
+        if (call == all.calls.end()) {
+            continue;
+        }
+        call->ns += ns;
+        if (requests_[place] == host().request_null) {
+            call->trial->add(call->attempt, call->ns);
+            all.calls.erase(call);
+        }
+    }
+    attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+}
+
+} // namespace corymb::mpi

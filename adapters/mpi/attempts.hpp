@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nonblocking calls that show who is faster (Choice). They take the time that the program spends in
+// the calls that start them and in those that complete them: what it computes in between, or waits
+// for elsewhere, says nothing of either.
+#pragma once
+
+#include "choice.hpp"
+#include "few.hpp"
+#include "group.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// Calls whose requests the program has not completed.
+inline constinit std::atomic<int> attempts_under_way{0};
+
+/// A call has been started, which took `ns`. Its request is the program's. Without memory it counts
+/// as one that is never completed.
+void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
+           std::int64_t ns) noexcept;
+/// The group is about to go.
+void forget_attempts(const Group& group) noexcept;
+/// Collective over the communicator: who does what has been tried.
+void settle_attempts(Group& group) noexcept;
+
+/// One of MPI's functions that complete requests, from its beginning to its end.
+class CompletionWatch {
+public:
+    CompletionWatch(int count, const MPI_Request* requests) noexcept
+        : requests_(requests),
+          count_(attempts_under_way.load(std::memory_order_relaxed) != 0 ? count : 0) {
+        if (count_ > 0 && requests_ != nullptr) [[unlikely]] {
+            begin();
+        }
+    }
+    CompletionWatch(const CompletionWatch&) = delete;
+    CompletionWatch& operator=(const CompletionWatch&) = delete;
+    ~CompletionWatch() {
+        if (!watched_.empty()) [[unlikely]] {
+            end();
+        }
+    }
+
+private:
+    struct Watched {
+        int place;
+        MPI_Request request;
+    };
+
+    void begin() noexcept;
+    void end() noexcept;
+
+    const MPI_Request* requests_;
+    int count_;
+    std::int64_t begin_ns_ = 0;
+    Few<Watched, 16> watched_; ///< More than these have none of the time.
+};
+
+} // namespace corymb::mpi

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nonblocking allgathers, as many as asked for, all of them checked: "apart", each completed before
+// a barrier, in all of MPI's ways; "at_once", a barrier only before the first; "kept", a barrier
+// between them, all completed at the end, when their communicator is free.
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { length = 4096, most_ranks = 2, most_calls = 200 };
+
+static int in[most_calls][length];
+static int out[most_calls][length * most_ranks];
+
+static void complete(int call, MPI_Request* request) {
+    // With others in the list, which are null.
+    MPI_Request list[3] = {MPI_REQUEST_NULL, *request, MPI_REQUEST_NULL};
+    int places[3];
+    int flag = 0;
+    switch (call % 8) {
+    case 0: MPI_Wait(request, MPI_STATUS_IGNORE); return;
+    case 1:
+        while (flag == 0) {
+            MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+        }
+        return;
+    case 2: MPI_Waitall(3, list, MPI_STATUSES_IGNORE); break;
+    case 3:
+        while (flag == 0) {
+            MPI_Testall(3, list, &flag, MPI_STATUSES_IGNORE);
+        }
+        break;
+    case 4: MPI_Waitany(3, list, places, MPI_STATUS_IGNORE); break;
+    case 5:
+        while (flag == 0) {
+            MPI_Testany(3, list, places, &flag, MPI_STATUS_IGNORE);
+        }
+        break;
+    case 6: MPI_Waitsome(3, list, &flag, places, MPI_STATUSES_IGNORE); break;
+    default:
+        while (flag == 0) {
+            MPI_Testsome(3, list, &flag, places, MPI_STATUSES_IGNORE);
+        }
+    }
+    *request = list[1];
+}
+
+static int wrong_in(int call, int ranks) {
+    int wrong = 0;
+    for (int i = 0; i < length * ranks; ++i) {
+        wrong += out[call][i] != call * 1000000 + i;
+    }
+    return wrong;
+}
+
+int main(int argc, char** argv) {
+    static MPI_Request requests[most_calls];
+    MPI_Init(&argc, &argv);
+    const int calls = argc > 2 ? atoi(argv[2]) : 0;
+    const int is_apart = argc > 1 && strcmp(argv[1], "apart") == 0;
+    const int is_kept = argc > 1 && strcmp(argv[1], "kept") == 0;
+    int rank = 0;
+    int ranks = 0;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < 8; ++i) {
+        MPI_Barrier(comm);
+    }
+    for (int call = 0; call < calls; ++call) {
+        for (int i = 0; i < length; ++i) {
+            in[call][i] = call * 1000000 + rank * length + i;
+        }
+        MPI_Iallgather(in[call], length, MPI_INT, out[call], length, MPI_INT, comm,
+                       &requests[call]);
+        if (is_apart) {
+            complete(call, &requests[call]);
+        }
+        if (is_apart || is_kept) {
+            MPI_Barrier(comm);
+        }
+    }
+    MPI_Comm_free(&comm);
+    MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE);
+    int wrong = 0;
+    for (int call = 0; call < calls; ++call) {
+        wrong += wrong_in(call, ranks) + (requests[call] != MPI_REQUEST_NULL);
+    }
+    int all_wrong = 0;
+    MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("%d calls, %d wrong\n", calls, all_wrong);
+    }
+    MPI_Finalize();
+    return 0;
+}
