@@ -18,7 +18,7 @@ struct UnderWay {
     Trial* trial;
     Trial::Attempt attempt;
     MPI_Request request;
-    std::int64_t ns;
+    Trial::Span span; ///< Without what comes between the calls.
 };
 
 /// Never destroyed: MPI may call back while the process ends. The lock also guards trials of
@@ -43,18 +43,18 @@ void drop(Table& all, const Where& where) noexcept {
 } // namespace
 
 void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
-           std::int64_t ns) noexcept {
+           const Trial::Span& start) noexcept {
     if (!attempt.counts) {
         return;
     }
     Table& all = table();
     const std::lock_guard lock(all.lock);
     if (request == host().request_null) {
-        trial.add(attempt, ns);
+        trial.add(attempt, start);
         return;
     }
     try {
-        all.calls.push_back({&group, &trial, attempt, request, ns});
+        all.calls.push_back({&group, &trial, attempt, request, start});
         attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
     } catch (const std::exception&) { // The trial lacks a call, and ends without a winner.
     }
@@ -105,9 +105,9 @@ void CompletionWatch::end() noexcept {
         if (call == all.calls.end()) {
             continue;
         }
-        call->ns += ns;
+        call->span.end_ns += ns;
         if (requests_[place] == host().request_null) {
-            call->trial->add(call->attempt, call->ns);
+            call->trial->add(call->attempt, call->span);
             all.calls.erase(call);
         }
     }

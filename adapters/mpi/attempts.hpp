@@ -16,10 +16,10 @@ namespace corymb::mpi {
 /// Calls whose requests the program has not completed.
 inline constinit std::atomic<int> attempts_under_way{0};
 
-/// A call has been started, which took `ns`. Its request is the program's. Without memory it counts
-/// as one that is never completed.
+/// A call has been started. Its request is the program's. Without memory it counts as one that is
+/// never completed.
 void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
-           std::int64_t ns) noexcept;
+           const Trial::Span& start) noexcept;
 /// The group is about to go.
 void forget_attempts(const Group& group) noexcept;
 /// Collective over the communicator: who does what has been tried.

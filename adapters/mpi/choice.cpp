@@ -11,16 +11,42 @@ namespace {
 /// The MPI gets what it does in less than 97 % of corymb's time.
 constexpr std::uint64_t part_of_hundred = 97;
 
+/// Of a rank that does not know how long its calls take: then they are all equal.
+constexpr std::uint64_t unknown_ns = std::uint64_t{1} << 50;
+
 /// Of the shorter three quarters: the others have met something else. The median would not do, for
 /// ranks that follow each other closely wait in some calls and find all there in others.
-std::uint64_t mean(std::vector<std::int64_t>& times) {
-    const auto rest = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 3 / 4);
-    std::nth_element(times.begin(), rest, times.end());
+std::uint64_t mean(const Trial::Span* spans, int count) {
+    std::array<std::int64_t, Trial::calls_most> times{};
+    const auto end = std::transform(spans, spans + count, times.begin(),
+                                    [](const auto& span) { return span.end_ns - span.begin_ns; });
+    const auto rest = times.begin() + count * 3 / 4;
+    std::nth_element(times.begin(), rest, end);
     const std::int64_t sum = std::accumulate(times.begin(), rest, std::int64_t{0});
     return static_cast<std::uint64_t>(std::max<std::int64_t>(sum / (rest - times.begin()), 1));
 }
 
+bool find_largest(MPI_Comm comm, const std::uint64_t* mine, std::uint64_t* all, int count) {
+    const Host& mpi = host();
+    return mpi.Allreduce(mine, all, count, mpi.type_uint64, mpi.op_max, comm) == MPI_SUCCESS;
+}
+
 } // namespace
+
+Measure measure_of(Operation operation) noexcept {
+    switch (operation) {
+    case Operation::barrier:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+    case Operation::alltoallw:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block: return Measure::from_last;
+    default: return Measure::longest;
+    }
+}
 
 Trial::Attempt Trial::begin() noexcept {
     const Attempt attempt{calls_ / calls_each_ % 2 == 1, calls_ >= visits / 2 * calls_each_,
@@ -29,34 +55,59 @@ Trial::Attempt Trial::begin() noexcept {
     return attempt;
 }
 
-void Trial::add(const Attempt& attempt, std::int64_t ns) noexcept {
+void Trial::add(const Attempt& attempt, const Span& span) noexcept {
     if (attempt.counts && attempt.trial == result_.trials) {
-        (attempt.is_for_mpi ? mpi_ns_ : corymb_ns_).push_back(ns);
+        Spans& spans = attempt.is_for_mpi ? mpi_ : corymb_;
+        spans.list[static_cast<std::size_t>(spans.count++)] = span;
     }
 }
 
 bool Trial::has_all() const noexcept {
-    const auto all = static_cast<std::size_t>(calls_each_);
-    return corymb_ns_.size() == all && mpi_ns_.size() == all;
+    return corymb_.count == calls_each_ && mpi_.count == calls_each_;
+}
+
+bool Trial::measure_longest(MPI_Comm comm, Times& times) const noexcept {
+    std::array mine{unknown_ns, unknown_ns};
+    if (has_all()) {
+        mine = {mean(corymb_.list.data(), calls_each_), mean(mpi_.list.data(), calls_each_)};
+    }
+    std::array<std::uint64_t, 2> longest{};
+    const bool is_done = find_largest(comm, mine.data(), longest.data(), 2);
+    times = {longest[0], longest[1]};
+    return is_done;
+}
+
+bool Trial::measure_from_last(MPI_Comm comm, Times& times) const noexcept {
+    std::array<std::uint64_t, 4 * calls_most> mine{};
+    std::array<std::uint64_t, mine.size()> last{};
+    std::size_t entry = 0;
+    for (const Spans* const spans : {&corymb_, &mpi_}) {
+        for (const Span& span : spans->list) {
+            mine[entry++] = static_cast<std::uint64_t>(span.begin_ns);
+            mine[entry++] = static_cast<std::uint64_t>(span.end_ns);
+        }
+    }
+    const bool is_done =
+        find_largest(comm, mine.data(), last.data(), static_cast<int>(mine.size()));
+    std::array<Span, 2 * calls_most> together{};
+    for (std::size_t call = 0; call < together.size(); ++call) {
+        together[call] = {static_cast<std::int64_t>(last[2 * call]),
+                          static_cast<std::int64_t>(last[2 * call + 1])};
+    }
+    times = {mean(together.data(), calls_each_), mean(together.data() + calls_most, calls_each_)};
+    return is_done;
 }
 
 Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
-    // Of a rooted operation the rank that takes longest says how many go through in a second. One
-    // that does not know how long its calls take makes them all equal.
-    constexpr std::uint64_t unknown_ns = std::uint64_t{1} << 50;
-    const std::array<std::uint64_t, 2> mine = has_all()
-                                                  ? std::array{mean(corymb_ns_), mean(mpi_ns_)}
-                                                  : std::array{unknown_ns, unknown_ns};
-    std::array<std::uint64_t, 2> longest{};
-    const Host& mpi = host();
-    if (mpi.Allreduce(mine.data(), longest.data(), 2, mpi.type_uint64, mpi.op_max, comm) !=
-        MPI_SUCCESS) {
+    Times times{};
+    if (!(measure_ == Measure::from_last ? measure_from_last(comm, times)
+                                         : measure_longest(comm, times))) {
         calls_until_next_ = 0;
         return Verdict::corymb; // The communicator is of no use to anybody now.
     }
-    const auto [corymb_ns, mpi_ns] = longest;
+    const auto [corymb_ns, mpi_ns] = times;
     const bool is_mpi = mpi_ns * 100 < corymb_ns * part_of_hundred;
-    const bool is_known = longest[0] != unknown_ns;
+    const bool is_known = corymb_ns != unknown_ns;
     result_.corymb_ns = is_known ? corymb_ns : 0;
     result_.mpi_ns = is_known ? mpi_ns : 0;
     const Verdict winner = is_mpi ? Verdict::mpi : Verdict::corymb;
@@ -80,8 +131,7 @@ void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slo
     calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
     ++result_.trials;
     calls_ = visits / 2 * calls_each_;
-    corymb_ns_.clear();
-    mpi_ns_.clear();
+    corymb_.count = mpi_.count = 0;
 }
 
 } // namespace corymb::mpi

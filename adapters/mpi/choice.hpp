@@ -14,15 +14,33 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
 namespace corymb::mpi {
 
 enum class Verdict : std::uint8_t { open, corymb, mpi };
 
+/// How long a call takes all its ranks together.
+enum class Measure : std::uint8_t {
+    /// As long as the rank that takes longest: of a rooted operation it says how many go through in
+    /// a second.
+    longest,
+    /// From the moment when the last rank has come until the last one leaves. Nobody can leave
+    /// before all have come, and who has come early has waited for others, which is no fault of the
+    /// operation. Clocks of ranks must be the same; where they are not, it is a rank's own time.
+    from_last,
+};
+[[nodiscard]] Measure measure_of(Operation operation) noexcept;
+
 /// Calls of one operation and size class while it is open which of the two is faster.
 class Trial {
 public:
+    /// Calls that count, of corymb's and of the MPI's, at most.
+    static constexpr int calls_most = 8;
+    /// When a call has begun and ended, by now_ns().
+    struct Span {
+        std::int64_t begin_ns;
+        std::int64_t end_ns;
+    };
     /// One of these calls.
     struct Attempt {
         bool is_for_mpi;
@@ -31,17 +49,13 @@ public:
     };
 
     /// Of calls of about so many bytes: of long ones few take long enough.
-    explicit Trial(std::uint64_t bytes) noexcept : calls_each_(bytes < long_bytes ? 8 : 4) {}
+    Trial(std::uint64_t bytes, Measure measure) noexcept
+        : measure_(measure), calls_each_(bytes < long_bytes ? calls_most : calls_most / 2) {}
 
-    /// Before the first call; throws std::bad_alloc.
-    void reserve() {
-        corymb_ns_.reserve(static_cast<std::size_t>(calls_each_));
-        mpi_ns_.reserve(static_cast<std::size_t>(calls_each_));
-    }
     /// The next call.
     [[nodiscard]] Attempt begin() noexcept;
-    /// It is over and took this rank so long. Of an earlier trial it says nothing any more.
-    void add(const Attempt& attempt, std::int64_t ns) noexcept;
+    /// It is over on this rank. Of an earlier trial it says nothing any more.
+    void add(const Attempt& attempt, const Span& span) noexcept;
     /// All calls have begun.
     [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each_; }
     /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
@@ -63,6 +77,13 @@ private:
     void plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                    std::uint64_t bytes) noexcept;
     [[nodiscard]] bool has_all() const noexcept;
+    struct Times {
+        std::uint64_t corymb_ns;
+        std::uint64_t mpi_ns;
+    };
+    /// Collective. False: the MPI cannot.
+    [[nodiscard]] bool measure_longest(MPI_Comm comm, Times& times) const noexcept;
+    [[nodiscard]] bool measure_from_last(MPI_Comm comm, Times& times) const noexcept;
 
     static constexpr std::uint64_t long_bytes = 65536;
     /// Two each, in turns. The first ones are not counted, in which plans are made and memory is
@@ -70,12 +91,19 @@ private:
     /// trials have one each.
     static constexpr int visits = 4;
 
+    /// Those that count.
+    struct Spans {
+        std::array<Span, calls_most> list;
+        int count = 0;
+    };
+
+    Measure measure_;
     int calls_each_;
     int calls_ = 0;
     std::uint32_t calls_until_next_ = 0;
     Result result_;
-    std::vector<std::int64_t> corymb_ns_;
-    std::vector<std::int64_t> mpi_ns_;
+    Spans corymb_;
+    Spans mpi_;
 };
 
 /// Of one communicator. `bytes` must be the same on all ranks.
@@ -107,8 +135,8 @@ public:
         return state.number == now ? Verdict::corymb : Verdict::open;
     }
     /// The trial of what is open; throws std::bad_alloc.
-    [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes) {
-        return trials_.try_emplace(place(operation, bytes), bytes).first->second;
+    [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes, Measure measure) {
+        return trials_.try_emplace(place(operation, bytes), bytes, measure).first->second;
     }
     /// After its trial.
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {

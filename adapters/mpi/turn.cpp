@@ -101,8 +101,8 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     Choice& choice = is_request ? group_->request_choice : group_->choice;
     Trial* trial = nullptr;
     try {
-        trial = &choice.trial(call_.operation, bytes);
-        trial->reserve();
+        trial = &choice.trial(call_.operation, bytes,
+                              is_request ? Measure::longest : measure_of(call_.operation));
         group_->tried.reserve(group_->tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
@@ -113,9 +113,9 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     }
     int result = MPI_SUCCESS;
     const Trial::Attempt attempt = trial->begin();
-    const std::int64_t begin = now_ns();
+    Trial::Span span{now_ns(), 0};
     const int outcome = attempt.is_for_mpi ? call_.below() : run();
-    const std::int64_t ns = now_ns() - begin;
+    span.end_ns = now_ns();
     if (attempt.is_for_mpi) {
         result = outcome;
         note(Reason::trial, bytes);
@@ -124,14 +124,14 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     }
     if (is_request) {
         if (result == MPI_SUCCESS) {
-            watch(*group_, *trial, attempt, *call_.request, ns);
+            watch(*group_, *trial, attempt, *call_.request, span);
         }
         if (trial->is_over()) {
             group_->tried.push_back({trial, call_.operation, bytes});
         }
         return result;
     }
-    trial->add(attempt, ns);
+    trial->add(attempt, span);
     if (result == MPI_SUCCESS && trial->is_over()) {
         choice.settle(call_.operation, bytes, trial->agree(group_->comm, bytes));
     }

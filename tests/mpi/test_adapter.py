@@ -141,6 +141,15 @@ def test_nonblocking_calls_are_tried(mpi: Mpi, program: Program, mpirun: Mpirun)
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_who_waits_for_others_is_not_slow(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Of what needs all ranks the time counts from when the last one has come."""
+    run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), "late", 3 + 32 + 1, CORYMB_MPI="")
+    found = re.search(r"MPI_Barrier +\d+ +0 +([\d.]+) us +([\d.]+) us", run.stderr)
+    assert found, run.stderr
+    assert all(0 < float(time) < 1000 for time in found.groups())
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_nonblocking_calls_without_meetings_are_not(
     mpi: Mpi, program: Program, mpirun: Mpirun
 ) -> None:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonblocking allgathers, as many as asked for, all of them checked: "apart", each completed before
 // a barrier, in all of MPI's ways; "at_once", a barrier only before the first; "kept", a barrier
-// between them, all completed at the end, when their communicator is free.
+// between them, all completed at the end, when their communicator is free. Or barriers to which
+// rank 1 comes 2 ms after the others: "late".
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { length = 4096, most_ranks = 2, most_calls = 200 };
 
@@ -54,6 +56,22 @@ static int wrong_in(int call, int ranks) {
     return wrong;
 }
 
+static void come_late(int calls, int rank, MPI_Comm comm) {
+    for (int call = 0; call < calls; ++call) {
+        if (rank == 1) {
+            usleep(2000);
+        }
+        MPI_Barrier(comm);
+    }
+}
+
+static void start(int call, int rank, MPI_Comm comm, MPI_Request* request) {
+    for (int i = 0; i < length; ++i) {
+        in[call][i] = call * 1000000 + rank * length + i;
+    }
+    MPI_Iallgather(in[call], length, MPI_INT, out[call], length, MPI_INT, comm, request);
+}
+
 int main(int argc, char** argv) {
     static MPI_Request requests[most_calls];
     MPI_Init(&argc, &argv);
@@ -66,15 +84,16 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
+    if (argc > 1 && strcmp(argv[1], "late") == 0) {
+        come_late(calls, rank, comm);
+        MPI_Finalize();
+        return 0;
+    }
     for (int i = 0; i < 8; ++i) {
         MPI_Barrier(comm);
     }
     for (int call = 0; call < calls; ++call) {
-        for (int i = 0; i < length; ++i) {
-            in[call][i] = call * 1000000 + rank * length + i;
-        }
-        MPI_Iallgather(in[call], length, MPI_INT, out[call], length, MPI_INT, comm,
-                       &requests[call]);
+        start(call, rank, comm, &requests[call]);
         if (is_apart) {
             complete(call, &requests[call]);
         }
