@@ -110,28 +110,37 @@ Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
     const bool is_known = corymb_ns != unknown_ns;
     result_.corymb_ns = is_known ? corymb_ns : 0;
     result_.mpi_ns = is_known ? mpi_ns : 0;
-    const Verdict winner = is_mpi ? Verdict::mpi : Verdict::corymb;
-    plan_next(winner, is_mpi ? mpi_ns : corymb_ns, is_mpi ? corymb_ns : mpi_ns, bytes);
-    return winner;
+    return decide(is_mpi ? Verdict::mpi : Verdict::corymb, is_mpi ? mpi_ns : corymb_ns,
+                  is_mpi ? corymb_ns : mpi_ns, bytes);
 }
 
-void Trial::plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
+Verdict Trial::decide(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                       std::uint64_t bytes) noexcept {
     constexpr std::uint64_t long_message = 4096;
     constexpr int most_growth = 12;
+    ++result_.trials;
+    calls_ = visits / 2 * calls_each_;
+    corymb_.count = mpi_.count = 0;
+    calls_until_next_ = 0;
+    if (winner_ != Verdict::open && winner != winner_ && !is_doubted_) {
+        is_doubted_ = true; // Machines have bad moments.
+        return Verdict::open;
+    }
+    times_in_a_row_ = winner == winner_ ? times_in_a_row_ + 1 : 0;
+    winner_ = winner;
+    is_doubted_ = false;
     // An MPI may need some dozens of calls of its own before it is at its best, above all where it
     // touches fresh memory, so corymb is doubted soon; but later where calls are so short that some
     // dozens of them take no longer than a trial. Once the MPI has won, every call of corymb's is a
     // loss.
     const bool is_corymb = winner == Verdict::corymb;
     const bool is_long = bytes >= long_message;
-    const std::uint64_t close = !is_corymb ? 2 : is_long ? 8 : 4;
-    const std::uint32_t first = is_corymb && is_long ? 64 : 512;
-    const int growth = std::min(result_.trials * (is_corymb ? 1 : 3), most_growth);
-    calls_until_next_ = slower_ns < close * faster_ns ? first << growth : 0;
-    ++result_.trials;
-    calls_ = visits / 2 * calls_each_;
-    corymb_.count = mpi_.count = 0;
+    const bool is_close = slower_ns < 2 * faster_ns;
+    const std::uint64_t doubtful = is_corymb && is_long ? 8 : 4;
+    const std::uint32_t first = is_corymb ? (is_long ? 64 : 512) : (is_close ? 512 : 2048);
+    const int growth = std::min(times_in_a_row_ * (is_corymb ? 1 : 3), most_growth);
+    calls_until_next_ = slower_ns < doubtful * faster_ns ? first << growth : 0;
+    return winner;
 }
 
 } // namespace corymb::mpi

@@ -59,7 +59,8 @@ public:
     /// All calls have begun.
     [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each_; }
     /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
-    /// ranks find the same; where a rank has calls that are not over, corymb.
+    /// ranks find the same; where a rank has calls that are not over, corymb. Open: who had won
+    /// before has lost, and it is to be tried once more at once.
     [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
     /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial.
@@ -73,8 +74,8 @@ public:
     [[nodiscard]] const Result& result() const noexcept { return result_; }
 
 private:
-    /// `slower_ns` is the loser's time, `faster_ns` the winner's.
-    void plan_next(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
+    /// After a trial; `slower_ns` is the loser's time, `faster_ns` the winner's.
+    Verdict decide(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                    std::uint64_t bytes) noexcept;
     [[nodiscard]] bool has_all() const noexcept;
     struct Times {
@@ -101,6 +102,9 @@ private:
     int calls_each_;
     int calls_ = 0;
     std::uint32_t calls_until_next_ = 0;
+    Verdict winner_ = Verdict::open; ///< Of the trials so far.
+    int times_in_a_row_ = 0;         ///< That it has won again.
+    bool is_doubted_ = false;        ///< It has just lost.
     Result result_;
     Spans corymb_;
     Spans mpi_;
