@@ -2,16 +2,23 @@
    Loops of collectives as OSU's benchmarks have them, with the results checked; loops.py runs it.
    Arguments: milliseconds of a case, then modes (blocking, nonblocking, persistent), operations
    (payload.h) and bytes of a part, each a list with commas. Rank 0 prints a line for each case:
-   MODE OPERATION BYTES MICROSECONDS.
+   MODE OPERATION BYTES MICROSECONDS MICROSECONDS_WITH_BARRIER.
 
-   Each rank times every iteration by itself, and a barrier that nobody times follows it. The time
-   of a case is the mean over iterations and ranks; the first calls warm up and are not counted.
+   Each rank times every iteration by itself; a barrier follows it, which is not in the first of the
+   two times. Both are means over iterations and ranks; the first calls warm up and are not counted.
+   A rank that leaves the barrier late finds what others have sent it: then the first time says more
+   of the barrier than of the operation, and the second one is what a program waits.
    What the program needs for itself goes by PMPI's names. */
 #include "mpi_calls.h"
 
 enum { first_calls = 20, judged_calls = 5, warm_up_most = 200, iterations_most = 5000 };
 
 static int rank, size;
+
+/* Of a call, alone and with the barrier behind it. */
+struct times {
+    double alone_us, with_barrier_us;
+};
 
 /* Nanoseconds of an iteration on this rank. */
 static double timed(const struct actions* actions) {
@@ -29,7 +36,7 @@ static int between(double value, int least, int most) {
 /* Mean over ranks and iterations. How many there are is rank 0's to say, by some that come after
    the first ones, in which libraries connect, and by what follows them: a barrier may take longer
    than the operation. */
-static double measure(const struct actions* actions, double budget_ns) {
+static struct times measure(const struct actions* actions, double budget_ns) {
     for (int i = 0; i < first_calls; ++i) {
         timed(actions);
     }
@@ -44,13 +51,15 @@ static double measure(const struct actions* actions, double budget_ns) {
     for (int i = 0; i < counts[0]; ++i) {
         timed(actions);
     }
-    double own = 0;
+    double own[2] = {0, 0}, all[2] = {0, 0};
+    const int64_t first = now_ns();
     for (int i = 0; i < counts[1]; ++i) {
-        own += timed(actions);
+        own[0] += timed(actions);
     }
-    double all = 0;
-    PMPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    return all / counts[1] / size;
+    own[1] = (double)(now_ns() - first);
+    PMPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    const double calls_us = 1e3 * counts[1] * size;
+    return (struct times){all[0] / calls_us, all[1] / calls_us};
 }
 
 /* Returns whether the result is right on all ranks, the same on all of them. */
@@ -72,14 +81,15 @@ static int run(const char* mode, const char* operation, const char* bytes, doubl
         fprintf(stderr, "loops: this library has no mode %s\n", mode);
         return 0;
     }
-    const double time_ns = measure(&actions, budget_ns);
+    const struct times times = measure(&actions, budget_ns);
     release(&w.request);
     const int own = payload_is_right(&w.payload);
     int all = 0;
     PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     payload_free(&w.payload);
     if (rank == 0 && all) {
-        printf("%s %s %s %.3f\n", mode, operation, bytes, time_ns / 1e3);
+        printf("%s %s %s %.3f %.3f\n", mode, operation, bytes, times.alone_us,
+               times.with_barrier_us);
         fflush(stdout);
     } else if (!own) {
         fprintf(stderr, "loops: rank %d: wrong result of %s %s, %s bytes\n", rank, mode, operation,

@@ -60,7 +60,7 @@ def case_of(operation: str, count: int) -> tuple[Callable[[], None], Callable[[]
 
 
 def timed(once: Callable[[], None]) -> int:
-    """Nanoseconds of one call; the barrier behind it is nobody's time."""
+    """Nanoseconds of one call, without the barrier behind it."""
     begin = time.perf_counter_ns()
     once()
     end = time.perf_counter_ns()
@@ -68,8 +68,9 @@ def timed(once: Callable[[], None]) -> int:
     return end - begin
 
 
-def measured_us(once: Callable[[], None], budget_ns: float) -> float:
-    """Mean over ranks and iterations, of which rank 0 says how many there are."""
+def measured_us(once: Callable[[], None], budget_ns: float) -> tuple[float, float]:
+    """Of a call alone and with its barrier, means over ranks and iterations, of which rank 0 says
+    how many there are."""
     for _ in range(FIRST_CALLS):
         timed(once)
     begin = time.perf_counter_ns()
@@ -83,8 +84,11 @@ def measured_us(once: Callable[[], None], budget_ns: float) -> float:
     warm_up, iterations = COMM.bcast(counts)
     for _ in range(warm_up):
         timed(once)
+    begin = time.perf_counter_ns()
     own = sum(timed(once) for _ in range(iterations))
-    return float(COMM.allreduce(own)) / iterations / SIZE / 1e3
+    whole = time.perf_counter_ns() - begin
+    calls_us = 1e3 * iterations * SIZE
+    return COMM.allreduce(own) / calls_us, COMM.allreduce(whole) / calls_us
 
 
 def main() -> int:
@@ -95,7 +99,7 @@ def main() -> int:
     for operation in operations.split(","):
         for size in map(int, sizes.split(",")):
             once, is_right = case_of(operation, max(size // 8, 1))
-            time_us = measured_us(once, 1e6 * float(milliseconds))
+            alone_us, whole_us = measured_us(once, 1e6 * float(milliseconds))
             right = is_right()
             if not right:
                 print(f"loops: rank {RANK}: wrong result of {operation}, {size} bytes",
@@ -103,7 +107,7 @@ def main() -> int:
             if not COMM.allreduce(right, MPI.LAND):
                 return 1
             if RANK == 0:
-                print("blocking", operation, size, f"{time_us:.3f}", flush=True)
+                print("blocking", operation, size, f"{alone_us:.3f} {whole_us:.3f}", flush=True)
     return 0
 
 
