@@ -50,7 +50,7 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcep
         group_generation.fetch_add(1, std::memory_order_release);
     }
     keep_for_summary(*group); // While the communicator has a name.
-    if (group->references.fetch_add(1, std::memory_order_acq_rel) != 0) {
+    if (add(group->references, 1, std::memory_order_acq_rel) != 0) {
         return MPI_SUCCESS;
     }
     {
@@ -101,11 +101,10 @@ void pass(Group& group, Reason reason) {
     group.is_watched = is_explaining();
 }
 
-/// Whether several threads may be in MPI at once.
-bool has_many_threads() noexcept {
+void ask_for_threads() noexcept {
     int level = MPI_THREAD_MULTIPLE;
     host().Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE;
+    many_threads.store(level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
 }
 
 Group* make_group(MPI_Comm comm) {
@@ -113,8 +112,8 @@ Group* make_group(MPI_Comm comm) {
     auto group = std::make_unique<Group>();
     int is_between_groups = 0;
     group->comm = comm;
-    group->has_many_threads = has_many_threads();
-    group->is_shared = group->has_many_threads;
+    ask_for_threads();
+    group->is_shared = has_many_threads();
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
     }
@@ -187,7 +186,7 @@ void abandon(Group& group, const char* why) noexcept {
 }
 
 void let_go(Group& group) noexcept {
-    if (group.references.fetch_sub(2, std::memory_order_acq_rel) != 3) {
+    if (add(group.references, -2, std::memory_order_acq_rel) != 3) {
         return;
     }
     Registry& all = registry();

@@ -8,6 +8,7 @@
 #include "choice.hpp"
 #include "host.hpp"
 #include "reasons.hpp"
+#include "threads.hpp"
 
 #include <corymb.h>
 
@@ -59,8 +60,7 @@ struct Group {
     bool is_given_back = false; ///< At MPI_Finalize, under the registry's lock.
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
-    bool has_many_threads = false; ///< Several threads may be in MPI at once.
-    bool is_shared = false;        ///< Several threads may use the team, one of them ours.
+    bool is_shared = false; ///< Several threads may use the team, one of them ours.
     /// Requests of a rank go on by a thread, which cannot call the MPI: the same on all ranks.
     bool by_thread = false;
     // Of a communicator with a team:
@@ -88,7 +88,7 @@ inline constinit std::atomic<std::uint64_t> group_generation{1};
 }
 /// A request refers to the group, and does so no more: the last one of an orphan frees it.
 inline void hold(Group& group) noexcept {
-    group.references.fetch_add(2, std::memory_order_relaxed);
+    add(group.references, 2);
 }
 void let_go(Group& group) noexcept;
 

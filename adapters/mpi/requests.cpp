@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <sched.h>
 #include <unordered_map>
 #include <utility>
@@ -17,14 +18,20 @@
 
 namespace corymb::mpi {
 
+/// A request of the MPI's that stands for an operation of ours, one after the other.
+struct Handle {
+    MPI_Request request{};
+    std::optional<Requested> requested{}; ///< Of spare ones there is none.
+};
+
 namespace {
 
 /// Never destroyed: MPI may call back while the process ends.
 struct Table {
     std::mutex lock;
-    /// Null for spare handles.
-    std::unordered_map<MPI_Request, std::unique_ptr<Requested>> held;
-    std::vector<MPI_Request> spare;
+    std::unordered_map<MPI_Request, Handle> handles;
+    std::vector<Handle*> spare;
+    Handle* last = nullptr; ///< That somebody has asked for.
 };
 
 Table& table() {
@@ -55,27 +62,6 @@ MPI_Request new_handle() {
     return handle;
 }
 
-/// Gives the operation a handle, by which it is found then.
-Requested& enter(std::unique_ptr<Requested> made) {
-    Requested& requested = *made;
-    Table& all = table();
-    {
-        const std::lock_guard lock(all.lock);
-        if (!all.spare.empty()) {
-            requested.handle = all.spare.back();
-            all.spare.pop_back();
-            all.held.find(requested.handle)->second = std::move(made);
-            return requested;
-        }
-    }
-    requested.handle = new_handle(); // The MPI may call back, which looks for requests.
-    const std::lock_guard lock(all.lock);
-    all.held.reserve(all.held.size() + 1);
-    all.spare.reserve(all.held.size() + 1); // Giving back cannot fail.
-    all.held.emplace(requested.handle, std::move(made));
-    return requested;
-}
-
 /// From now on requests of the group go on. Throws std::bad_alloc.
 void list(Group& group) {
     if (!group.is_listed.load(std::memory_order_relaxed)) {
@@ -88,19 +74,61 @@ void list(Group& group) {
     }
 }
 
+/// One that nobody has. Throws std::bad_alloc.
+Handle& take_handle() {
+    Table& all = table();
+    {
+        const LockAmongThreads lock(all.lock);
+        if (!all.spare.empty()) {
+            Handle& spare = *all.spare.back();
+            all.spare.pop_back();
+            return spare;
+        }
+    }
+    const MPI_Request request = new_handle(); // The MPI may call back, which looks for requests.
+    const LockAmongThreads lock(all.lock);
+    all.spare.reserve(all.handles.size() + 1); // Giving back cannot fail.
+    Handle& made = all.handles[request];
+    made.request = request;
+    return made;
+}
+
+void give_handle_back(Handle& handle) noexcept {
+    Table& all = table();
+    const LockAmongThreads lock(all.lock);
+    all.spare.push_back(&handle);
+}
+
+/// Gives the operation a handle, by which it is found then. Throws std::bad_alloc.
+Requested& enter(Group& group, Form form, const WorkMaker& make) {
+    Handle& handle = take_handle();
+    try {
+        Requested& requested = handle.requested.emplace(group, form, handle, make);
+        requested.work.keep_types();
+        requested.work.prepare();
+        list(group);
+        return requested;
+    } catch (...) {
+        handle.requested.reset();
+        give_handle_back(handle);
+        throw;
+    }
+}
+
 void begin(Requested& requested) noexcept {
-    requested.group->active.fetch_add(1, std::memory_order_relaxed);
-    requests_begun.fetch_add(1, std::memory_order_relaxed);
-    requests_active.fetch_add(1, std::memory_order_seq_cst);
+    const bool is_by_thread = goes_on_by_thread();
+    add(requested.group->active, 1);
+    add(requests_begun, std::uint32_t{1});
+    add(requests_active, 1, is_by_thread ? std::memory_order_seq_cst : std::memory_order_relaxed);
     requested.is_active = true;
     requested.is_over = false;
     requested.error = MPI_SUCCESS;
-    goes_on_by_thread() ? wake_progress_thread() : keep_hook();
+    is_by_thread ? wake_progress_thread() : keep_hook();
 }
 
 void end(Requested& requested) noexcept {
-    requests_active.fetch_sub(1, std::memory_order_seq_cst);
-    requested.group->active.fetch_sub(1, std::memory_order_relaxed);
+    add(requests_active, -1);
+    add(requested.group->active, -1);
     requested.is_over = true;
 }
 
@@ -174,7 +202,7 @@ void free_or_leave(Group& group, corymb_request* request) noexcept {
             library().request_free(&request);
             return;
         }
-        if (group.has_many_threads) {
+        if (has_many_threads()) {
             const std::lock_guard lock(group.left_lock);
             group.left.push_back(request);
             group.has_left.store(true, std::memory_order_relaxed);
@@ -192,34 +220,24 @@ void drop(Requested& requested) noexcept {
     if (requested.request != nullptr) {
         free_or_leave(*group, requested.request);
     }
-    Table& all = table();
-    std::unique_ptr<Requested> gone; // It may give types back to the MPI.
-    {
-        const std::lock_guard lock(all.lock);
-        gone = std::move(all.held.find(requested.handle)->second);
-        all.spare.push_back(gone->handle);
+    add(requests_held, -1);
+    if (!requested.has_failed) { // Copies that abandoned messages lie in are never given back.
+        Handle& handle = *requested.handle;
+        handle.requested.reset(); // It may give types back to the MPI.
+        give_handle_back(handle);
     }
-    requests_held.fetch_sub(1, std::memory_order_relaxed);
-    if (gone->has_failed) { // Copies that abandoned messages lie in are never given back.
-        static_cast<void>(gone.release());
-    }
-    gone.reset();
     let_go(*group);
 }
 
 } // namespace
 
-corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request) {
+corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request) {
     if (!group.is_shared && goes_on_by_thread()) {
         group.is_shared = true;
     }
-    auto made = std::make_unique<Requested>(group, form, std::move(work));
-    made->work.keep_types();
-    made->work.prepare();
-    list(group);
-    Requested& requested = enter(std::move(made));
+    Requested& requested = enter(group, form, make);
     hold(group);
-    requests_held.fetch_add(1, std::memory_order_relaxed);
+    add(requests_held, 1);
     if (form == Form::nonblocking) {
         begin(requested);
     }
@@ -238,15 +256,21 @@ corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* reques
         drop(requested);
         return status;
     }
-    *request = requested.handle;
+    *request = requested.handle->request;
     return CORYMB_OK;
 }
 
 Requested* find_request(MPI_Request handle) noexcept {
     Table& all = table();
-    const std::lock_guard lock(all.lock);
-    const auto found = all.held.find(handle);
-    return found == all.held.end() ? nullptr : found->second.get();
+    const LockAmongThreads lock(all.lock);
+    if (all.last == nullptr || all.last->request != handle) {
+        const auto found = all.handles.find(handle);
+        if (found == all.handles.end()) {
+            return nullptr;
+        }
+        all.last = &found->second;
+    }
+    return all.last->requested ? &*all.last->requested : nullptr;
 }
 
 bool look(Requested& requested) noexcept {
@@ -273,7 +297,7 @@ void wait_for(Requested& requested) noexcept {
     if (!requested.is_active || requested.is_over) {
         return;
     }
-    if (!requested.group->has_many_threads) {
+    if (!has_many_threads()) {
         corymb_status status = CORYMB_OK;
         {
             const InUse use(*requested.group);
@@ -399,8 +423,8 @@ void give_back_handles() noexcept {
     }
     Table& all = table();
     const std::lock_guard lock(all.lock);
-    for (MPI_Request& handle : all.spare) {
-        host().Request_free(&handle);
+    for (Handle* const handle : all.spare) {
+        host().Request_free(&handle->request);
     }
     all.spare.clear();
 }

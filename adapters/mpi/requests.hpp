@@ -13,15 +13,31 @@
 
 namespace corymb::mpi {
 
+/// What makes a work in the place where it stays; not owning.
+class WorkMaker {
+public:
+    template <class F>
+    explicit WorkMaker(const F& make) noexcept
+        : self_(&make), make_([](const void* self) { return (*static_cast<const F*>(self))(); }) {}
+    Work operator()() const { return make_(self_); }
+
+private:
+    const void* self_;
+    Work (*make_)(const void*);
+};
+
+struct Handle;
+
 /// One operation, until its request is completed or, if persistent, freed.
 struct Requested {
-    Requested(Group& its_group, Form its_form, Work&& its_work) noexcept
-        : group(&its_group), form(its_form), work(std::move(its_work)) {}
+    /// Throws std::bad_alloc.
+    Requested(Group& its_group, Form its_form, Handle& its_handle, const WorkMaker& make)
+        : group(&its_group), form(its_form), handle(&its_handle), work(make()) {}
 
     Group* group;
     Form form;
+    Handle* handle;
     Work work;
-    MPI_Request handle{};
     corymb_request* request = nullptr;
     bool is_active = false;  ///< Started, not completed.
     bool is_over = false;    ///< Done; the program has not been told.
@@ -43,7 +59,7 @@ inline constinit std::atomic<std::uint32_t> requests_begun{0};
 
 /// Starts the work, or makes its persistent request. Returns corymb's status; after an error there
 /// is no request. Throws std::bad_alloc.
-corymb_status hand_out(Group& group, Form form, Work&& work, MPI_Request* request);
+corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request);
 
 /// That of the handle, or null: it is the MPI's.
 [[nodiscard]] Requested* find_request(MPI_Request handle) noexcept;

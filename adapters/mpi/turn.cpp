@@ -7,7 +7,6 @@
 #include "elements.hpp"
 #include "library.hpp"
 #include "outcome.hpp"
-#include "requests.hpp"
 
 #include <cstdio>
 
@@ -152,8 +151,8 @@ void Turn::note(Reason reason, std::uint64_t bytes) noexcept {
     }
 }
 
-corymb_status Turn::hand_to_program(Work&& work) {
-    return hand_out(*group_, call_.form, std::move(work), call_.request);
+corymb_status Turn::hand_to_program(const WorkMaker& make) {
+    return hand_out(*group_, call_.form, make, call_.request);
 }
 
 void Turn::abandon() noexcept {

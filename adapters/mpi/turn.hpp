@@ -4,6 +4,7 @@
 
 #include "call.hpp"
 #include "group.hpp"
+#include "requests.hpp"
 #include "work.hpp"
 
 #include <cstdint>
@@ -53,7 +54,7 @@ public:
         }
         if (call_.form == Form::nonblocking) [[unlikely]] {
             auto hand = [&]() noexcept -> int {
-                return guarded([&] { return hand_to_program(make()); });
+                return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
             return do_by(may_choose
                              ? group_->request_choice.next(call_.operation, bytes, group_->meetings)
@@ -65,7 +66,7 @@ public:
             settle_requests();
         }
         if (call_.form == Form::persistent) [[unlikely]] {
-            return finish(guarded([&] { return hand_to_program(make()); }), bytes);
+            return finish(guarded([&] { return hand_to_program(WorkMaker(make)); }), bytes);
         }
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
@@ -110,7 +111,7 @@ private:
         }
         return status;
     }
-    corymb_status hand_to_program(Work&& work);
+    corymb_status hand_to_program(const WorkMaker& make);
     [[nodiscard]] Reason own_reason(Reason reason) const noexcept;
     void begin() noexcept;
     int do_below();
