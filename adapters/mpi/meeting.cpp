@@ -38,6 +38,7 @@ struct Words {
     std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
     std::uint64_t by_thread = 0;            ///< Not 0: requests of a rank go on by a thread.
     std::uint64_t no_thread = 0;            ///< Not 0: a rank that wants one cannot make it.
+    std::uint64_t no_calls = 0;             ///< Not 0: that of a rank must not call the MPI.
     std::uint64_t is_slow = 0;              ///< Not 0: a call of the MPI's takes a rank long.
     std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
     std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
@@ -107,6 +108,7 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     add_own_cpus(words);
     words.always = is_switched("always") ? 1 : 0;
     words.by_thread = goes_on_by_thread() ? 1 : 0;
+    words.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
     words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
@@ -163,7 +165,8 @@ std::uint64_t negotiate(Group& group) {
     group.by_thread = words.by_thread != 0;
     group.can_request = words.no_thread == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
-        group.can_request = !group.by_thread;       // Messages between nodes are the MPI's.
+        // Messages between nodes are the MPI's.
+        group.can_request = group.can_request && words.no_calls == 0;
         const std::uint64_t objections = meet_on_nodes(group);
         return objections != 0 || agree_on_early_requests(group, words)
                    ? objections

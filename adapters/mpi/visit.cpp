@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "visit.hpp"
 
+#include "clock.hpp"
 #include "host.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 
 namespace corymb::mpi {
 
@@ -20,10 +20,6 @@ constexpr std::int64_t visits_apart_ns_max = 5'000'000;
 constexpr std::int64_t seldom_ns = 200'000;
 constexpr int looks_in_a_row = 64;
 constexpr std::int64_t look_most_ns = 50'000;
-
-std::int64_t now_ns() noexcept {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
 
 /// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
 /// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.

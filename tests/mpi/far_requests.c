@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of collectives beside what tests/mpi/requests.c does, by the first argument:
+// Requests of collectives beside what tests/mpi/requests.c does, by the first argument; the second
+// one, "multiple", asks for MPI_THREAD_MULTIPLE:
 //   large       operations of up to a megabyte, all under way at once, on two communicators
 //   elsewhere   a rank that waits for messages of the MPI's own goes on with what it has begun
 //   unfinished  MPI_Finalize with operations under way, begun in another order on each rank
@@ -253,7 +254,9 @@ static void dead(void) {}
 int main(int argc, char** argv) {
     const char* mode = argc > 1 ? argv[1] : "large";
     int sum = 0;
-    MPI_Init(&argc, &argv);
+    const int is_multiple = argc > 2 && strcmp(argv[2], "multiple") == 0;
+    int level = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(mode, "large") == 0) {

@@ -116,26 +116,44 @@ def test_requests_on_nodes(mpi: Mpi, program: Program, nodes: str, level: str) -
     assert run.returncode == 0, run.stderr
     if mpi.has_hook:
         assert taken(run) >= NONBLOCKING | PERSISTENT, run.stderr
+    elif level == "multiple":  # A thread goes on with them, which may call the MPI.
+        assert taken(run) >= NONBLOCKING, run.stderr
     else:
         assert not taken(run) & (NONBLOCKING | PERSISTENT)
         assert "requests of others cannot go on while this MPI waits" in run.stderr
 
 
+@pytest.mark.parametrize("level", ["single", "multiple"])
 @pytest.mark.parametrize("mode", ["large", "elsewhere", "unfinished"])
-def test_far_requests(mpi: Mpi, program: Program, mode: str) -> None:
-    run = on_nodes(mpi, "0011", program(mpi, "far_requests"), mode)
+def test_far_requests(mpi: Mpi, program: Program, mode: str, level: str) -> None:
+    run = on_nodes(mpi, "0011", program(mpi, "far_requests"), mode, level)
     assert f"{mode}: 0 failures\n" in run.stdout, run.stderr
     assert run.returncode == 0, run.stderr
-    assert ("MPI_Iallreduce" in taken(run)) == mpi.has_hook, run.stderr
+    assert ("MPI_Iallreduce" in taken(run)) == (mpi.has_hook or level == "multiple"), run.stderr
 
 
 @pytest.mark.parametrize("nodes", ["0011", "011"])
+@pytest.mark.parametrize("level", ["single", "multiple"])
 @pytest.mark.parametrize("mode", ["starts", "made"])
-def test_far_persistent_requests(mpi: Mpi, program: Program, mode: str, nodes: str) -> None:
-    run = on_nodes(mpi, nodes, program(mpi, "far_requests"), mode)
+def test_far_persistent_requests(
+    mpi: Mpi, program: Program, mode: str, level: str, nodes: str
+) -> None:
+    run = on_nodes(mpi, nodes, program(mpi, "far_requests"), mode, level)
     assert f"{mode}: 0 failures\n" in run.stdout, run.stderr
     assert run.returncode == 0, run.stderr
     assert ("MPI_Allreduce_init" in taken(run)) == mpi.has_hook, run.stderr
+
+
+@pytest.mark.parametrize("mode", ["large", "elsewhere", "unfinished", "starts", "made"])
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_a_thread_between_nodes(program: Program, name: str, mode: str) -> None:
+    """In the place of the MPI's hook. It may call the MPI, as the program asks for threads."""
+    mpi = MPIS[name]
+    run = on_nodes(mpi, "0011", program(mpi, "far_requests"), mode, "multiple",
+                   CORYMB_MPI_PROGRESS="thread")  # fmt: skip
+    assert f"{mode}: 0 failures\n" in run.stdout, run.stderr
+    assert run.returncode == 0, run.stderr
+    assert taken(run) & {"MPI_Iallreduce", "MPI_Allreduce_init"}, run.stderr
 
 
 def test_a_dead_rank_ends_persistent_requests(program: Program) -> None:
