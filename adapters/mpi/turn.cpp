@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turn.hpp"
 
-#include "attempts.hpp"
 #include "calls.hpp"
 #include "clock.hpp"
 #include "elements.hpp"
@@ -135,10 +134,6 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
         choice.settle(call_.operation, bytes, trial->agree(group_->comm, bytes));
     }
     return result;
-}
-
-void Turn::settle_requests() noexcept {
-    settle_attempts(*group_);
 }
 
 void Turn::note(Reason reason, std::uint64_t bytes) noexcept {

@@ -2,6 +2,7 @@
 // One call from beginning to end: which communicator, who does it, what comes of it.
 #pragma once
 
+#include "attempts.hpp"
 #include "call.hpp"
 #include "group.hpp"
 #include "requests.hpp"
@@ -63,7 +64,7 @@ public:
         }
         ++group_->meetings;
         if (!group_->tried.empty()) [[unlikely]] {
-            settle_requests();
+            settle_attempts(*group_);
         }
         if (call_.form == Form::persistent) [[unlikely]] {
             return finish(guarded([&] { return hand_to_program(WorkMaker(make)); }), bytes);
@@ -117,7 +118,6 @@ private:
     int do_below();
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;
-    void settle_requests() noexcept;
     int finish(corymb_status status, std::uint64_t bytes) noexcept;
     void note(Reason reason, std::uint64_t bytes) noexcept;
 

@@ -8,11 +8,19 @@
    two times. Both are means over iterations and ranks; the first calls warm up and are not counted.
    A rank that leaves the barrier late finds what others have sent it: then the first time says more
    of the barrier than of the operation, and the second one is what a program waits.
-   What the program needs for itself goes by PMPI's names. */
+   What the program needs for itself goes by PMPI's names.
+
+   With a fifth argument, "both", calls by MPI's names and by PMPI's take turns, a millisecond each,
+   and a line has, by PMPI's and by MPI's: MODE OPERATION BYTES, both times of the one, both of the
+   other, and the ratios of both, all of them medians over the turns. A machine whose moods last
+   longer than a turn has them for both. */
 #include "mpi_calls.h"
+#include "plain_calls.h"
 
 enum { first_calls = 20, judged_calls = 5, warm_up_most = 200, iterations_most = 5000 };
+enum { turns_least = 5, turns_most = 101, turn_calls_least = 4 };
 
+static const double turn_ns = 1e6;
 static int rank, size;
 
 /* Of a call, alone and with the barrier behind it. */
@@ -20,12 +28,20 @@ struct times {
     double alone_us, with_barrier_us;
 };
 
+/* Whose calls they are. */
+struct side {
+    struct work w;
+    struct actions actions;
+    int (*barrier)(MPI_Comm);
+    void (*release)(MPI_Request*);
+};
+
 /* Nanoseconds of an iteration on this rank. */
-static double timed(const struct actions* actions) {
+static double timed(const struct side* side) {
     const int64_t begin = now_ns();
-    actions->once(actions->state);
+    side->actions.once(side->actions.state);
     const int64_t end = now_ns();
-    MPI_Barrier(MPI_COMM_WORLD);
+    side->barrier(MPI_COMM_WORLD);
     return (double)(end - begin);
 }
 
@@ -33,65 +49,143 @@ static int between(double value, int least, int most) {
     return value < least ? least : value > most ? most : (int)value;
 }
 
-/* Mean over ranks and iterations. How many there are is rank 0's to say, by some that come after
-   the first ones, in which libraries connect, and by what follows them: a barrier may take longer
-   than the operation. */
-static struct times measure(const struct actions* actions, double budget_ns) {
+/* Nanoseconds of an iteration with its barrier, which may take longer than the operation. */
+static double judge(const struct side* side) {
     for (int i = 0; i < first_calls; ++i) {
-        timed(actions);
+        timed(side);
     }
     const int64_t begin = now_ns();
     for (int i = 0; i < judged_calls; ++i) {
-        timed(actions);
+        timed(side);
     }
-    const double one_ns = (double)(now_ns() - begin) / judged_calls;
+    return (double)(now_ns() - begin) / judged_calls;
+}
+
+/* Mean over ranks and iterations. */
+static struct times mean_of(const struct side* side, int iterations) {
+    double own[2] = {0, 0}, all[2] = {0, 0};
+    const int64_t begin = now_ns();
+    for (int i = 0; i < iterations; ++i) {
+        own[0] += timed(side);
+    }
+    own[1] = (double)(now_ns() - begin);
+    PMPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    const double calls_us = 1e3 * iterations * size;
+    return (struct times){all[0] / calls_us, all[1] / calls_us};
+}
+
+/* How many iterations there are is rank 0's to say, by some that come after the first ones, in
+   which libraries connect. */
+static struct times measure(const struct side* side, double budget_ns) {
+    const double one_ns = judge(side);
     int counts[2] = {between(budget_ns / 4 / one_ns, 0, warm_up_most),
                      between(budget_ns / one_ns, judged_calls, iterations_most)};
     PMPI_Bcast(counts, 2, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < counts[0]; ++i) {
-        timed(actions);
+        timed(side);
     }
-    double own[2] = {0, 0}, all[2] = {0, 0};
-    const int64_t first = now_ns();
-    for (int i = 0; i < counts[1]; ++i) {
-        own[0] += timed(actions);
+    return mean_of(side, counts[1]);
+}
+
+static int by_size(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double* values, int count) {
+    qsort(values, (size_t)count, sizeof *values, by_size);
+    return values[count / 2];
+}
+
+/* Prints what comes of turns between the MPI's own calls and the other ones. */
+static void compare(const struct side* plain, const struct side* other, double budget_ns) {
+    static double values[6][turns_most];
+    const double one_ns[2] = {judge(plain), judge(other)};
+    const double both_ns = one_ns[0] + one_ns[1];
+    int counts[2] = {between(turn_ns / one_ns[1], turn_calls_least, iterations_most), 0};
+    counts[1] = between(budget_ns / (counts[0] * both_ns), turns_least, turns_most);
+    PMPI_Bcast(counts, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < warm_up_most && i * both_ns < budget_ns; i += counts[0]) {
+        mean_of(plain, counts[0]);
+        mean_of(other, counts[0]);
     }
-    own[1] = (double)(now_ns() - first);
-    PMPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    const double calls_us = 1e3 * counts[1] * size;
-    return (struct times){all[0] / calls_us, all[1] / calls_us};
+    for (int turn = 0; turn < counts[1]; ++turn) {
+        const struct side* const first = turn % 2 == 0 ? plain : other;
+        struct times times[2]; /* The first calls after the other side's find its caches. */
+        for (int k = 0; k < 2; ++k) {
+            const struct side* const side = k == 0 ? first : first == plain ? other : plain;
+            mean_of(side, turn_calls_least / 2);
+            times[side == other] = mean_of(side, counts[0]);
+        }
+        values[0][turn] = times[0].alone_us;
+        values[1][turn] = times[0].with_barrier_us;
+        values[2][turn] = times[1].alone_us;
+        values[3][turn] = times[1].with_barrier_us;
+        values[4][turn] = times[0].alone_us / times[1].alone_us;
+        values[5][turn] = times[0].with_barrier_us / times[1].with_barrier_us;
+    }
+    for (int k = 0; rank == 0 && k < 6; ++k) {
+        printf(" %.3f", median(values[k], counts[1]));
+    }
+}
+
+/* Ends the program where a side cannot be made; returns 0 where the library has no such mode. */
+static int make(struct side* side, const char* mode, const char* operation, const char* bytes,
+                int is_plain) {
+    const struct session session = {.rank = rank, .ranks = size};
+    struct command command = {.bytes = strtoul(bytes, NULL, 10)};
+    *side = (struct side){.w = {.request = MPI_REQUEST_NULL, .receive = MPI_REQUEST_NULL},
+                          .barrier = is_plain ? PMPI_Barrier : MPI_Barrier,
+                          .release = is_plain ? release_plain : release};
+    side->actions.state = &side->w;
+    snprintf(command.operation, sizeof command.operation, "%s", operation);
+    if (payload_make(&side->w.payload, &session, &command) != 0) {
+        fprintf(stderr, "loops: no memory for %s of %s bytes\n", operation, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return (is_plain ? choose_plain : choose)(mode, &side->w, &side->actions);
+}
+
+/* Whether its result is right. */
+static int take_apart(struct side* side) {
+    side->release(&side->w.request);
+    const int is_right = payload_is_right(&side->w.payload);
+    payload_free(&side->w.payload);
+    return is_right;
 }
 
 /* Returns whether the result is right on all ranks, the same on all of them. */
-static int run(const char* mode, const char* operation, const char* bytes, double budget_ns) {
-    const struct session session = {.rank = rank, .ranks = size};
-    struct command command = {.bytes = strtoul(bytes, NULL, 10)};
-    struct work w = {.request = MPI_REQUEST_NULL, .receive = MPI_REQUEST_NULL};
-    struct actions actions = {.state = &w};
-    snprintf(command.operation, sizeof command.operation, "%s", operation);
+static int run(const char* mode, const char* operation, const char* bytes, double budget_ns,
+               int has_both) {
+    struct side side, plain;
     if (operation_of(operation) >= op_pingpong) {
         fprintf(stderr, "loops: no operation %s\n", operation);
         return 0;
     }
-    if (payload_make(&w.payload, &session, &command) != 0) {
-        fprintf(stderr, "loops: no memory for %s of %s bytes\n", operation, bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    if (!choose(mode, &w, &actions)) {
+    if (!make(&side, mode, operation, bytes, 0) ||
+        (has_both && !make(&plain, mode, operation, bytes, 1))) {
         fprintf(stderr, "loops: this library has no mode %s\n", mode);
         return 0;
     }
-    const struct times times = measure(&actions, budget_ns);
-    release(&w.request);
-    const int own = payload_is_right(&w.payload);
+    if (rank == 0) {
+        printf("%s %s %s", mode, operation, bytes);
+    }
+    if (has_both) {
+        compare(&plain, &side, budget_ns);
+    } else {
+        const struct times times = measure(&side, budget_ns);
+        if (rank == 0) {
+            printf(" %.3f %.3f", times.alone_us, times.with_barrier_us);
+        }
+    }
+    if (rank == 0) {
+        putchar('\n');
+        fflush(stdout);
+    }
+    const int own = take_apart(&side) && (!has_both || take_apart(&plain));
     int all = 0;
     PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    payload_free(&w.payload);
-    if (rank == 0 && all) {
-        printf("%s %s %s %.3f %.3f\n", mode, operation, bytes, times.alone_us,
-               times.with_barrier_us);
-        fflush(stdout);
-    } else if (!own) {
+    if (!own) {
         fprintf(stderr, "loops: rank %d: wrong result of %s %s, %s bytes\n", rank, mode, operation,
                 bytes);
     }
@@ -112,8 +206,9 @@ static const char* next_word(const char** list, char* word, size_t room) {
 int main(int argc, char** argv) {
     char mode[word_max], operation[word_max], bytes[word_max];
     int is_right = 1;
-    if (argc != 5) {
-        fputs("usage: loops MILLISECONDS MODES OPERATIONS BYTES\n", stderr);
+    const int has_both = argc == 6 && strcmp(argv[5], "both") == 0;
+    if (argc != 5 && !has_both) {
+        fputs("usage: loops MILLISECONDS MODES OPERATIONS BYTES [both]\n", stderr);
         return 2;
     }
     const double budget_ns = 1e6 * atof(argv[1]);
@@ -124,7 +219,7 @@ int main(int argc, char** argv) {
         for (const char* names = argv[3];
              is_right && next_word(&names, operation, sizeof operation);) {
             for (const char* sizes = argv[4]; is_right && next_word(&sizes, bytes, sizeof bytes);) {
-                is_right = run(mode, operation, bytes, budget_ns);
+                is_right = run(mode, operation, bytes, budget_ns, has_both);
             }
         }
     }

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops of collectives as OSU's benchmarks have them, with corymb and without, in turns.
 
-    make mpi-loops    or    bench/mpi/loops.py [--libraries openmpi] [--ranks 2,4,8] [--only ...]
+    make mpi-loops    or    bench/mpi/loops.py [--libraries openmpi] [--ranks 2,4,8] [--both]
 
 loops.c times each operation in each mode and checks its results, loops_mpi4py.py blocking ones of
 mpi4py. The ratios are of the calls alone, in the end also of calls with the barrier behind them,
-which are what a program waits: loops.c says what the others leave out. Exit status 1 if a program
-fails or a result is wrong.
+which are what a program waits: loops.c says what the others leave out. With --both the two take
+turns of a millisecond within one process, so that moods of the machine are the same for both. Exit
+status 1 if a program fails or a result is wrong.
 """
 
 from __future__ import annotations
@@ -41,21 +42,39 @@ def program_for(mpi: pairs.Mpi, folder: str) -> list[Path]:
     if not mpi.compiler:
         return [mpi.place / "bin" / "python", Path(__file__).parent / "loops_mpi4py.py"]
     path = Path(folder) / f"loops-{mpi.name}"
-    words = [mpi.compiler, "-O2", "-DCORYMB_PEER_PERSISTENT", Path(__file__).parent / "loops.c"]
+    sources = [Path(__file__).parent / name for name in ("loops.c", "plain_calls.c")]
+    words = [mpi.compiler, "-O2", "-DCORYMB_PEER_PERSISTENT", *sources]
     subprocess.run([*words, "-o", path], check=True, env=mpi.environment(folder))
     return [path]
 
 
-def times(output: str) -> dict[Case, tuple[float, float]]:
-    """Microseconds of each case: of a call alone, and with the barrier behind it."""
+def times(output: str) -> dict[Case, list[float]]:
+    """What the program says of each case: microseconds of a call alone and with the barrier behind
+    it; with "both" these of the MPI's own calls and then of corymb's, and the ratios."""
     found = {}
-    for mode, operation, size, alone, whole in (line.split() for line in output.splitlines()):
-        found[mode, operation, int(size)] = float(alone), float(whole)
+    for mode, operation, size, *numbers in (line.split() for line in output.splitlines()):
+        found[mode, operation, int(size)] = list(map(float, numbers))
     return found
 
 
 def ratio_of(without: list[float], with_it: list[float]) -> float:
     return statistics.median(without) / statistics.median(with_it)
+
+
+def row_of(
+    mpi: pairs.Mpi, ranks: int, case: Case, plain: list[list[float]], corymb: list[list[float]]
+) -> dict[str, Any]:
+    """Of times of runs, alone and with the barrier."""
+    (plain_us, plain_whole), (corymb_us, corymb_whole) = (
+        [list(times) for times in zip(*side, strict=True)] for side in (plain, corymb)
+    )
+    return {
+        "library": mpi.title, "ranks": ranks, "mode": case[0],
+        "operation": f"{case[0]} {case[1]}", "bytes": case[2],
+        "plain_us": plain_us, "corymb_us": corymb_us, "ratio": ratio_of(plain_us, corymb_us),
+        "plain_with_barrier_us": plain_whole, "corymb_with_barrier_us": corymb_whole,
+        "with_barrier": ratio_of(plain_whole, corymb_whole),
+    }  # fmt: skip
 
 
 def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options: Any) -> list[Any]:
@@ -65,18 +84,22 @@ def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options:
     wanted = ",".join(name for name in options.only.split(",") if name not in broken)
     for operations, sizes in split(wanted, options.sizes):
         words = [*program, options.milliseconds, mode, operations, sizes]
+        if options.both:
+            runs = [times(pairs.run(mpi, ranks, [*words, "both"], True, options.limit))
+                    for _ in range(options.rounds)]  # fmt: skip
+            for case in runs[0]:
+                row = row_of(
+                    mpi, ranks, case, *([r[case][k : k + 2] for r in runs] for k in (0, 2))
+                )
+                row["ratio"] = statistics.median(run[case][4] for run in runs)
+                row["with_barrier"] = statistics.median(run[case][5] for run in runs)
+                rows.append(row)
+            continue
         outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
         plain, corymb = ([times(text) for text in side] for side in outputs)
         for case in plain[0]:
-            without, with_it = ([run[case][0] for run in side] for side in (plain, corymb))
-            whole = [[run[case][1] for run in side] for side in (plain, corymb)]
-            rows.append({
-                "library": mpi.title, "ranks": ranks, "mode": mode,
-                "operation": f"{mode} {case[1]}", "bytes": case[2],
-                "plain_us": without, "corymb_us": with_it, "ratio": ratio_of(without, with_it),
-                "plain_with_barrier_us": whole[0], "corymb_with_barrier_us": whole[1],
-                "with_barrier": ratio_of(*whole),
-            })  # fmt: skip
+            sides = ([run[case] for run in side] for side in (plain, corymb))
+            rows.append(row_of(mpi, ranks, case, *sides))
     return rows
 
 
@@ -107,8 +130,12 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(OPERATIONS), help="operations")
     parser.add_argument("--sizes", default="8,1024,65536,1048576", help="bytes of a part")
     parser.add_argument("--milliseconds", type=float, default=20, help="of one case in one run")
+    parser.add_argument("--both", action="store_true", help="in one process; not for mpi4py")
     parser.set_defaults(ranks="2,4,8", rounds=5)
     options = parser.parse_args()
+    if options.both:
+        libraries = [name for name in options.libraries.split(",") if name not in ONLY_BLOCKING]
+        options.libraries = ",".join(libraries)
     rows = measure(options)
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import HERE, Finished, Mpi
 
-SOURCE = HERE.parents[1] / "bench" / "mpi" / "loops.c"
+SOURCES = [HERE.parents[1] / "bench" / "mpi" / name for name in ("loops.c", "plain_calls.c")]
 OPERATIONS = (
     "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "reduce_scatter", "scan", "exscan",
@@ -22,7 +23,7 @@ def loops(mpi: Mpi, tmp_path: Path) -> Path:
     path = tmp_path / "loops"
     # MPI_Testall of MPICH 5.0 refuses persistent requests in the standard ABI.
     define = [] if mpi.name == "standard" else ["-DCORYMB_PEER_PERSISTENT"]
-    words = [*define, "-O1", "-Wall", "-Wextra", "-Werror", str(SOURCE), "-o", str(path)]
+    words = [*define, "-O1", "-Wall", "-Wextra", "-Werror", *map(str, SOURCES), "-o", str(path)]
     subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
     return path
 
@@ -39,6 +40,17 @@ def test_results_are_right(
     rows = [line.split() for line in done.stdout.splitlines()]
     assert len(rows) == len(modes) * len(OPERATIONS) * 4
     assert all(0 < float(alone) < float(with_barrier) for *_, alone, with_barrier in rows)
+
+
+def test_both_take_turns(mpi: Mpi, loops: Path, mpirun: Callable[..., Finished]) -> None:
+    words = ("0.1", "blocking,nonblocking", "scan,allgather", "8,70000", "both")
+    done = mpirun(mpi, 2, "--explain", loops, *words)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert len(rows) == 2 * 2 * 2
+    assert all(float(number) > 0 for row in rows for number in row[3:])
+    assert all(len(row) == 3 + 6 for row in rows)
+    assert re.search(r" MPI_Iallgather .*  corymb$", done.stderr, re.M)
 
 
 @pytest.mark.parametrize("words", [("blocking", "nonsense"), ("nonsense", "broadcast")])
