@@ -102,10 +102,11 @@ static void compare(const struct side* plain, const struct side* other, double b
     static double values[6][turns_most];
     const double one_ns[2] = {judge(plain), judge(other)};
     const double both_ns = one_ns[0] + one_ns[1];
-    int counts[2] = {between(turn_ns / one_ns[1], turn_calls_least, iterations_most), 0};
+    int counts[3] = {between(turn_ns / one_ns[1], turn_calls_least, iterations_most)};
     counts[1] = between(budget_ns / (counts[0] * both_ns), turns_least, turns_most);
-    PMPI_Bcast(counts, 2, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int i = 0; i < warm_up_most && i * both_ns < budget_ns; i += counts[0]) {
+    counts[2] = between(budget_ns / (counts[0] * both_ns), 1, 1 + warm_up_most / counts[0]);
+    PMPI_Bcast(counts, 3, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < counts[2]; ++i) {
         mean_of(plain, counts[0]);
         mean_of(other, counts[0]);
     }
