@@ -96,6 +96,18 @@ bool has_a_cpu_each(const Group& group, const Words& all) {
     return group.size <= cpus;
 }
 
+/// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
+bool takes_long(MPI_Comm comm) {
+    constexpr int calls = 3;
+    auto shortest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < calls; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        host().Barrier(comm);
+        shortest = std::min(shortest, std::chrono::steady_clock::now() - begin);
+    }
+    return shortest > crowded_call_most;
+}
+
 /// A number whose bitwise or over the ranks is that of the greatest one.
 std::uint64_t as_ones(std::uint64_t count) noexcept {
     return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
@@ -179,12 +191,13 @@ std::uint64_t negotiate(Group& group) {
     if (memory.number() < 0) {
         object(found, Objection::not_shared);
     }
-    const auto begin = std::chrono::steady_clock::now();
     if (!agree(group.comm, found)) {
         return found.objections;
     }
+    const bool may_try = words.always == 0;
+    const bool is_crowded = !has_a_cpu_each(group, words);
     Words proved;
-    proved.is_slow = std::chrono::steady_clock::now() - begin > crowded_call_most ? 1 : 0;
+    proved.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
     if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
         object(proved, Objection::not_attached);
     } else if (!has_nonce(group, group.rank, words.nonce)) {
@@ -193,7 +206,7 @@ std::uint64_t negotiate(Group& group) {
     if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
         object(proved, Objection::not_attached);
     }
-    if (words.always == 0 && !has_a_cpu_each(group, words)) {
+    if (may_try && is_crowded) {
         const auto below = proved.is_slow != 0 ? ~std::uint64_t{0} : crowded_bytes;
         group.choice.give_to_corymb(below);
         // Threads that look after requests take CPUs from ranks, in short calls, too.
