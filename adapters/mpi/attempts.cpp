@@ -4,9 +4,11 @@
 #include "clock.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace corymb::mpi {
@@ -40,6 +42,21 @@ void drop(Table& all, const Where& where) noexcept {
     attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
 }
 
+/// Collective over the communicator.
+void settle(Group& group) noexcept {
+    for (const Tried& tried : group.meetings.tried) {
+        Trial& trial = *tried.trial;
+        {
+            Table& all = table();
+            const std::lock_guard lock(all.lock);
+            drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
+        }
+        group.request_choice.settle(tried.operation, tried.bytes,
+                                    trial.agree(group.comm, tried.bytes));
+    }
+    group.meetings.tried.clear();
+}
+
 } // namespace
 
 void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
@@ -68,18 +85,26 @@ void forget_attempts(const Group& group) noexcept {
     }
 }
 
-void settle_attempts(Group& group) noexcept {
-    for (const Tried& tried : group.tried) {
-        Trial& trial = *tried.trial;
-        {
-            Table& all = table();
-            const std::lock_guard lock(all.lock);
-            drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
-        }
-        group.request_choice.settle(tried.operation, tried.bytes,
-                                    trial.agree(group.comm, tried.bytes));
+void meet_about_requests(Group& group) noexcept {
+    Meetings& meetings = group.meetings;
+    const bool has_news =
+        meetings.requests != std::exchange(meetings.requests_before, meetings.requests) &&
+        group.request_choice.is_open();
+    const std::array<std::uint64_t, 3> mine{meetings.requests, ~meetings.requests,
+                                            has_news ? std::uint64_t{1} : 0};
+    std::array<std::uint64_t, 3> most{};
+    if (host().Allreduce(mine.data(), most.data(), 3, host().type_uint64, host().op_max,
+                         group.comm) != MPI_SUCCESS) {
+        meetings.calls_left = Meetings::never;
+        return;
     }
-    group.tried.clear();
+    meetings.apart =
+        most[2] != 0 ? Meetings::least_apart : std::min(2 * meetings.apart, Meetings::most_apart);
+    meetings.calls_left = meetings.apart;
+    if (most[0] == ~most[1]) {
+        ++meetings.held;
+        settle(group);
+    }
 }
 
 void CompletionWatch::begin() noexcept {

@@ -22,8 +22,8 @@ void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Reques
            const Trial::Span& start) noexcept;
 /// The group is about to go.
 void forget_attempts(const Group& group) noexcept;
-/// Collective over the communicator: who does what has been tried.
-void settle_attempts(Group& group) noexcept;
+/// Collective over the communicator, when the next meeting is due: who does what has been tried.
+void meet_about_requests(Group& group) noexcept;
 
 /// One of MPI's functions that complete requests, from its beginning to its end.
 class CompletionWatch {

@@ -135,9 +135,12 @@ public:
         const std::uint32_t now = meetings | 1U << 31; // Not 0.
         if (state.number == 0) {
             state.number = now;
+            ++open_;
         }
         return state.number == now ? Verdict::corymb : Verdict::open;
     }
+    /// Whether there is something of the kind that is to be tried or just is.
+    [[nodiscard]] bool is_open() const noexcept { return open_ > 0; }
     /// The trial of what is open; throws std::bad_alloc.
     [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes, Measure measure) {
         return trials_.try_emplace(place(operation, bytes), bytes, measure).first->second;
@@ -146,6 +149,7 @@ public:
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
         const std::size_t where = place(operation, bytes);
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
+        open_ = std::max(open_ - 1, 0);
     }
     /// Calls `act(operation, bytes, trial)`, where `bytes` are the most of its calls.
     template <class Act>
@@ -182,6 +186,7 @@ private:
     }
 
     std::array<State, operations * size_classes> states_{};
+    int open_ = 0; ///< Of calls in which ranks cannot agree.
     std::map<std::size_t, Trial> trials_;
 };
 

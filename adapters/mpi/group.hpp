@@ -29,6 +29,21 @@ struct Tried {
     std::uint64_t bytes;
 };
 
+/// Blocking calls, the same ones on all ranks, in which these compare how many nonblocking ones
+/// they have made. Blocking and nonblocking calls are to come in the same order everywhere, but MPI
+/// libraries do not mind; so only meetings that find all at the same call decide anything.
+struct Meetings {
+    static constexpr std::uint32_t never = ~std::uint32_t{0};
+    static constexpr std::uint32_t least_apart = 8, most_apart = 1024;
+
+    std::uint32_t held = 0; ///< That have found all ranks together.
+    std::uint32_t calls_left = least_apart;
+    std::uint32_t apart = least_apart;
+    std::uint64_t requests = 0; ///< Nonblocking calls.
+    std::uint64_t requests_before = 0;
+    std::vector<Tried> tried{}; ///< For the next one that finds all together.
+};
+
 struct Group {
     enum class State : unsigned char { early, team, passed };
 
@@ -65,9 +80,8 @@ struct Group {
     bool by_thread = false;
     // Of a communicator with a team:
     Choice choice;
-    Choice request_choice;      ///< Of its nonblocking calls.
-    std::uint32_t meetings = 0; ///< Calls in which ranks may wait for each other.
-    std::vector<Tried> tried{}; ///< Nonblocking calls, for the next meeting to settle.
+    Choice request_choice; ///< Of its nonblocking calls.
+    Meetings meetings;
 
     Account account; ///< Of this rank's calls.
 };

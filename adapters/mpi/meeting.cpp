@@ -173,6 +173,7 @@ std::uint64_t negotiate(Group& group) {
     if (words.always != 0) {
         group.choice.give_to_corymb();
         group.request_choice.give_to_corymb();
+        group.meetings.calls_left = Meetings::never;
     }
     group.by_thread = words.by_thread != 0;
     group.can_request = words.no_thread == 0;
@@ -212,6 +213,9 @@ std::uint64_t negotiate(Group& group) {
         // Threads that look after requests take CPUs from ranks, in short calls, too.
         if (!group.by_thread || proved.is_slow != 0) {
             group.request_choice.give_to_corymb(below);
+        }
+        if (proved.is_slow != 0) {
+            group.meetings.calls_left = Meetings::never;
         }
     }
     return proved.objections;

@@ -101,7 +101,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     try {
         trial = &choice.trial(call_.operation, bytes,
                               is_request ? Measure::longest : measure_of(call_.operation));
-        group_->tried.reserve(group_->tried.size() + 1);
+        group_->meetings.tried.reserve(group_->meetings.tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
@@ -125,7 +125,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
             watch(*group_, *trial, attempt, *call_.request, span);
         }
         if (trial->is_over()) {
-            group_->tried.push_back({trial, call_.operation, bytes});
+            group_->meetings.tried.push_back({trial, call_.operation, bytes});
         }
         return result;
     }

@@ -57,14 +57,14 @@ public:
             auto hand = [&]() noexcept -> int {
                 return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
-            return do_by(may_choose
-                             ? group_->request_choice.next(call_.operation, bytes, group_->meetings)
-                             : Verdict::corymb,
+            ++group_->meetings.requests;
+            return do_by(may_choose ? group_->request_choice.next(call_.operation, bytes,
+                                                                  group_->meetings.held)
+                                    : Verdict::corymb,
                          bytes, hand);
         }
-        ++group_->meetings;
-        if (!group_->tried.empty()) [[unlikely]] {
-            settle_attempts(*group_);
+        if (--group_->meetings.calls_left == 0) [[unlikely]] {
+            meet_about_requests(*group_);
         }
         if (call_.form == Form::persistent) [[unlikely]] {
             return finish(guarded([&] { return hand_to_program(WorkMaker(make)); }), bytes);

@@ -133,11 +133,18 @@ def tried_requests(
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_nonblocking_calls_are_tried(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
-    """However they are completed; once more after 64 calls where corymb has won closely."""
-    tried, found = tried_requests(mpi, program, mpirun, "apart", 1 + 32 + 64 + 2 + 16)
-    assert tried in (16, 24)
+    """However they are completed; and some once more where corymb has won closely."""
+    tried, found = tried_requests(mpi, program, mpirun, "apart", 150)
+    assert 16 <= tried <= 32
     assert all(float(time) > 0 for time in re.findall(r"[\d.]+", found))
     assert len(found.split()) == 4
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_nonblocking_calls_that_cross_are_tried(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Ranks that have made different numbers of them when they meet decide nothing."""
+    tried, _ = tried_requests(mpi, program, mpirun, "crossed", 190)
+    assert tried >= 16
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
@@ -146,7 +153,7 @@ def test_who_waits_for_others_is_not_slow(mpi: Mpi, program: Program, mpirun: Mp
     run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), "late", 3 + 32 + 1, CORYMB_MPI="")
     found = re.search(r"MPI_Barrier +\d+ +0 +([\d.]+) us +([\d.]+) us", run.stderr)
     assert found, run.stderr
-    assert all(0 < float(time) < 1000 for time in found.groups())
+    assert all(0 < float(time) < 15000 for time in found.groups())
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
@@ -162,7 +169,7 @@ def test_a_trial_of_calls_that_are_not_over_has_no_winner(
     mpi: Mpi, program: Program, mpirun: Mpirun
 ) -> None:
     """Their communicator may be free before they are completed."""
-    assert tried_requests(mpi, program, mpirun, "kept", 60) == (16, "not known")
+    assert tried_requests(mpi, program, mpirun, "kept", 80) == (16, "not known")
 
 
 def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:

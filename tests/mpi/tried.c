@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonblocking allgathers, as many as asked for, all of them checked: "apart", each completed before
 // a barrier, in all of MPI's ways; "at_once", a barrier only before the first; "kept", a barrier
-// between them, all completed at the end, when their communicator is free. Or barriers to which
-// rank 1 comes 2 ms after the others: "late".
+// between them, all completed at the end, when their communicator is free; "crossed", as apart, but
+// the ranks cross the barrier in turns, which the standard forbids and libraries put up with. Or
+// barriers to which rank 1 comes 30 ms after the others: "late".
 #include <mpi.h>
 
 #include <stdio.h>
@@ -59,7 +60,7 @@ static int wrong_in(int call, int ranks) {
 static void come_late(int calls, int rank, MPI_Comm comm) {
     for (int call = 0; call < calls; ++call) {
         if (rank == 1) {
-            usleep(2000);
+            usleep(30000);
         }
         MPI_Barrier(comm);
     }
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
     const int calls = argc > 2 ? atoi(argv[2]) : 0;
     const int is_apart = argc > 1 && strcmp(argv[1], "apart") == 0;
     const int is_kept = argc > 1 && strcmp(argv[1], "kept") == 0;
+    const int is_crossed = argc > 1 && strcmp(argv[1], "crossed") == 0;
     int rank = 0;
     int ranks = 0;
     MPI_Comm comm;
@@ -93,8 +95,15 @@ int main(int argc, char** argv) {
         MPI_Barrier(comm);
     }
     for (int call = 0; call < calls; ++call) {
+        const int is_first = is_crossed && call % 3 != 0 && call % 2 == rank % 2;
+        if (is_first) {
+            MPI_Barrier(comm);
+        }
         start(call, rank, comm, &requests[call]);
-        if (is_apart) {
+        if (is_crossed && !is_first) {
+            MPI_Barrier(comm);
+        }
+        if (is_apart || is_crossed) {
             complete(call, &requests[call]);
         }
         if (is_apart || is_kept) {
