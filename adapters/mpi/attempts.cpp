@@ -110,7 +110,12 @@ void meet_about_requests(Group& group) noexcept {
 void CompletionWatch::begin() noexcept {
     Table& all = table();
     const std::lock_guard lock(all.lock);
-    for (int i = 0; i < count_ && watched_.size() < 16; ++i) {
+    try {
+        watched_.reserve(std::min(all.calls.size(), static_cast<std::size_t>(count_)));
+    } catch (const std::exception&) {
+        return; // Their trials end without a winner.
+    }
+    for (int i = 0; i < count_ && watched_.size() < all.calls.size(); ++i) {
         const auto is_it = [&](const UnderWay& call) {
             return call.request == requests_[i];
         };

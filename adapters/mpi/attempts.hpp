@@ -55,7 +55,7 @@ private:
     const MPI_Request* requests_;
     int count_;
     std::int64_t begin_ns_ = 0;
-    Few<Watched, 16> watched_; ///< More than these have none of the time.
+    Few<Watched, 16> watched_;
 };
 
 } // namespace corymb::mpi

@@ -56,8 +56,8 @@ Trial::Attempt Trial::begin() noexcept {
 }
 
 void Trial::add(const Attempt& attempt, const Span& span) noexcept {
-    if (attempt.counts && attempt.trial == result_.trials) {
-        Spans& spans = attempt.is_for_mpi ? mpi_ : corymb_;
+    Spans& spans = attempt.is_for_mpi ? mpi_ : corymb_;
+    if (attempt.counts && attempt.trial == result_.trials && spans.count < calls_each_) {
         spans.list[static_cast<std::size_t>(spans.count++)] = span;
     }
 }
@@ -106,8 +106,9 @@ Verdict Trial::agree(MPI_Comm comm, std::uint64_t bytes) noexcept {
         return Verdict::corymb; // The communicator is of no use to anybody now.
     }
     const auto [corymb_ns, mpi_ns] = times;
-    const bool is_mpi = mpi_ns * 100 < corymb_ns * part_of_hundred;
     const bool is_known = corymb_ns != unknown_ns;
+    const bool is_mpi =
+        is_known ? mpi_ns * 100 < corymb_ns * part_of_hundred : winner_ == Verdict::mpi;
     result_.corymb_ns = is_known ? corymb_ns : 0;
     result_.mpi_ns = is_known ? mpi_ns : 0;
     return decide(is_mpi ? Verdict::mpi : Verdict::corymb, is_mpi ? mpi_ns : corymb_ns,

@@ -54,13 +54,15 @@ public:
 
     /// The next call.
     [[nodiscard]] Attempt begin() noexcept;
+    /// It was none: the MPI has refused it on this rank.
+    void take_back() noexcept { --calls_; }
     /// It is over on this rank. Of an earlier trial it says nothing any more.
     void add(const Attempt& attempt, const Span& span) noexcept;
     /// All calls have begun.
-    [[nodiscard]] bool is_over() const noexcept { return calls_ == visits * calls_each_; }
+    [[nodiscard]] bool is_over() const noexcept { return calls_ >= visits * calls_each_; }
     /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
-    /// ranks find the same; where a rank has calls that are not over, corymb. Open: who had won
-    /// before has lost, and it is to be tried once more at once.
+    /// ranks find the same; where a rank has calls that are not over, who had won before, else
+    /// corymb. Open: who had won before has lost, and it is to be tried once more at once.
     [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
     /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial.
@@ -74,7 +76,8 @@ public:
     [[nodiscard]] const Result& result() const noexcept { return result_; }
 
 private:
-    /// After a trial; `slower_ns` is the loser's time, `faster_ns` the winner's.
+    /// After a trial; `slower_ns` is the loser's time, `faster_ns` the winner's, which are equal
+    /// where they are not known.
     Verdict decide(Verdict winner, std::uint64_t faster_ns, std::uint64_t slower_ns,
                    std::uint64_t bytes) noexcept;
     [[nodiscard]] bool has_all() const noexcept;
@@ -138,6 +141,11 @@ public:
             ++open_;
         }
         return state.number == now ? Verdict::corymb : Verdict::open;
+    }
+    /// The last call was none: the MPI, whose it was, has refused it on this rank.
+    void take_back(Operation operation, std::uint64_t bytes) noexcept {
+        State& state = states_[place(operation, bytes)];
+        state.number += state.verdict != Verdict::open && state.number != 0 ? 1 : 0;
     }
     /// Whether there is something of the kind that is to be tried or just is.
     [[nodiscard]] bool is_open() const noexcept { return open_ > 0; }

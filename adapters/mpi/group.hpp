@@ -76,7 +76,7 @@ struct Group {
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
     bool is_shared = false; ///< Several threads may use the team, one of them ours.
-    /// Requests of a rank go on by a thread, which cannot call the MPI: the same on all ranks.
+    /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
     bool by_thread = false;
     // Of a communicator with a team:
     Choice choice;

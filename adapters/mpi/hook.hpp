@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How corymb's requests go on while the program waits in the MPI below: a function of ours that the
 // MPI calls whenever it looks after its own. MPICH has MPIX_Async_start for this, Open MPI
-// opal_progress_register; without one, no request is handed out.
+// opal_progress_register; without one there is a thread (progress_thread.hpp).
 #pragma once
 
 #include "host.hpp"

@@ -81,6 +81,27 @@ void* run(void* /*argument*/) noexcept {
     return nullptr;
 }
 
+/// Tells the thread to end. False: there is none.
+bool stop() noexcept {
+    if (!is_running.exchange(false, std::memory_order_acq_rel) || process != ::getpid()) {
+        return false;
+    }
+    must_end.store(true, std::memory_order_seq_cst);
+    asleep.store(false, std::memory_order_seq_cst);
+    asleep.notify_one();
+    return true;
+}
+
+/// Who ends the program may have come from within the MPI, with a lock that the thread waits for.
+void end_at_exit() noexcept {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    if (stop() && pthread_timedjoin_np(thread, nullptr, &until) != 0) {
+        pthread_detach(thread);
+    }
+}
+
 /// Signals of the program are for its own threads.
 int create() noexcept {
     sigset_t all;
@@ -103,7 +124,7 @@ int create() noexcept {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
     if (error == 0) {
-        std::atexit(&end_progress_thread); // A program may end without MPI_Finalize.
+        std::atexit(&end_at_exit); // A program may end without MPI_Finalize.
     }
     return error;
 }
@@ -147,13 +168,9 @@ void wake_progress_thread() noexcept {
 }
 
 void end_progress_thread() noexcept {
-    if (!is_running.exchange(false, std::memory_order_acq_rel) || process != ::getpid()) {
-        return;
+    if (stop()) {
+        pthread_join(thread, nullptr);
     }
-    must_end.store(true, std::memory_order_seq_cst);
-    asleep.store(false, std::memory_order_seq_cst);
-    asleep.notify_one();
-    pthread_join(thread, nullptr);
 }
 
 } // namespace corymb::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How corymb's requests go on while the program waits in an MPI without a hook, or computes: a
-// thread of the adapter's looks now and then. It calls nothing of the MPI's.
+// thread of the adapter's looks now and then. Between nodes, where the
+// program allows that (MPI_THREAD_MULTIPLE), it also looks after messages of the MPI's.
 #pragma once
 
 namespace corymb::mpi {

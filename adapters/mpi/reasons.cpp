@@ -10,8 +10,8 @@ const char* text_of(Reason reason) noexcept {
     case Reason::arguments: return "arguments that MPI refuses";
     case Reason::no_kernel: return "a datatype and an operator that only the MPI combines";
     case Reason::no_hook:
-        return "requests of others cannot go on while this MPI waits; with MPI_THREAD_MULTIPLE a "
-               "thread goes on with them";
+        return "requests of others cannot go on while this MPI waits; between nodes a thread goes "
+               "on with them if the program asks for MPI_THREAD_MULTIPLE";
     case Reason::not_by_thread: return "an operator that only the MPI's own threads may call";
     case Reason::no_tags: return "no tags are left for persistent requests between nodes";
     case Reason::no_translation: return "this operation is the MPI's";

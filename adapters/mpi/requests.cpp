@@ -221,11 +221,18 @@ void drop(Requested& requested) noexcept {
         free_or_leave(*group, requested.request);
     }
     add(requests_held, -1);
-    if (!requested.has_failed) { // Copies that abandoned messages lie in are never given back.
-        Handle& handle = *requested.handle;
-        handle.requested.reset(); // It may give types back to the MPI.
-        give_handle_back(handle);
+    Handle& handle = *requested.handle;
+    if (requested.has_failed) { // Copies that abandoned messages lie in are never given back.
+        static auto* const kept = new std::vector<std::unique_ptr<Work>>;
+        try {
+            kept->push_back(std::make_unique<Work>(std::move(requested.work)));
+        } catch (const std::exception&) { // Nor is the handle, then.
+            let_go(*group);
+            return;
+        }
     }
+    handle.requested.reset(); // It may give types back to the MPI.
+    give_handle_back(handle);
     let_go(*group);
 }
 

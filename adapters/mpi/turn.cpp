@@ -93,6 +93,27 @@ int Turn::refuse_aliased() noexcept {
     return MPI_ERR_BUFFER;
 }
 
+/// The MPI has refused a call on this rank: it is none for the others, and the program may make up
+/// for it.
+void Turn::take_back_call() noexcept {
+    Meetings& meetings = group_->meetings;
+    if (call_.form == Form::nonblocking) {
+        --meetings.requests;
+    } else if (meetings.calls_left != meetings.apart) { // Others wait for none that has been held.
+        ++meetings.calls_left;
+    }
+}
+
+/// The call is the MPI's since that is faster.
+int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
+    const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
+    if (result != MPI_SUCCESS) [[unlikely]] {
+        choice.take_back(call_.operation, bytes);
+        take_back_call();
+    }
+    return result;
+}
+
 /// One of the calls that show who is faster. They are the same ones on all ranks.
 int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     const bool is_request = call_.form == Form::nonblocking;
@@ -117,6 +138,11 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     if (attempt.is_for_mpi) {
         result = outcome;
         note(Reason::trial, bytes);
+        if (result != MPI_SUCCESS) {
+            trial->take_back();
+            take_back_call();
+            return result;
+        }
     } else {
         result = finish(static_cast<corymb_status>(outcome), bytes);
     }

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] int rank() const noexcept { return group_->rank; }
     [[nodiscard]] int size() const noexcept { return group_->size; }
     [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
-    /// Whether a thread of the adapter's, which may not call the MPI, goes on with it.
+    /// Whether a thread of the adapter's goes on with it, which calls no operators of the MPI's.
     [[nodiscard]] bool is_by_thread() const noexcept {
         return call_.form != Form::blocking && group_->by_thread;
     }
@@ -99,7 +99,8 @@ private:
         if (verdict == Verdict::open) {
             return attempt(bytes, Below(run));
         }
-        return group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
+        return leave_to_mpi(
+            call_.form == Form::nonblocking ? group_->request_choice : group_->choice, bytes);
     }
     corymb_status perform(Work&& work) {
         work.prepare();
@@ -118,6 +119,8 @@ private:
     int do_below();
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, Below run) noexcept;
+    int leave_to_mpi(Choice& choice, std::uint64_t bytes);
+    void take_back_call() noexcept;
     int finish(corymb_status status, std::uint64_t bytes) noexcept;
     void note(Reason reason, std::uint64_t bytes) noexcept;
 

@@ -38,11 +38,13 @@ void take_down(ProgramParts& parts, int size, Counts counts, Displacements place
     parts.layouts.reserve(static_cast<std::size_t>(size));
     parts.list.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
-        if (counts[rank] < 0 || types[rank] == host().type_null) {
+        // Of nothing MPI libraries do not look at the type.
+        const MPI_Datatype type = counts[rank] == 0 ? host().type_byte : types[rank];
+        if (counts[rank] < 0 || type == host().type_null) {
             parts.list.clear();
             return;
         }
-        parts.layouts.push_back(layout_of(types[rank]));
+        parts.layouts.push_back(layout_of(type));
         parts.list.push_back({places[rank], counts[rank], parts.layouts.end() - 1});
     }
 }

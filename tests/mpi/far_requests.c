@@ -7,6 +7,7 @@
 //   differ      ranks that call different operations
 //   starts      persistent ones, thousands of starts in opposite order on each other rank
 //   made        persistent ones that are made and freed all the time, some never started
+//   computes    a rank begins a long operation and computes; the others are done before
 //   dead        rank 1 is killed between two starts of persistent ones; the others say who is told
 #include <mpi.h>
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { sizes = 3, kinds = 4 };
@@ -114,6 +116,28 @@ static void elsewhere(void) {
             MPI_Send(&round, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
         }
     }
+    MPI_Comm_free(&comm);
+}
+
+static void computes(void) {
+    enum { count = 300000 };
+    static int in[count], sum[count];
+    MPI_Comm comm = make_comm();
+    MPI_Request request;
+    MPI_Iallreduce(in, sum, count, MPI_INT, MPI_SUM, comm, &request); // Plans are made.
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    const double begin = MPI_Wtime();
+    MPI_Iallreduce(in, sum, count, MPI_INT, MPI_SUM, comm, &request);
+    for (struct timespec now = {0}, until = {0}; rank == 0;) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        until.tv_sec = until.tv_sec == 0 ? now.tv_sec + 4 : until.tv_sec;
+        if (now.tv_sec >= until.tv_sec) {
+            break;
+        }
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    failures += rank != 0 && MPI_Wtime() - begin > 2;
     MPI_Comm_free(&comm);
 }
 
@@ -263,6 +287,8 @@ int main(int argc, char** argv) {
         large();
     } else if (strcmp(mode, "elsewhere") == 0) {
         elsewhere();
+    } else if (strcmp(mode, "computes") == 0) {
+        computes();
     } else if (strcmp(mode, "unfinished") == 0) {
         unfinished();
     } else if (strcmp(mode, "starts") == 0) {
