@@ -4,18 +4,19 @@
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
 #include "meeting.hpp"
 
+#include "clock.hpp"
 #include "library.hpp"
 #include "progress_thread.hpp"
 #include "visit.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <random>
 #include <sched.h>
 #include <string>
@@ -86,7 +87,7 @@ void add_own_cpus(Words& words) {
 constexpr std::uint64_t crowded_bytes = 16384;
 /// Nor is anything of a library whose ranks do not give their CPU away, so that a call takes
 /// milliseconds there.
-constexpr std::chrono::microseconds crowded_call_most{1000};
+constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 
 bool has_a_cpu_each(const Group& group, const Words& all) {
     int cpus = 0;
@@ -99,13 +100,18 @@ bool has_a_cpu_each(const Group& group, const Words& all) {
 /// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
 bool takes_long(MPI_Comm comm) {
     constexpr int calls = 3;
-    auto shortest = std::chrono::steady_clock::duration::max();
+    std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
     for (int i = 0; i < calls; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
+        const std::int64_t begin = now_ns();
         host().Barrier(comm);
-        shortest = std::min(shortest, std::chrono::steady_clock::now() - begin);
+        shortest_ns = std::min(shortest_ns, now_ns() - begin);
     }
-    return shortest > crowded_call_most;
+    return shortest_ns > crowded_call_most_ns;
+}
+
+void try_no_requests(Group& group) noexcept {
+    group.request_choice.give_to_corymb();
+    group.meetings.calls_left = Meetings::never;
 }
 
 /// A number whose bitwise or over the ranks is that of the greatest one.
@@ -172,8 +178,7 @@ std::uint64_t negotiate(Group& group) {
     }
     if (words.always != 0) {
         group.choice.give_to_corymb();
-        group.request_choice.give_to_corymb();
-        group.meetings.calls_left = Meetings::never;
+        try_no_requests(group);
     }
     group.by_thread = words.by_thread != 0;
     group.can_request = words.no_thread == 0;
@@ -208,14 +213,12 @@ std::uint64_t negotiate(Group& group) {
         object(proved, Objection::not_attached);
     }
     if (may_try && is_crowded) {
-        const auto below = proved.is_slow != 0 ? ~std::uint64_t{0} : crowded_bytes;
-        group.choice.give_to_corymb(below);
-        // Threads that look after requests take CPUs from ranks, in short calls, too.
-        if (!group.by_thread || proved.is_slow != 0) {
-            group.request_choice.give_to_corymb(below);
-        }
-        if (proved.is_slow != 0) {
-            group.meetings.calls_left = Meetings::never;
+        const bool is_slow = proved.is_slow != 0;
+        group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
+        if (is_slow) {
+            try_no_requests(group);
+        } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
+            group.request_choice.give_to_corymb(crowded_bytes);
         }
     }
     return proved.objections;

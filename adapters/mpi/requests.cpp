@@ -116,14 +116,13 @@ Requested& enter(Group& group, Form form, const WorkMaker& make) {
 }
 
 void begin(Requested& requested) noexcept {
-    const bool is_by_thread = goes_on_by_thread();
     add(requested.group->active, 1);
     add(requests_begun, std::uint32_t{1});
-    add(requests_active, 1, is_by_thread ? std::memory_order_seq_cst : std::memory_order_relaxed);
+    add(requests_active, 1, std::memory_order_seq_cst);
     requested.is_active = true;
     requested.is_over = false;
     requested.error = MPI_SUCCESS;
-    is_by_thread ? wake_progress_thread() : keep_hook();
+    goes_on_by_thread() ? wake_progress_thread() : keep_hook();
 }
 
 void end(Requested& requested) noexcept {

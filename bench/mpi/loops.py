@@ -29,8 +29,8 @@ ONLY_BLOCKING = {"mpi4py"}
 # What a library itself does wrong: Intel MPI 2021.18 hands out data of an earlier start, its
 # persistent allgather ends by SIGSEGV, and its persistent broadcast of 64 KiB among 8 ranks with
 # "Invalid communicator". With corymb they are right, but there is nothing to compare.
-BROKEN = {("impi", "persistent"): ("gather", "scatter", "allgather")}
-BROKEN_OF_EIGHT = {("impi", "persistent"): ("broadcast",)}
+# From how many ranks on:
+BROKEN = {("impi", "persistent"): {"gather": 2, "scatter": 2, "allgather": 2, "broadcast": 8}}
 OPERATIONS = (
     "barrier", "broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "reduce_scatter", "scan", "exscan",
@@ -82,9 +82,9 @@ def row_of(
 def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options: Any) -> list[Any]:
     """Medians over the runs. A barrier has no sizes."""
     rows = []
-    broken = BROKEN.get((mpi.name, mode), ())
-    broken += BROKEN_OF_EIGHT.get((mpi.name, mode), ()) if ranks >= 8 else ()
-    wanted = ",".join(name for name in options.only.split(",") if name not in broken)
+    broken = BROKEN.get((mpi.name, mode), {})
+    names = options.only.split(",")
+    wanted = ",".join(name for name in names if ranks < broken.get(name, ranks + 1))
     for operations, sizes in split(wanted, options.sizes):
         words = [*program, options.milliseconds, mode, operations, sizes]
         if options.both:
