@@ -6,9 +6,9 @@
 
 The suite is that of Debian's source package, fetched with apt-get; each library gets a build of its
 own below build/mpi-suite. Every line of its lists is run, without corymb and with it. Nothing is
-tried against the MPI: corymb does all it can. A test that fails is run twice more on both sides
-before it is said to fail. With --nodes ranks are dealt to that many groups which share no memory.
-Exit status 1 if a test fails only with corymb.
+tried against the MPI, corymb does all it can, but with --trials: then as in any program's run. A
+test that fails is run twice more on both sides before it is said to fail. With --nodes ranks are
+dealt to that many groups which share no memory. Exit status 1 if a test fails only with corymb.
 """
 
 from __future__ import annotations
@@ -186,7 +186,9 @@ def fault_of(mpi: pairs.Mpi, place: Path, line: Line, with_corymb: bool, options
         own = mpi.environment(folder)
         patient = [kind["variables"] for kind in mpi.peer["contestant"]
                    if kind.get("when") == "floating"]  # fmt: skip
-        own |= {**(patient[0] if patient else {}), **dict(line.variables), "CORYMB_MPI": "always"}
+        own |= {**(patient[0] if patient else {}), **dict(line.variables)}
+        if not options.trials:
+            own["CORYMB_MPI"] = "always"
         if options.nodes > 1 and with_corymb:
             own["LD_PRELOAD"] = str(adapter_of(mpi))
         running = subprocess.Popen(
@@ -265,6 +267,7 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--match", default="", help="only tests whose name holds this")
     parser.add_argument("--ranks-most", type=int, default=10, help="leave out what needs more")
     parser.add_argument("--nodes", type=int, default=1, help="groups that share no memory")
+    parser.add_argument("--trials", action="store_true", help="what the MPI does faster is its")
     return parser.parse_args()
 
 

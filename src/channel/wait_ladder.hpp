@@ -76,13 +76,15 @@ public:
 
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
-    /// The rank begins an operation, in which each rank moves about so many bytes.
-    void begin_operation(std::uint64_t bytes) noexcept {
-        patience_.expect_bytes(bytes);
+    /// The rank begins a collective operation. All ranks say so of the same ones, whether they have
+    /// to wait or not: that is how each knows whether others still need its CPU.
+    void count_operation() noexcept {
         if (seat_) {
             note_cpu();
         }
     }
+    /// In the waits that follow each rank moves about so many bytes.
+    void expect_bytes(std::uint64_t bytes) noexcept { patience_.expect_bytes(bytes); }
     /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
     /// that name no rank, will wake this one.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
@@ -108,7 +110,7 @@ public:
     }
 
     /// Waits until `done()`, which looks at whatever it likes; everybody who changes that must wake
-    /// this rank. `bytes` as for begin_operation. False as above.
+    /// this rank. `bytes` as for expect_bytes. False as above.
     template <class Done>
     [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
         expect(-1);

@@ -154,7 +154,8 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     auto& program = known.program;
     set_block_bytes(operands, program.local);
     operands.signature = digest_.signature();
-    ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
+    ladder_.count_operation();
+    ladder_.expect_bytes(team::moved_bytes(known.plan.op, operands, size()));
     if (known.vector) {
         VectorRun run(*known.vector, station_.home, rank(), given);
         if (run.tells()) {

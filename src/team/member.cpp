@@ -93,7 +93,8 @@ void Member::begin(const team::CallTerms& terms) {
 
 void Member::execute(Program& program, team::Operands& operands, const team::PlanKey& key) {
     operands.signature = digest_.signature();
-    ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
+    ladder_.count_operation();
+    ladder_.expect_bytes(team::moved_bytes(key.op, operands, shared->fabric.size()));
     team::Activation<team::Env> activation{&program, &operands};
     if (!run_to_end(activation)) [[unlikely]] {
         fail(key, activation.step_of_plan());

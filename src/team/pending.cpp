@@ -130,6 +130,9 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     auto& operation = own(given);
     shared_->throw_if_broken();
     patrol_.note_progress();
+    if (!operation.is_message) {
+        ladder_->count_operation();
+    }
     Queue& queue = *operation.queue;
     if (!queue.is_listed) {
         make_room(busy_, busy_.size() + 1);
@@ -340,7 +343,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
 
 [[gnu::flatten]] void Pending::wait_for_only(LaneOperation& operation) {
     ladder_->set_background(nullptr); // It would go on with this very operation.
-    ladder_->begin_operation(moved_bytes(operation));
+    ladder_->expect_bytes(moved_bytes(operation));
     bool done = false;
     try {
         done = waiting_.run(operation.activation);
