@@ -5,7 +5,8 @@
     make mpi-applications    or    bench/mpi/applications.py [--libraries mpich,...] [--ranks 2,4]
 
 A conjugate-gradient solver, a transposition by alltoall and k-means, in C and in Python (mpi4py),
-with nothing about corymb in them. Exit status 1 if an answer differs or a program fails.
+with nothing about corymb in them, each in two grains. Exit status 1 if an answer differs or a
+program fails.
 """
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ from typing import Any
 import pairs
 
 SOURCES = pairs.ROOT / "bench" / "applications"
-# Arguments that give some tenths of a second without corymb where each rank has a CPU. Where ranks
-# take turns the last one, a number of repetitions, is divided: there some libraries take a hundred
-# times as long.
+# Arguments for each grain, the last one a number of repetitions. Coarse ones mostly compute, fine
+# ones mostly communicate, as programs do that have been spread over many processors. In C between
+# two ranks that have a CPU each they take half a second, about.
 SIZES = {
-    "conjugate_gradient": ("128", "100", 50),
-    "transpose": ("512", 150),
-    "kmeans": ("4000", 1500),
+    "conjugate_gradient": {"coarse": ("128", "100", 120), "fine": ("32", "100", 2000)},
+    "transpose": {"coarse": ("512", 600), "fine": ("32", 150000)},
+    "kmeans": {"coarse": ("40000", 300), "fine": ("100", 150000)},
 }
-CROWDED = 10
+# Repetitions are divided by these: Python takes longer, above all for small steps, and so do ranks
+# that take turns; those of a library that keeps its CPUs meanwhile wait for whole time slices.
+IN_PYTHON = {"coarse": 2, "fine": 10}
+CROWDED = {"coarse": 4, "fine": 10}
+KEEPING = 20
+KEEPS_ITS_CPUS = {"mpich", "mpi4py"}
 # Sums come in another order from each library.
 TOLERANCE = 1e-9
 
@@ -46,11 +52,14 @@ def compiled(mpi: pairs.Mpi, name: str, folder: Path) -> Path:
     return path
 
 
-def size_for(name: str, ranks: int) -> list[str]:
+def size_for(mpi: pairs.Mpi, name: str, grain: str, ranks: int) -> list[str]:
     """The arguments for so many ranks."""
-    *fixed, times = SIZES[name]
-    crowded = ranks > len(os.sched_getaffinity(0))
-    return [*map(str, fixed), str(max(int(times) // CROWDED, 1) if crowded else times)]
+    *fixed, times = SIZES[name][grain]
+    if not mpi.compiler:
+        times = int(times) // IN_PYTHON[grain]
+    if ranks > len(os.sched_getaffinity(0)):
+        times = int(times) // CROWDED[grain] // (KEEPING if mpi.name in KEEPS_ITS_CPUS else 1)
+    return [*map(str, fixed), str(max(int(times), 1))]
 
 
 def read(output: str) -> tuple[list[float], float]:
@@ -73,19 +82,20 @@ def agree(answers: list[list[float]]) -> bool:
 
 
 def compare(
-    mpi: pairs.Mpi, name: str, ranks: int, words: list[Any], options: Any
+    mpi: pairs.Mpi, name: str, grain: str, ranks: int, words: list[Any], options: Any
 ) -> dict[str, Any]:
     """One row: medians of the seconds, and whether the answers agree."""
     outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
     plain, corymb = ([read(text) for text in side] for side in outputs)
     times = [[seconds for _, seconds in side] for side in (plain, corymb)]
     row = {
-        "application": name, "language": mpi.peer.get("language", "c"), "library": mpi.title,
-        "ranks": ranks, "plain_s": times[0], "corymb_s": times[1],
+        "application": name, "grain": grain, "language": mpi.peer.get("language", "c"),
+        "library": mpi.title, "ranks": ranks, "plain_s": times[0], "corymb_s": times[1],
         "ratio": statistics.median(times[0]) / statistics.median(times[1]),
         "same_answer": agree([answer for answer, _ in plain + corymb]),
     }  # fmt: skip
-    print(f"{name:19} {row['language']:7} {mpi.title:18} {ranks:5} {pairs.spread(times[0]):>24} "
+    print(f"{name:19} {grain:6} {row['language']:7} {mpi.title:18} {ranks:5} "
+          f"{pairs.spread(times[0]):>24} "
           f"{pairs.spread(times[1]):>24} {row['ratio']:7.2f}"
           f"{'' if row['same_answer'] else '  ANOTHER ANSWER'}", flush=True)  # fmt: skip
     return row
@@ -93,8 +103,8 @@ def compare(
 
 def main() -> int:
     options = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi,mpi4py").parse_args()
-    print(f"{'application':19} {'in':7} {'library':18} ranks {'seconds without corymb':>24} "
-          f"{'with it':>24}   ratio")  # fmt: skip
+    print(f"{'application':19} {'grain':6} {'in':7} {'library':18} ranks "
+          f"{'seconds without corymb':>24} {'with it':>24}   ratio")  # fmt: skip
     rows = []
     with tempfile.TemporaryDirectory(prefix="corymb-applications-") as folder:
         for mpi in pairs.libraries(options.libraries.split(",")):
@@ -104,14 +114,16 @@ def main() -> int:
                     if mpi.compiler
                     else [mpi.place / "bin" / "python", SOURCES / f"{name}.py"]
                 )
-                for ranks in map(int, options.ranks.split(",")):
-                    words = [*program, *size_for(name, ranks)]
-                    rows.append(compare(mpi, name, ranks, words, options))
+                for grain in SIZES[name]:
+                    for ranks in map(int, options.ranks.split(",")):
+                        words = [*program, *size_for(mpi, name, grain, ranks)]
+                        rows.append(compare(mpi, name, grain, ranks, words, options))
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))
-    mean = math.exp(statistics.mean(math.log(row["ratio"]) for row in rows))
-    print(f"{len(rows)} rows, geometric mean {mean:.2f}, "
-          f"least {min(row['ratio'] for row in rows):.2f}")  # fmt: skip
+    for grain in ("coarse", "fine"):
+        ratios = [row["ratio"] for row in rows if row["grain"] == grain]
+        mean = math.exp(statistics.mean(map(math.log, ratios)))
+        print(f"{grain}: {len(ratios)} rows, geometric mean {mean:.2f}, least {min(ratios):.2f}")
     return 0 if all(row["same_answer"] for row in rows) else 1
 
 
