@@ -57,6 +57,11 @@ constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
 using LaneId = std::uint32_t;
 inline constexpr LaneId collective_lanes = 8;
 inline constexpr LaneId long_lane = collective_lanes + 1;
+/// Slots of a channel of cells of a collective lane: together they have the memory of a blocking
+/// one.
+[[nodiscard]] constexpr std::size_t shared_cell_ring_slots(int ranks) noexcept {
+    return std::max(plan::cell_ring_slots(ranks) / collective_lanes, plan::cell_ring_slots_least);
+}
 inline constexpr LaneId pair_lane = long_lane + 1;
 inline constexpr LaneId first_own_lane = pair_lane + 1;
 inline constexpr LaneId own_lanes_max = 512;
@@ -218,7 +223,6 @@ private:
         return ring;
     }
 
-    /// Nonblocking operations take turns on several lanes, which have the memory of one together.
     [[nodiscard]] std::size_t cell_ring_slots() const noexcept {
         if constexpr (requires { Env::cell_ring_slots; }) {
             return Env::cell_ring_slots;
@@ -226,7 +230,7 @@ private:
         const std::size_t slots = plan::cell_ring_slots(size_);
         const bool is_alone =
             lane_ == 0 || (lane_ >= long_lane && lane_ < first_own_lane + whole_own_lanes);
-        return is_alone ? slots : std::max(slots / collective_lanes, plan::cell_ring_slots_least);
+        return is_alone ? slots : shared_cell_ring_slots(size_);
     }
 
     ArenaKey key(Kind kind, Rank from, Rank to) const noexcept {
