@@ -64,6 +64,7 @@ struct Group {
     bool can_request = true;            ///< Nonblocking and persistent operations, too.
     std::atomic<bool> busy{false};      ///< The team is in use (InUse).
     std::atomic<int> active{0};         ///< Requests under way.
+    std::atomic<int> waits{0};          ///< Of threads of the program's, for such requests.
     std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
     /// Two for each request that refers to it, and one if its communicator has been freed: who
     /// leaves that one alone gives the group back.

@@ -29,10 +29,12 @@ inline void go_on_before_look() noexcept {
 /// error code.
 template <class Test>
 int wait_by_looks(const Test& test) noexcept {
+    add(waits_by_looks, 1);
     for (int looks = 0;; ++looks) {
         int flag = 0;
         const int result = test(flag);
         if (flag != 0 || result != MPI_SUCCESS) {
+            add(waits_by_looks, -1);
             return result;
         }
         static_cast<void>(go_on_with_requests());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeps between its looks, since it has the CPU of the rank that it works for: longer and longer,
 // and without end when nothing has been under way for long. When the program has stopped to begin
-// requests while some are under way, it has come to wait, or computes, and looks are close again.
+// requests while some are under way, and does not wait for them itself, it computes, or waits in
+// the MPI, and looks are close again.
 //
 // Who begins a request and the thread that falls asleep see each other:
 // 1. begin: counts the request (seq_cst), then reads `asleep` (seq_cst);
@@ -66,8 +67,11 @@ void* run(void* /*argument*/) noexcept {
     while (!must_end.load(std::memory_order_relaxed)) {
         const std::uint32_t begun = requests_begun.load(std::memory_order_relaxed);
         if (has_active_requests()) {
-            static_cast<void>(go_on_with_requests());
-            const bool got_on = std::exchange(gets_on, begun != begun_before);
+            const bool is_needed = !program_goes_on();
+            if (is_needed) {
+                static_cast<void>(go_on_with_requests());
+            }
+            const bool got_on = std::exchange(gets_on, !is_needed || begun != begun_before);
             pause_ns = got_on && !gets_on ? shortest_ns : std::min(pause_ns * 5 / 4, longest_ns);
             idle = 0;
         } else if (++idle > idle_looks) {

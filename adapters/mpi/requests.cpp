@@ -313,12 +313,14 @@ void wait_for(Requested& requested) noexcept {
         return;
     }
     // Another thread may have to use the communicator before this operation can end.
+    add(requested.group->waits, 1);
     for (int looks = 0; !look(requested); ++looks) {
         visit_mpi();
         if (looks > looks_awake) {
             sched_yield();
         }
     }
+    add(requested.group->waits, -1);
 }
 
 int start(Requested& requested) noexcept {
@@ -381,6 +383,19 @@ std::size_t go_on_with_requests() noexcept {
     }
     is_within_mpi = false;
     return std::max<std::size_t>(left, 1);
+}
+
+bool program_goes_on() noexcept {
+    if (waits_by_looks.load(std::memory_order_relaxed) != 0) {
+        return true;
+    }
+    ActiveGroups& all = active_groups();
+    const std::unique_lock lock(all.lock, std::try_to_lock);
+    return lock.owns_lock() && std::ranges::all_of(all.groups, [](const Group* group) {
+               return group->active.load(std::memory_order_relaxed) == 0 ||
+                      group->busy.load(std::memory_order_relaxed) ||
+                      group->waits.load(std::memory_order_relaxed) != 0;
+           });
 }
 
 void go_on_without(Group& group) noexcept {

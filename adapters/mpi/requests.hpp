@@ -48,6 +48,8 @@ struct Requested {
 /// Requests that the program holds, and those among them that are not done.
 inline constinit std::atomic<int> requests_held{0};
 inline constinit std::atomic<int> requests_active{0};
+/// Waits in which all of them go on (looks.hpp).
+inline constinit std::atomic<int> waits_by_looks{0};
 /// How many have been started.
 inline constinit std::atomic<std::uint32_t> requests_begun{0};
 [[nodiscard]] inline bool has_requests() noexcept {
@@ -80,6 +82,8 @@ int raise_error(Requested& requested, int error) noexcept;
 /// From the MPI, or the thread that stands in for that: goes on with all requests as far as
 /// possible at once. How many are under way, about; 0: none.
 std::size_t go_on_with_requests() noexcept;
+/// Whether the program itself goes on with all that is under way, since it waits for it.
+[[nodiscard]] bool program_goes_on() noexcept;
 /// The group's team is about to go, and has no requests under way.
 void go_on_without(Group& group) noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
