@@ -61,10 +61,11 @@ struct Group {
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
-    bool can_request = true;            ///< Nonblocking and persistent operations, too.
-    std::atomic<bool> busy{false};      ///< The team is in use (InUse).
-    std::atomic<int> active{0};         ///< Requests under way.
-    std::atomic<int> waits{0};          ///< Of threads of the program's, for such requests.
+    bool can_request = true;       ///< Nonblocking and persistent operations, too.
+    std::atomic<bool> busy{false}; ///< The team is in use (InUse).
+    std::atomic<int> active{0};    ///< Requests under way.
+    /// Waits for such requests that leave the team to others between their looks.
+    std::atomic<int> waits{0};
     std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
     /// Two for each request that refers to it, and one if its communicator has been freed: who
     /// leaves that one alone gives the group back.

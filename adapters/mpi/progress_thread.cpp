@@ -71,7 +71,8 @@ void* run(void* /*argument*/) noexcept {
             if (is_needed) {
                 static_cast<void>(go_on_with_requests());
             }
-            const bool got_on = std::exchange(gets_on, !is_needed || begun != begun_before);
+            const bool got_on =
+                std::exchange(gets_on, begun != begun_before || (gets_on && !is_needed));
             pause_ns = got_on && !gets_on ? shortest_ns : std::min(pause_ns * 5 / 4, longest_ns);
             idle = 0;
         } else if (++idle > idle_looks) {

@@ -82,7 +82,7 @@ int raise_error(Requested& requested, int error) noexcept;
 /// From the MPI, or the thread that stands in for that: goes on with all requests as far as
 /// possible at once. How many are under way, about; 0: none.
 std::size_t go_on_with_requests() noexcept;
-/// Whether the program itself goes on with all that is under way, since it waits for it.
+/// Whether the program itself goes on with all that is under way: it is in a call that does.
 [[nodiscard]] bool program_goes_on() noexcept;
 /// The group's team is about to go, and has no requests under way.
 void go_on_without(Group& group) noexcept;

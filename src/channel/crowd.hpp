@@ -22,7 +22,7 @@
 //
 // Progress: wait-free.
 //
-// Checked by: tests/unit/channel/crowd_test.cpp.
+// Checked by: tests/unit/channel/crowd_test.cpp, tests/unit/team/crowded_requests_test.cpp.
 #pragma once
 
 #include "base/cache_line.hpp"

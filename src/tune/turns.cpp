@@ -32,9 +32,9 @@ constexpr std::size_t many = 64; ///< Ranks: from here on once is enough.
 constexpr double turn_ns = 700;
 
 /// What a message takes longer that comes through its cells in several turns: others have had the
-/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB to 4 MiB: 1.2 to 2.4
-/// times as long as foreseen without it and more, as copies by the kernel do there, which at 1 MiB
-/// take as long among 4 ranks and 0.7 times as long among 8.
+/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 4 MiB: 1.2 to 2.4
+/// times as long as foreseen without it. With 2.4 copies by the kernel are chosen for parts of
+/// 1 MiB, where they take as long among 4 ranks and 0.7 times as long among 8.
 constexpr double cold_cells = 2.4;
 
 /// The same plan again and again, as programs call it: what a rank may do early then counts.

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <sched.h>
+#include <unistd.h>
 #include <vector>
 
 namespace corymb {
@@ -26,8 +28,14 @@ constexpr int operation_count = 5;
 
 class CrowdedRequests : public testing::Test {
 protected:
-    CrowdedRequests() {
-        set_affinity_mask({cpu_});
+    void SetUp() override {
+        const std::vector<int> allowed = usable_cpus().allowed;
+        if (allowed.empty() || !set_affinity_mask({allowed.front()}) ||
+            ::sched_getcpu() != allowed.front() ||
+            allowed.front() >= ::sysconf(_SC_NPROCESSORS_CONF)) {
+            GTEST_SKIP() << "this thread cannot be bound to a CPU";
+        }
+        cpu_ = allowed.front();
         auto memory = std::make_shared<HeapMemory>();
         const Arena arena(*memory);
         TeamOptions options;
@@ -79,7 +87,7 @@ protected:
     };
 
     const AffinityGuard guard_;
-    int cpu_ = usable_cpus().allowed.front();
+    int cpu_ = -1;
     std::shared_ptr<detail::TeamShared> shared_;
     std::deque<detail::Member> members_;
     std::vector<Begun> begun_;

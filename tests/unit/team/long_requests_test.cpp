@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nonblocking collectives of more than 128 KiB, which go on one after the other beside the short
-// ones (docs/requests.md, "How it works").
+// Long nonblocking collectives, most of them of more than 128 KiB, which go on one after the other
+// beside the short ones (docs/requests.md, "How it works").
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
