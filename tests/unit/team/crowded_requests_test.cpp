@@ -11,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <sched.h>
@@ -54,22 +53,16 @@ protected:
         return operation;
     }
 
-    /// The others start so many barriers of their own; all of them end then.
-    void begin_by_first_ranks(bool is_persistent) {
-        for (std::size_t rank = 0; rank < observer; ++rank) {
+    /// Further ranks join, up to this number, and start so many barriers each.
+    void begin_up_to(std::size_t ranks, bool is_persistent) {
+        while (members_.size() < ranks) {
             detail::Member& member = join();
             for (int i = 0; i < operation_count; ++i) {
                 begun_.push_back({&member, begin_barrier(member, is_persistent)});
             }
         }
     }
-    void end_all(bool is_persistent) {
-        while (members_.size() < rank_count) {
-            detail::Member& member = join();
-            for (int i = 0; i < operation_count; ++i) {
-                begun_.push_back({&member, begin_barrier(member, is_persistent)});
-            }
-        }
+    void complete_all() {
         while (!begun_.empty()) {
             std::erase_if(begun_, [](const Begun& one) {
                 const bool is_done = one.member->pending().test(*one.operation);
@@ -99,14 +92,15 @@ TEST_P(CrowdedRequestsOfForm, CountAtTheirStart) {
     ASSERT_NE(shared_->crowd, nullptr);
     channel::Crowd::Seat seat(*shared_->crowd, observer);
     seat.begin(cpu_);
-    begin_by_first_ranks(GetParam());
+    begin_up_to(observer, GetParam());
     for (int i = 1; i < operation_count; ++i) {
         seat.begin(cpu_);
     }
     EXPECT_FALSE(seat.is_wanted(elsewhere)) << "all that are here have begun as many";
     seat.begin(cpu_);
     EXPECT_TRUE(seat.is_wanted(elsewhere)) << "nobody else has begun this one";
-    end_all(GetParam());
+    begin_up_to(rank_count, GetParam());
+    complete_all();
 }
 INSTANTIATE_TEST_SUITE_P(Forms, CrowdedRequestsOfForm, testing::Bool(), [](const auto& form) {
     return form.param ? "persistent" : "nonblocking";
