@@ -24,7 +24,10 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 constexpr std::uint64_t bytes_per_ns = 2;
 constexpr std::int64_t moving_most = 20'000 * microsecond;
 // Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
-// teammates together would need has given a whole time slice to somebody else.
+// teammates together would need has given a whole time slice to somebody else. Both come on top of
+// the time that teammates need for the bytes that they move: with 8 processes on two CPUs that
+// exchange parts of 256 KiB a turn takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as
+// long for the whole.
 constexpr std::int64_t yield_most = 400 * microsecond;
 // A teammate that runs on another CPU answers within this time; one that does not run there needs
 // a turn first, and may need one of those that stand in line here before that.
@@ -51,6 +54,11 @@ constexpr std::int64_t counted_most = 4'000 * microsecond;
 constexpr std::int64_t waits_remembered = 32;
 constexpr int waits_known = 16;
 constexpr int answers_most = 128;
+
+/// What long waits have worn out is worn out for large payloads, too.
+std::int64_t worn(std::int64_t moving_ns, std::int64_t budget, std::int64_t budget_max) noexcept {
+    return moving_ns * std::min(budget, budget_max) / budget_max;
+}
 
 } // namespace
 
@@ -116,7 +124,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
     }
     waits_with_yield_ = std::min(waits_with_yield_ + 1, shortest_ban);
     std::int64_t now = now_ns();
-    const std::int64_t budget = spin_budget() + yield_ns_;
+    const std::int64_t moving = yield_ns_max_ == yield_most ? moving_ns() : 0;
+    const std::int64_t budget = spin_budget() + yield_ns_ + worn(moving, yield_ns_, yield_most);
     while (now - begin_ns < budget) {
         if (look()) {
             note_end(now - begin_ns);
@@ -135,7 +144,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
-        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before) &&
+        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - moving) &&
             !averages_.say_yield()) {
             ban_yields();
         }
@@ -144,7 +153,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
 }
 
 bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
-    const std::int64_t balance = credit_ns_ + price_of_a_sleep - yield_ns;
+    const std::int64_t balance =
+        credit_ns_ + price_of_a_sleep - std::max<std::int64_t>(yield_ns, 0);
     credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
     return yield_ns <= yield_too_long || balance >= 0;
 }
@@ -195,12 +205,11 @@ std::int64_t Patience::moving_ns() const noexcept {
         moving_most);
 }
 
-/// What long waits have worn out is worn out for large payloads, too.
 std::int64_t Patience::spin_budget() const noexcept {
     if (spin_ns_max_ == 0 || spin_ns_max_ == forever_ns) {
         return spin_ns_;
     }
-    return spin_ns_ + moving_ns() * std::min(spin_ns_, spin_ns_max_) / spin_ns_max_;
+    return spin_ns_ + worn(moving_ns(), spin_ns_, spin_ns_max_);
 }
 
 void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {

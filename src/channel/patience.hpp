@@ -9,11 +9,11 @@
 // Protocol:
 //   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
 //   most the yield budget, and where the caller says that nobody wants the CPU, with a pause, for a
-//   while; 3. tell the caller to sleep. The spin budget grows with what peers may be moving
-//   meanwhile. Budgets learn: a wait that ended awake
-//   doubles them, one that was much longer than both halves them, so that a thread whose waits are
-//   long soon sleeps at once. A yield that took a time slice ends yielding for a number of waits,
-//   unless waits that yield are known to be shorter than those that sleep (WaitAverages).
+//   while; 3. tell the caller to sleep. Budgets grow with what peers may be moving meanwhile. They
+//   learn: a wait that ended awake doubles them, one that was much longer than both halves them, so
+//   that a thread whose waits are long soon sleeps at once. A yield that took a time slice longer
+//   than peers need for what they move ends yielding for a number of waits, unless waits that yield
+//   are known to be shorter than those that sleep (WaitAverages).
 //
 // Order: none of its own; the caller's look names the order of its word.
 //
@@ -91,7 +91,8 @@ public:
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
 
-    /// The waits that follow are for peers that may have so many bytes to move first.
+    /// The waits that follow are for peers that may have so many bytes to move first: those of one
+    /// that has a CPU, of all together that have to share one.
     void expect_bytes(std::uint64_t bytes) noexcept { bytes_ = bytes; }
 
     /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began,

@@ -31,6 +31,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace corymb::channel {
 
@@ -50,7 +51,7 @@ class WaitLadder {
 public:
     struct Settings {
         WaitPolicy policy = WaitPolicy::ladder;
-        bool oversubscribed = false;  ///< More ranks than CPUs: do not spin.
+        int ranks_per_cpu = 1;        ///< Of several that take turns on a CPU none spins.
         std::int64_t deadline_ns = 0; ///< Longest wait.
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
@@ -65,8 +66,10 @@ public:
 
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
-        : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch),
+        : patience_(settings.policy, settings.ranks_per_cpu > 1),
+          deadline_ns_(settings.deadline_ns),
+          ranks_per_cpu_(static_cast<std::uint64_t>(settings.ranks_per_cpu)), spot_(&spot),
+          gate_(&gate), broken_(&broken), watch_(settings.watch),
           watch_from_ns_(settings.watch_from_ns), visitor_(settings.visitor),
           visitor_every_ns_(settings.visitor_every_ns) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
@@ -76,15 +79,21 @@ public:
 
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
-    /// The rank begins a collective operation. All ranks say so of the same ones, whether they have
-    /// to wait or not: that is how each knows whether others still need its CPU.
-    void count_operation() noexcept {
+    /// The rank begins a collective operation, in which each moves about so many bytes. All ranks
+    /// say so of the same ones, whether they have to wait or not: that is how each knows whether
+    /// others still need its CPU.
+    void begin_operation(std::uint64_t bytes) noexcept {
         if (seat_) {
             note_cpu();
+            bytes_before_ = std::exchange(bytes_, bytes);
         }
+        expect_bytes(bytes);
     }
-    /// In the waits that follow each rank moves about so many bytes.
-    void expect_bytes(std::uint64_t bytes) noexcept { patience_.expect_bytes(bytes); }
+    /// In the waits that follow each rank moves about so many bytes. Those that take turns on a CPU
+    /// may all have to, and some are still in the operation before.
+    void expect_bytes(std::uint64_t bytes) noexcept {
+        patience_.expect_bytes((bytes + bytes_before_) * ranks_per_cpu_);
+    }
     /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
     /// that name no rank, will wake this one.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
@@ -114,7 +123,7 @@ public:
     template <class Done>
     [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
         expect(-1);
-        patience_.expect_bytes(bytes);
+        expect_bytes(bytes);
         const int looks = patience_.quick_looks();
         for (int i = 0; i < looks; ++i) {
             if (done()) [[likely]] {
@@ -148,6 +157,9 @@ private:
     const Look* background_ = nullptr;
     bool lost_ = false;
     std::int64_t deadline_ns_;
+    std::uint64_t ranks_per_cpu_;
+    std::uint64_t bytes_ = 0;        ///< Of the latest operation.
+    std::uint64_t bytes_before_ = 0; ///< Of the one before that.
     Spot* spot_;
     Gate* gate_;
     const Flag* broken_;

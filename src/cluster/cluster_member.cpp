@@ -29,7 +29,7 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
     : station_(std::move(local), carrier, options), shared_(station_.shared.get()),
       ladder_(shared_->fabric.state(station_.own).spot, shared_->fabric.state(station_.own).gate,
               shared_->record.broken,
-              {shared_->options.wait, shared_->oversubscribed,
+              {shared_->options.wait, shared_->ranks_per_cpu(),
                deadline_within_node(shared_->deadline_ns),
                shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(station_.own),
                this, shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
@@ -154,8 +154,7 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     auto& program = known.program;
     set_block_bytes(operands, program.local);
     operands.signature = digest_.signature();
-    ladder_.count_operation();
-    ladder_.expect_bytes(team::moved_bytes(known.plan.op, operands, size()));
+    ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
     if (known.vector) {
         VectorRun run(*known.vector, station_.home, rank(), given);
         if (run.tells()) {

@@ -21,7 +21,7 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
               shared->record.broken,
-              {shared->options.wait, shared->oversubscribed, shared->deadline_ns, shared->crowd,
+              {shared->options.wait, shared->ranks_per_cpu(), shared->deadline_ns, shared->crowd,
                static_cast<std::size_t>(own_rank), this,
                shared->company ? watch_processes_ns : watch_threads_ns,
                shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
@@ -93,8 +93,7 @@ void Member::begin(const team::CallTerms& terms) {
 
 void Member::execute(Program& program, team::Operands& operands, const team::PlanKey& key) {
     operands.signature = digest_.signature();
-    ladder_.count_operation();
-    ladder_.expect_bytes(team::moved_bytes(key.op, operands, shared->fabric.size()));
+    ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
     team::Activation<team::Env> activation{&program, &operands};
     if (!run_to_end(activation)) [[unlikely]] {
         fail(key, activation.step_of_plan());

@@ -137,7 +137,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     shared_->throw_if_broken();
     patrol_.note_progress();
     if (!operation.is_message) {
-        ladder_->count_operation();
+        ladder_->begin_operation(moved_bytes(operation));
     }
     Queue& queue = *operation.queue;
     if (!queue.is_listed) {

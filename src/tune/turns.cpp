@@ -33,9 +33,17 @@ constexpr double turn_ns = 700;
 
 /// What a message takes longer that comes through its cells in several turns: others have had the
 /// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 4 MiB: 1.2 to 2.4
-/// times as long as foreseen without it. With 2.4 copies by the kernel are chosen for parts of
-/// 1 MiB, where they take as long among 4 ranks and 0.7 times as long among 8.
+/// times as long as foreseen without it. With 2.4 copies by the kernel are chosen for exchanges of
+/// parts of 1 MiB, where both take as long and cells push more out of caches. Of reductions less is
+/// written, and there copies by the kernel take 1.4 times as long as cells.
 constexpr double cold_cells = 2.4;
+constexpr double cold_cells_of_reduction = 1.8;
+
+/// What a copy by the kernel takes longer out of a buffer that has itself been copied to: each
+/// rank's is another one, while inputs that all read stay in a cache. Measured for an allgather
+/// among 8 processes on two CPUs, in log2 n rounds instead of directly: parts of 512 KiB 1.06 times
+/// as long, of 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
+constexpr double forwarded_pull = 1.2;
 
 /// The same plan again and again, as programs call it: what a rank may do early then counts.
 class TurnsOfPlan {
@@ -237,6 +245,13 @@ bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
            plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
 }
 
+/// A copy by the kernel of what its source has got from others.
+bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
+    const Step& step = matching.step(number);
+    return step.via == Mechanism::pull && plan::has_source(step.kind) &&
+           matching.step(matching.partner(number)).from.buffer != Buffer::input;
+}
+
 double turns_of(const plan::Matching& matching, int cpus) {
     const auto ranks = static_cast<std::size_t>(matching.plan().size());
     // Neighbours together, as launchers bind processes, and any way that a kernel spreads threads.
@@ -271,19 +286,22 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
     };
     // A line that many read comes to each CPU once.
     const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
+    const double cold = is_reduction(plan.op) ? cold_cells_of_reduction : cold_cells;
     double busy = 0;
     for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
         for (const Activity& activity : timeline.ranks[rank]) {
             const Step& step = plan.steps[rank][activity.step];
+            const plan::StepNumber number =
+                matching.first_step(static_cast<Rank>(rank)) + activity.step;
             const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
             const double factor = is_shared                                   ? fetched
-                                  : comes_in_turns(plan, step, request.bytes) ? cold_cells
+                                  : comes_in_turns(plan, step, request.bytes) ? cold
+                                  : is_forwarded(matching, number)            ? forwarded_pull
                                                                               : 1;
             double work = activity.end - activity.begin;
             if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
                 // Without its waits for cells; both ends copy the same.
-                const plan::StepNumber partner =
-                    matching.partner(matching.first_step(static_cast<Rank>(rank)) + activity.step);
+                const plan::StepNumber partner = matching.partner(number);
                 work =
                     std::min(work, length(matching.rank_of(partner), matching.index_of(partner)));
             }

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel/crowd.hpp"
+#include "crowd_memory.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstddef>
-#include <memory>
-#include <new>
 
 namespace corymb::channel {
 namespace {
 
-/// A crowd in memory of its own.
-class Memory {
-public:
-    Memory(std::size_t ranks, std::size_t cpus)
-        : place_(::operator new(Crowd::bytes(ranks, cpus), std::align_val_t{alignof(Crowd)})),
-          crowd_(new(place_.get()) Crowd(ranks, cpus)) {}
-    [[nodiscard]] Crowd& crowd() noexcept { return *crowd_; }
-
-private:
-    struct Release {
-        void operator()(void* place) const noexcept {
-            ::operator delete(place, std::align_val_t{alignof(Crowd)});
-        }
-    };
-    std::unique_ptr<void, Release> place_;
-    Crowd* crowd_;
-};
-
 TEST(CrowdTest, ACpuIsWantedUntilAllItsRanksHaveBegun) {
-    Memory memory(4, 2);
+    CrowdMemory memory(4, 2);
     Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
@@ -47,7 +26,7 @@ TEST(CrowdTest, ACpuIsWantedUntilAllItsRanksHaveBegun) {
 }
 
 TEST(CrowdTest, ACpuIsWantedByTheAwaitedRankIfItWasHereLast) {
-    Memory memory(2, 2);
+    CrowdMemory memory(2, 2);
     Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
@@ -60,7 +39,7 @@ TEST(CrowdTest, ACpuIsWantedByTheAwaitedRankIfItWasHereLast) {
 }
 
 TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
-    Memory memory(4, 2);
+    CrowdMemory memory(4, 2);
     Crowd& crowd = memory.crowd();
     Crowd::Seat first(crowd, 0);
     Crowd::Seat second(crowd, 1);
@@ -79,7 +58,7 @@ TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
 }
 
 TEST(CrowdTest, AnUnknownCpuIsAlwaysWanted) {
-    Memory memory(2, 2);
+    CrowdMemory memory(2, 2);
     Crowd& crowd = memory.crowd();
     Crowd::Seat seat(crowd, 0);
     EXPECT_TRUE(seat.is_wanted(1));

@@ -85,6 +85,35 @@ TEST(PatienceTest, StaysAwakeWhilePeersMoveManyBytes) {
     EXPECT_GE(now_ns() - begin, 1'000'000) << "2 MiB are not copied in less";
 }
 
+TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
+    // In turns of 2 ms. Who else wants the CPU may have it for some more.
+    auto slow = []() noexcept {
+        for (const std::int64_t turn = now_ns(); now_ns() - turn < 2'000'000;) {
+        }
+        return false;
+    };
+    auto no = []() noexcept {
+        return false;
+    };
+    auto yes = []() noexcept {
+        return true;
+    };
+    int yielding = 0;
+    for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
+        Patience patience(WaitPolicy::ladder, true);
+        patience.expect_bytes(std::uint64_t{32} << 20U); // At 2 GB/s that takes 16 ms.
+        const std::int64_t begin = now_ns();
+        EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), begin),
+                  Patience::Outcome::exhausted);
+        EXPECT_GE(now_ns() - begin, 16'000'000) << "asleep it is woken late";
+        patience.learn_from_sleep(16'000'000);
+        Counter first{0, 1};
+        static_cast<void>(wait(patience, first));
+        yielding += first.looks;
+    }
+    EXPECT_EQ(yielding, 1) << "such turns are no reason to yield no more";
+}
+
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     // Looks between the first two questions whether the CPU is wanted: one turn of the loop.
     const auto looks_of_a_turn = [](bool is_wanted) {

@@ -271,6 +271,17 @@ TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
     }
 }
 
+TEST(MakePlan, RanksThatTakeTurnsReadInputsRatherThanCopies) {
+    Machine machine = uniform_machine(2, 7, 20);
+    machine.unit_ns = 1;
+    machine.kernel_copy = {500, 10};
+    PlanRequest request = request_of(Collective::allgather, std::uint64_t{1} << 20U);
+    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+    request.oversubscribed = request.pull = true;
+    request.cpus = 2;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1");
+}
+
 TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
     const Machine machine = uniform_machine(2, 7, 20);
     PlanRequest request = request_of(Collective::allreduce);
