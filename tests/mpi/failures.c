@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer` or
-// `refused`.
+// What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer`,
+// `refused` or `refused-often`.
 #include <mpi.h>
 
 #include <signal.h>
@@ -30,6 +30,35 @@ static int make_up(int rank) {
     return wrong;
 }
 
+// The root makes each call with a type that is not committed, and once more where the MPI refuses
+// that. Returns how many results are wrong and adds the calls refused to `refused`.
+static int make_up_often(int rank, int* refused) {
+    enum { calls = 200, length = 4 };
+    MPI_Comm comm;
+    MPI_Datatype type;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Type_contiguous(length, MPI_INT, &type);
+    int wrong = 0;
+    for (int i = 0; i < calls; ++i) {
+        int data[length] = {i, i + 1, i + 2, i + 3};
+        if (rank != 0) {
+            memset(data, 0, sizeof data);
+        }
+        const int is_refused = rank == 0 && MPI_Bcast(data, 1, type, 0, comm) != MPI_SUCCESS;
+        if (rank != 0 || is_refused) {
+            wrong += MPI_Bcast(data, length, MPI_INT, 0, comm) != MPI_SUCCESS;
+        }
+        *refused += is_refused;
+        for (int k = 0; k < length; ++k) {
+            wrong += data[k] != i + k;
+        }
+    }
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    return wrong;
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int rank, error = 0;
@@ -41,6 +70,10 @@ int main(int argc, char** argv) {
     }
     if (strcmp(what, "refused") == 0) {
         printf("rank %d: %d wrong\n", rank, make_up(rank));
+    } else if (strcmp(what, "refused-often") == 0) {
+        int refused = 0;
+        const int wrong = make_up_often(rank, &refused);
+        printf("rank %d: %d wrong, %d refused\n", rank, wrong, refused);
     }
     double one = 1, sum = 0, many[100] = {0};
     if (rank == 1 && strcmp(what, "kill") == 0) {

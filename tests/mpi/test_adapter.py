@@ -187,6 +187,30 @@ def test_a_call_that_is_refused_is_none(mpi: Mpi, program: Program, mpirun: Mpir
     assert re.search(r"MPI_Gather .*  corymb$", run.stderr, re.M), run.stderr
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_a_call_that_is_refused_when_tried_is_none(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    """Nor does it count among those that show who is faster: ranks would take turns apart."""
+    run = mpirun(
+        mpi,
+        2,
+        "--explain",
+        program(mpi, "failures"),
+        "refused-often",
+        CORYMB_MPI="",
+        CORYMB_DEADLINE="20",
+    )
+    lines = sorted(run.stdout.splitlines())
+    assert lines[1] == "rank 1: 0 wrong, 0 refused", run.stdout + run.stderr
+    found = re.fullmatch(r"rank 0: 0 wrong, (\d+) refused", lines[0])
+    assert found, run.stdout + run.stderr
+    tried = re.search(r"MPI_Bcast +(\d+) .* MPI: tried, to see which", run.stderr)
+    assert tried
+    # Some libraries take such types.
+    assert int(found[1]) == 0 or int(found[1]) >= 4, "three calls come before any trial"
+
+
 @pytest.mark.parametrize("what", ["kill", "abort"])
 def test_a_rank_ends_in_the_middle(mpi: Mpi, program: Program, mpirun: Mpirun, what: str) -> None:
     """The launcher does what it always does; no process stays."""
