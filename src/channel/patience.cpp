@@ -23,15 +23,15 @@ constexpr std::int64_t spin_most = 50 * microsecond;
 // copied 1 MiB out of each other at the same time did about twice as much.
 constexpr std::uint64_t bytes_per_ns = 2;
 constexpr std::int64_t moving_most = 20'000 * microsecond;
-// Yielding helps only where a teammate is waiting for the CPU. A yield that takes longer than all
-// teammates together would need has given a whole time slice to somebody else. Both come on top of
-// the time that teammates need for the bytes that they move: with 8 processes on two CPUs that
-// exchange parts of 256 KiB a turn takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as
-// long for the whole.
+// Yielding helps only where a teammate is waiting for the CPU. On top of that comes the time that
+// teammates need for the bytes that they move: with 8 processes on two CPUs that exchange parts of
+// 256 KiB a turn takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as long for the whole.
 constexpr std::int64_t yield_most = 400 * microsecond;
 // A teammate that runs on another CPU answers within this time; one that does not run there needs
 // a turn first, and may need one of those that stand in line here before that.
 constexpr std::int64_t keep_most = 4 * microsecond;
+// A yield that takes longer than all teammates together would need has given a whole time slice to
+// somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
 constexpr std::int64_t yield_too_long = 500 * microsecond;
 // The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
 // and then: they are given up when together they have cost more than sleeps would have.
@@ -144,7 +144,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
-        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - moving) &&
+        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - moving / 2) &&
             !averages_.say_yield()) {
             ban_yields();
         }

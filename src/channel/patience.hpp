@@ -54,7 +54,8 @@ private:
 /// What yields have saved against sleeps.
 class YieldCredit {
 public:
-    /// Counts a yield of this length. False: it was too long, and so were yields on the whole.
+    /// Counts a yield of this length, without what teammates needed for their bytes; at most 0 if
+    /// that was all. False: it was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
 
 private:

@@ -19,7 +19,8 @@
 // Progress: returns when the word satisfies the caller, the team is broken, or the deadline has
 // passed.
 //
-// Checked by: verify/worlds/parking_world.cpp for the parking; tests/unit/team for the deadlines.
+// Checked by: verify/worlds/parking_world.cpp for the parking; tests/unit/team for the deadlines;
+// tests/unit/channel/wait_ladder_test.cpp for how long it stays awake.
 #pragma once
 
 #include "channel/copy_gate.hpp"
@@ -28,6 +29,7 @@
 #include "channel/parking_spot.hpp"
 #include "channel/patience.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -51,7 +53,8 @@ class WaitLadder {
 public:
     struct Settings {
         WaitPolicy policy = WaitPolicy::ladder;
-        int ranks_per_cpu = 1;        ///< Of several that take turns on a CPU none spins.
+        bool oversubscribed = false;  ///< More ranks than can run at a time: do not spin.
+        int ranks_per_cpu = 1;        ///< That take turns; then waits are for the copies of all.
         std::int64_t deadline_ns = 0; ///< Longest wait.
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
@@ -66,12 +69,10 @@ public:
 
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
-        : patience_(settings.policy, settings.ranks_per_cpu > 1),
-          deadline_ns_(settings.deadline_ns),
-          ranks_per_cpu_(static_cast<std::uint64_t>(settings.ranks_per_cpu)), spot_(&spot),
-          gate_(&gate), broken_(&broken), watch_(settings.watch),
-          watch_from_ns_(settings.watch_from_ns), visitor_(settings.visitor),
-          visitor_every_ns_(settings.visitor_every_ns) {
+        : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
+          ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), gate_(&gate), broken_(&broken),
+          watch_(settings.watch), watch_from_ns_(settings.watch_from_ns),
+          visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -79,20 +80,26 @@ public:
 
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
-    /// The rank begins a collective operation, in which each moves about so many bytes. All ranks
-    /// say so of the same ones, whether they have to wait or not: that is how each knows whether
-    /// others still need its CPU.
+    /// The rank begins a collective operation, in which each moves at most about so many bytes. All
+    /// ranks say so of the same ones, whether they have to wait or not: that is how each knows
+    /// whether others still need its CPU.
     void begin_operation(std::uint64_t bytes) noexcept {
         if (seat_) {
             note_cpu();
+        }
+        begin_to_move(bytes);
+    }
+    /// The same of a message, which is the business of two.
+    void begin_to_move(std::uint64_t bytes) noexcept {
+        if (seat_) {
             bytes_before_ = std::exchange(bytes_, bytes);
         }
         expect_bytes(bytes);
     }
-    /// In the waits that follow each rank moves about so many bytes. Those that take turns on a CPU
-    /// may all have to, and some are still in the operation before.
+    /// In the waits that follow each rank moves at most about so many bytes. Those that take turns
+    /// on a CPU may all have to; some are in the operation before, and some in a later one already.
     void expect_bytes(std::uint64_t bytes) noexcept {
-        patience_.expect_bytes((bytes + bytes_before_) * ranks_per_cpu_);
+        patience_.expect_bytes((std::max(bytes, bytes_) + bytes_before_) * ranks_that_copy_);
     }
     /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
     /// that name no rank, will wake this one.
@@ -148,6 +155,12 @@ public:
     [[nodiscard]] bool is_lost() const noexcept { return lost_; }
 
 private:
+    /// Whose bytes a wait is for: the peer's, which has a CPU, or those of all that have to share
+    /// one. Without a CPU quota enough nobody's: who stays awake uses it up.
+    static std::uint64_t ranks_that_copy(const Settings& settings) noexcept {
+        const bool has_no_time = settings.oversubscribed && settings.ranks_per_cpu <= 1;
+        return has_no_time ? 0 : static_cast<std::uint64_t>(std::max(settings.ranks_per_cpu, 1));
+    }
     bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look, WakeKey key) noexcept;
     void note_cpu() noexcept;
@@ -157,7 +170,7 @@ private:
     const Look* background_ = nullptr;
     bool lost_ = false;
     std::int64_t deadline_ns_;
-    std::uint64_t ranks_per_cpu_;
+    std::uint64_t ranks_that_copy_;
     std::uint64_t bytes_ = 0;        ///< Of the latest operation.
     std::uint64_t bytes_before_ = 0; ///< Of the one before that.
     Spot* spot_;

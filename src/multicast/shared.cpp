@@ -45,7 +45,7 @@ Board find_board(const Arena& arena) {
 channel::WaitLadder::Settings waiting_of(const Board& board, Reach reach) {
     channel::WaitLadder::Settings settings;
     settings.policy = board.settings().wait_policy;
-    settings.ranks_per_cpu = common::is_crowded(board.size(), reach) ? 2 : 1; // At least.
+    settings.oversubscribed = common::is_crowded(board.size(), reach);
     return settings;
 }
 

@@ -136,7 +136,9 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     auto& operation = own(given);
     shared_->throw_if_broken();
     patrol_.note_progress();
-    if (!operation.is_message) {
+    if (operation.is_message) {
+        ladder_->begin_to_move(moved_bytes(operation));
+    } else {
         ladder_->begin_operation(moved_bytes(operation));
     }
     Queue& queue = *operation.queue;
@@ -335,7 +337,9 @@ void Pending::unlink(LaneOperation& operation) noexcept {
 }
 
 std::uint64_t Pending::moved_bytes(const LaneOperation& operation) const noexcept {
-    return team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
+    return operation.is_message
+               ? operation.operands.bytes
+               : team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
 }
 
 void Pending::wait_until_over(LaneOperation& operation) {

@@ -75,6 +75,15 @@ int usable_by(const TeamOptions& options, const team::Company* company) {
     return own.count();
 }
 
+int ranks_per_cpu_of(int size, const TeamOptions& options, const team::Company* company) {
+    const std::set<int> named(options.cpus.begin(), options.cpus.end());
+    const std::size_t cpus = !named.empty()       ? named.size()
+                             : company != nullptr ? company->cpus.size()
+                                                  : usable_cpus().allowed.size();
+    const int count = std::max(static_cast<int>(cpus), 1);
+    return (size + count - 1) / count;
+}
+
 /// More than the largest number that a CPU can have.
 std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
@@ -107,7 +116,8 @@ bool uses(const Plan& plan, Mechanism via) {
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
                        const TeamOptions& given, std::shared_ptr<team::Company> others)
     : memory(std::move(where)), company(std::move(others)), usable(usable_by(given, company.get())),
-      oversubscribed(size > usable), fabric(arena, size, 0, team::fencing_of(size, usable)),
+      oversubscribed(size > usable), ranks_per_cpu(ranks_per_cpu_of(size, given, company.get())),
+      fabric(arena, size, 0, team::fencing_of(size, usable)),
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),

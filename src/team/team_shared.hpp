@@ -164,15 +164,11 @@ struct TeamShared {
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
     void take(Rank rank);
 
-    /// That take turns on one.
-    [[nodiscard]] int ranks_per_cpu() const noexcept {
-        return (fabric.size() + usable - 1) / usable;
-    }
-
     std::shared_ptr<Memory> memory;
     std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
     int usable;                             ///< Ranks that can run at the same time.
     bool oversubscribed;
+    int ranks_per_cpu; ///< Rounded up; with a quota 1, too, where the CPUs are more than it.
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;

@@ -39,8 +39,8 @@ constexpr double turn_ns = 700;
 constexpr double cold_cells = 2.4;
 constexpr double cold_cells_of_reduction = 1.8;
 
-/// What a copy by the kernel takes longer out of a buffer that has itself been copied to: each
-/// rank's is another one, while inputs that all read stay in a cache. Measured for an allgather
+/// What a copy by the kernel takes longer out of a copy that one rank reads: each rank's is another
+/// one, while inputs that all read stay in a cache. Measured for an allgather
 /// among 8 processes on two CPUs, in log2 n rounds instead of directly: parts of 512 KiB 1.06 times
 /// as long, of 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
 constexpr double forwarded_pull = 1.2;
@@ -245,11 +245,16 @@ bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
            plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
 }
 
-/// A copy by the kernel of what its source has got from others.
+/// A copy by the kernel, for one rank, of what its source has got from others.
 bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
     const Step& step = matching.step(number);
-    return step.via == Mechanism::pull && plan::has_source(step.kind) &&
-           matching.step(matching.partner(number)).from.buffer != Buffer::input;
+    if (step.via != Mechanism::pull || !plan::has_source(step.kind) ||
+        is_reduction(matching.plan().op)) {
+        return false;
+    }
+    const plan::StepNumber source = matching.partner(number);
+    return matching.step(source).from.buffer != Buffer::input &&
+           (matching.step(source).kind != StepKind::publish || matching.readers(source).size() < 2);
 }
 
 double turns_of(const plan::Matching& matching, int cpus) {

@@ -114,6 +114,27 @@ TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
     EXPECT_EQ(yielding, 1) << "such turns are no reason to yield no more";
 }
 
+TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
+    Patience patience(WaitPolicy::ladder, true);
+    patience.expect_bytes(std::uint64_t{4} << 20U); // 2 ms, of two operations.
+    auto slow = []() noexcept {
+        for (const std::int64_t turn = now_ns(); now_ns() - turn < 1'800'000;) {
+        }
+        return false;
+    };
+    auto no = []() noexcept {
+        return false;
+    };
+    auto yes = []() noexcept {
+        return true;
+    };
+    EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns()),
+              Patience::Outcome::exhausted);
+    Counter first{0, 1};
+    EXPECT_EQ(wait(patience, first), Patience::Outcome::exhausted);
+    EXPECT_EQ(first.looks, 0);
+}
+
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     // Looks between the first two questions whether the CPU is wanted: one turn of the loop.
     const auto looks_of_a_turn = [](bool is_wanted) {

@@ -7,16 +7,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace corymb::channel {
 namespace {
 
-constexpr std::int64_t deadline_ns = 50'000'000;
+constexpr std::int64_t deadline_ns = 60'000'000;
+constexpr std::uint64_t many = 16 << 20; ///< Of two ranks, at 2 GB/s: 16 ms.
+constexpr std::int64_t few_ns = 10'000'000;
+constexpr std::int64_t long_ns = 15'000'000;
 
-/// A rank that takes turns with another on a CPU.
+/// A rank of an oversubscribed team.
 class CrowdedRank {
 public:
+    explicit CrowdedRank(int ranks_per_cpu)
+        : ladder_(spot_, gate_, broken_,
+                  {.oversubscribed = true,
+                   .ranks_per_cpu = ranks_per_cpu,
+                   .deadline_ns = deadline_ns,
+                   .crowd = &memory_.crowd()}) {}
+
     WaitLadder& ladder() { return ladder_; }
 
 private:
@@ -24,45 +35,90 @@ private:
     WaitLadder::Spot spot_;
     WaitLadder::Gate gate_;
     WaitLadder::Flag broken_{0};
-    WaitLadder ladder_{spot_,
-                       gate_,
-                       broken_,
-                       {.ranks_per_cpu = 2, .deadline_ns = deadline_ns, .crowd = &memory_.crowd()}};
+    WaitLadder ladder_;
 };
 
-/// How long a rank stays awake in a wait without an end, in the second of two operations: until the
-/// longest time without a look. The least of some attempts, for others want the CPU, too.
-std::int64_t awake_ns(std::uint64_t bytes_before, std::uint64_t bytes) {
-    std::int64_t least = deadline_ns;
-    for (int attempt = 0; attempt < 5; ++attempt) {
-        CrowdedRank rank;
-        rank.ladder().begin_operation(bytes_before);
-        rank.ladder().begin_operation(bytes);
-        const std::int64_t begin = now_ns();
-        std::int64_t latest = begin;
-        std::int64_t longest = 0;
-        std::int64_t awake = 0;
-        auto never = [&]() noexcept {
-            const std::int64_t before = std::exchange(latest, now_ns());
-            if (latest - before > longest) {
-                longest = latest - before;
-                awake = before - begin;
-            }
-            return false;
-        };
-        EXPECT_FALSE(rank.ladder().until(never, bytes));
-        EXPECT_TRUE(rank.ladder().timed_out());
-        static_cast<void>(never());
-        least = std::min(least, awake);
-    }
-    return least;
+using History = std::function<void(WaitLadder&)>;
+
+/// How long a rank stays awake in a wait of no bytes and without an end, after what `history` has
+/// begun: until the longest time without a look.
+std::int64_t awake_ns(const History& history, int ranks_per_cpu) {
+    CrowdedRank rank(ranks_per_cpu);
+    history(rank.ladder());
+    const std::int64_t begin = now_ns();
+    std::int64_t latest = begin;
+    std::int64_t longest = 0;
+    std::int64_t awake = 0;
+    auto never = [&]() noexcept {
+        const std::int64_t before = std::exchange(latest, now_ns());
+        if (latest - before > longest) {
+            longest = latest - before;
+            awake = before - begin;
+        }
+        return false;
+    };
+    EXPECT_FALSE(rank.ladder().until(never, 0));
+    EXPECT_TRUE(rank.ladder().timed_out());
+    static_cast<void>(never());
+    return awake;
 }
 
-TEST(WaitLadderTest, StaysAwakeWhileTeammatesMoveWhatTheyHadToMoveBefore) {
-    constexpr std::uint64_t many = 16 << 20; // Of two ranks, at 2 GB/s: 16 ms.
-    EXPECT_LT(awake_ns(0, 0), 10'000'000);
-    EXPECT_GT(awake_ns(0, many), 15'000'000);
-    EXPECT_GT(awake_ns(many, 0), 15'000'000) << "a barrier behind a long operation";
+/// Some attempts, for others want the CPU, too.
+bool sleeps_soon(const History& history, int ranks_per_cpu = 2) {
+    for (int attempt = 0; attempt < 10; ++attempt) {
+        if (awake_ns(history, ranks_per_cpu) < few_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool stays_awake(const History& history) {
+    for (int attempt = 0; attempt < 10; ++attempt) {
+        if (awake_ns(history, 2) > long_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(WaitLadderTest, StaysAwakeWhileTeammatesMoveTheirBytes) {
+    EXPECT_TRUE(sleeps_soon([](WaitLadder& ladder) {
+        ladder.begin_operation(0);
+        ladder.begin_operation(0);
+    }));
+    EXPECT_TRUE(stays_awake([](WaitLadder& ladder) {
+        ladder.begin_operation(many);
+        ladder.begin_operation(0);
+    })) << "a barrier behind a long operation";
+    EXPECT_TRUE(stays_awake([](WaitLadder& ladder) {
+        ladder.begin_operation(0);
+        ladder.begin_operation(many);
+    })) << "a short operation before a long one that has begun, too";
+    EXPECT_TRUE(stays_awake([](WaitLadder& ladder) {
+        ladder.begin_operation(many);
+        ladder.begin_to_move(0);
+    })) << "a message behind a long operation";
+}
+
+TEST(WaitLadderTest, ForgetsWhatIsLongOver) {
+    EXPECT_TRUE(sleeps_soon([](WaitLadder& ladder) {
+        ladder.begin_operation(many);
+        ladder.begin_operation(0);
+        ladder.begin_operation(0);
+    }));
+    EXPECT_TRUE(sleeps_soon([](WaitLadder& ladder) {
+        ladder.begin_operation(many);
+        ladder.begin_to_move(0);
+        ladder.begin_to_move(0);
+    })) << "messages";
+}
+
+TEST(WaitLadderTest, SleepsSoonWhereOnlyTheQuotaIsShort) {
+    const History history = [](WaitLadder& ladder) {
+        ladder.begin_operation(many);
+    };
+    EXPECT_TRUE(sleeps_soon(history, 1));
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 namespace {
 
@@ -271,15 +272,18 @@ TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
     }
 }
 
-TEST(MakePlan, RanksThatTakeTurnsReadInputsRatherThanCopies) {
+TEST(MakePlan, RanksThatTakeTurnsMoveLongPartsAsMeasured) {
     Machine machine = uniform_machine(2, 7, 20);
     machine.unit_ns = 1;
-    machine.kernel_copy = {500, 10};
+    machine.kernel_copy = {1000, 3};
     PlanRequest request = request_of(Collective::allgather, std::uint64_t{1} << 20U);
     request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
     request.oversubscribed = request.pull = true;
     request.cpus = 2;
-    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1");
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1")
+        << "out of inputs, not out of copies";
+    request.op = Collective::reduce_scatter;
+    EXPECT_NE(make_plan(machine, request).plan.algorithm.find("/cells-"), std::string::npos);
 }
 
 TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
