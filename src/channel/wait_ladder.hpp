@@ -156,7 +156,7 @@ public:
 
 private:
     /// Whose bytes a wait is for: the peer's, which has a CPU, or those of all that have to share
-    /// one. Without a CPU quota enough nobody's: who stays awake uses it up.
+    /// one. Where only the CPU quota is short, nobody's: who stays awake uses it up.
     static std::uint64_t ranks_that_copy(const Settings& settings) noexcept {
         const bool has_no_time = settings.oversubscribed && settings.ranks_per_cpu <= 1;
         return has_no_time ? 0 : static_cast<std::uint64_t>(std::max(settings.ranks_per_cpu, 1));

@@ -40,9 +40,9 @@ constexpr double cold_cells = 2.4;
 constexpr double cold_cells_of_reduction = 1.8;
 
 /// What a copy by the kernel takes longer out of a copy that one rank reads: each rank's is another
-/// one, while inputs that all read stay in a cache. Measured for an allgather
-/// among 8 processes on two CPUs, in log2 n rounds instead of directly: parts of 512 KiB 1.06 times
-/// as long, of 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
+/// one, while inputs that all read stay in a cache. Measured for an allgather among 8 processes on
+/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, of
+/// 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
 constexpr double forwarded_pull = 1.2;
 
 /// The same plan again and again, as programs call it: what a rank may do early then counts.
