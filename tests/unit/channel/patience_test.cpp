@@ -28,6 +28,22 @@ Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once =
     return patience.wait_awake(Look(counter), Look(stop), Look(wanted), now_ns());
 }
 
+/// Each look stands for the turn of somebody else, who keeps the CPU for so long.
+Patience::Outcome wait_in_turns(Patience& patience, std::int64_t turn_ns) {
+    auto slow = [turn_ns]() noexcept {
+        for (const std::int64_t begin = now_ns(); now_ns() - begin < turn_ns;) {
+        }
+        return false;
+    };
+    auto no = []() noexcept {
+        return false;
+    };
+    auto yes = []() noexcept {
+        return true;
+    };
+    return patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns());
+}
+
 TEST(PatienceTest, EndsWhenTheConditionHolds) {
     for (const auto policy : {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield}) {
         Patience patience(policy, false);
@@ -87,24 +103,12 @@ TEST(PatienceTest, StaysAwakeWhilePeersMoveManyBytes) {
 
 TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
     // In turns of 2 ms. Who else wants the CPU may have it for some more.
-    auto slow = []() noexcept {
-        for (const std::int64_t turn = now_ns(); now_ns() - turn < 2'000'000;) {
-        }
-        return false;
-    };
-    auto no = []() noexcept {
-        return false;
-    };
-    auto yes = []() noexcept {
-        return true;
-    };
     int yielding = 0;
     for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
         Patience patience(WaitPolicy::ladder, true);
         patience.expect_bytes(std::uint64_t{32} << 20U); // At 2 GB/s that takes 16 ms.
         const std::int64_t begin = now_ns();
-        EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), begin),
-                  Patience::Outcome::exhausted);
+        EXPECT_EQ(wait_in_turns(patience, 2'000'000), Patience::Outcome::exhausted);
         EXPECT_GE(now_ns() - begin, 16'000'000) << "asleep it is woken late";
         patience.learn_from_sleep(16'000'000);
         Counter first{0, 1};
@@ -117,19 +121,7 @@ TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
 TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
     Patience patience(WaitPolicy::ladder, true);
     patience.expect_bytes(std::uint64_t{4} << 20U); // 2 ms, of two operations.
-    auto slow = []() noexcept {
-        for (const std::int64_t turn = now_ns(); now_ns() - turn < 1'800'000;) {
-        }
-        return false;
-    };
-    auto no = []() noexcept {
-        return false;
-    };
-    auto yes = []() noexcept {
-        return true;
-    };
-    EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns()),
-              Patience::Outcome::exhausted);
+    EXPECT_EQ(wait_in_turns(patience, 1'800'000), Patience::Outcome::exhausted);
     Counter first{0, 1};
     EXPECT_EQ(wait(patience, first), Patience::Outcome::exhausted);
     EXPECT_EQ(first.looks, 0);
@@ -181,21 +173,8 @@ int waits_without_a_look(Patience& patience) {
 TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
     Patience patience(WaitPolicy::ladder, true);
     const auto lose_a_time_slice = [&] {
-        // The look stands for the turn of somebody who keeps the CPU: it takes longer than a yield
-        // among teammates may take.
-        auto slow = []() noexcept {
-            for (const std::int64_t begin = now_ns(); now_ns() - begin < 600'000;) {
-            }
-            return false;
-        };
-        auto no = []() noexcept {
-            return false;
-        };
-        auto yes = []() noexcept {
-            return true;
-        };
-        EXPECT_EQ(patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns()),
-                  Patience::Outcome::exhausted);
+        // It takes longer than a yield among teammates may take.
+        EXPECT_EQ(wait_in_turns(patience, 600'000), Patience::Outcome::exhausted);
         patience.learn_from_sleep(600'000);
     };
     lose_a_time_slice();
