@@ -29,7 +29,7 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
     : station_(std::move(local), carrier, options), shared_(station_.shared.get()),
       ladder_(shared_->fabric.state(station_.own).spot, shared_->fabric.state(station_.own).gate,
               shared_->record.broken,
-              {shared_->options.wait, shared_->oversubscribed, shared_->ranks_per_cpu,
+              {shared_->options.wait, shared_->oversubscribed, shared_->ranks_per_cpu(),
                deadline_within_node(shared_->deadline_ns),
                shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(station_.own),
                this, shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,

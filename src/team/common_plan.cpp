@@ -66,7 +66,7 @@ team::PlanOrigin TeamShared::origin_of(const team::PlanKey& key) const {
             .pull = company->pull,
             .push = company->push,
             .caches = company->caches,
-            .usable = usable,
+            .usable = cpus.usable,
             .key = key};
 }
 

@@ -21,7 +21,7 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
               shared->record.broken,
-              {shared->options.wait, shared->oversubscribed, shared->ranks_per_cpu,
+              {shared->options.wait, shared->oversubscribed, shared->ranks_per_cpu(),
                shared->deadline_ns, shared->crowd, static_cast<std::size_t>(own_rank), this,
                shared->company ? watch_processes_ns : watch_threads_ns,
                shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,

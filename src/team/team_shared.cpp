@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <limits>
 #include <set>
 #include <thread>
 #include <unistd.h>
@@ -59,29 +58,18 @@ std::int64_t deadline_of(const TeamOptions& options) {
     return default_deadline_ns;
 }
 
-/// How many ranks of a team can run at the same time.
-int usable_by(const TeamOptions& options, const team::Company* company) {
+team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company) {
     const std::set<int> named(options.cpus.begin(), options.cpus.end());
-    const int distinct =
-        named.empty() ? std::numeric_limits<int>::max() : static_cast<int>(named.size());
     if (company != nullptr) {
-        return std::min(company->usable, distinct);
+        const int all = static_cast<int>(named.empty() ? company->cpus.size() : named.size());
+        return {std::max(all, 1), named.empty() ? company->usable : std::min(company->usable, all)};
     }
     // The calling thread may be bound to one CPU already, its teammates to others.
     UsableCpus own = usable_cpus();
     if (!named.empty()) {
         own.allowed.assign(named.begin(), named.end());
     }
-    return own.count();
-}
-
-int ranks_per_cpu_of(int size, const TeamOptions& options, const team::Company* company) {
-    const std::set<int> named(options.cpus.begin(), options.cpus.end());
-    const std::size_t cpus = !named.empty()       ? named.size()
-                             : company != nullptr ? company->cpus.size()
-                                                  : usable_cpus().allowed.size();
-    const int count = std::max(static_cast<int>(cpus), 1);
-    return (size + count - 1) / count;
+    return {std::max(static_cast<int>(own.allowed.size()), 1), own.count()};
 }
 
 /// More than the largest number that a CPU can have.
@@ -115,9 +103,9 @@ bool uses(const Plan& plan, Mechanism via) {
 
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
                        const TeamOptions& given, std::shared_ptr<team::Company> others)
-    : memory(std::move(where)), company(std::move(others)), usable(usable_by(given, company.get())),
-      oversubscribed(size > usable), ranks_per_cpu(ranks_per_cpu_of(size, given, company.get())),
-      fabric(arena, size, 0, team::fencing_of(size, usable)),
+    : memory(std::move(where)), company(std::move(others)), cpus(cpus_of(given, company.get())),
+      oversubscribed(size > cpus.usable),
+      fabric(arena, size, 0, team::fencing_of(size, cpus.usable)),
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
@@ -131,14 +119,14 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
     }
     if (oversubscribed) {
         const auto ranks = static_cast<std::size_t>(size);
-        const std::size_t cpus = configured_cpus();
+        const std::size_t places = configured_cpus();
         crowd = fabric.arena().find_or_make_sized<channel::Crowd>(
-            {static_cast<std::uint32_t>(team::Kind::crowd)}, channel::Crowd::bytes(ranks, cpus),
-            [&](void* place) { new (place) channel::Crowd(ranks, cpus); });
+            {static_cast<std::uint32_t>(team::Kind::crowd)}, channel::Crowd::bytes(ranks, places),
+            [&](void* place) { new (place) channel::Crowd(ranks, places); });
     }
     if (!options.plans) {
         options.plans = team::default_plans(
-            options, {size, !company || company->pull, !company || company->push, usable,
+            options, {size, !company || company->pull, !company || company->push, cpus.usable,
                       company ? company->copies : KernelCopy{},
                       company ? company->caches : team::Caches::unknown,
                       company ? company->cpus : std::vector<int>{}});

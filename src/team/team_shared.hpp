@@ -53,6 +53,13 @@ struct SharedPlan {
     Readers readers;
 };
 
+/// CPUs that a team's ranks may run on, and how many of the ranks can run at the same time, which a
+/// quota may make fewer. Both at least 1.
+struct CpuCount {
+    int all = 1;
+    int usable = 1;
+};
+
 /// What the whole team knows about itself; in the arena.
 struct TeamRecord {
     /// Not 0: an operation has failed and all others will.
@@ -164,11 +171,15 @@ struct TeamShared {
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
     void take(Rank rank);
 
+    /// Ranks that take turns on a CPU, rounded up. Also 1 where only a quota is short.
+    [[nodiscard]] int ranks_per_cpu() const noexcept {
+        return (fabric.size() + cpus.all - 1) / cpus.all;
+    }
+
     std::shared_ptr<Memory> memory;
     std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
-    int usable;                             ///< Ranks that can run at the same time.
-    bool oversubscribed;
-    int ranks_per_cpu; ///< Rounded up; with a quota 1, too, where the CPUs are more than it.
+    team::CpuCount cpus;
+    bool oversubscribed; ///< More ranks than can run at the same time.
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;
