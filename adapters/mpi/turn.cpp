@@ -94,12 +94,13 @@ int Turn::refuse_aliased() noexcept {
 }
 
 /// The MPI has refused a call on this rank: it is none for the others, and the program may make up
-/// for it.
+/// for it. If it has been a meeting, the others have counted from that on, and the call that makes
+/// up for it is none of those.
 void Turn::take_back_call() noexcept {
     Meetings& meetings = group_->meetings;
     if (call_.form == Form::nonblocking) {
         --meetings.requests;
-    } else if (meetings.calls_left != meetings.apart) { // Others wait for none that has been held.
+    } else {
         ++meetings.calls_left;
     }
 }
