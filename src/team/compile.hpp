@@ -2,11 +2,11 @@
 // Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
 #pragma once
 
+#include "plan/send_ahead.hpp"
 #include "plan/step_kind.hpp"
 #include "team/addresses.hpp"
 #include "team/closing_waits.hpp"
 #include "team/program.hpp"
-#include "team/send_ahead.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -75,7 +75,7 @@ public:
 private:
     std::vector<std::size_t> order_of(const Plan& plan, bool sends_ahead) {
         if (sends_ahead) {
-            return order_with_sends_ahead(plan, rank_, [this](Rank rank) {
+            return plan::order_with_sends_ahead(plan, rank_, [this](Rank rank) {
                 Peer<Env>& to = peer(rank);
                 connect(to, Opcode::send_cells);
                 return to.cells_out.slots();

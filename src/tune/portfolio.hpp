@@ -31,10 +31,6 @@ struct Portfolio {
 [[nodiscard]] Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
                                         std::size_t keep);
 
-/// How often `cpus` CPUs, all at once, turn to another rank for one operation of many, when each
-/// rank runs until it has to wait. Infinite for a plan that never ends.
-[[nodiscard]] double turns_in_a_row(const Plan& plan, int cpus);
-
 /// About how long the ranks of a request that is oversubscribed need for the plan, in the machine's
 /// unit: their work and the turns, spread over the CPUs. `timeline`: the plan simulated as if each
 /// rank had a CPU, with activities.

@@ -3,15 +3,15 @@
 // its ranks its turn in a ring, as yielding does; a rank runs until it has to wait. Signals travel
 // in no time, for turns take far longer. Nobody knows which ranks share a CPU, so several ways are
 // tried.
+#include "tune/turns.hpp"
+
 #include "base/random.hpp"
 #include "plan/channel_room.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
+#include "plan/send_ahead.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
-#include "tune/portfolio.hpp"
-
-#include <corymb/simulate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,25 +25,7 @@ namespace corymb::tune {
 
 namespace {
 
-constexpr std::size_t many = 64; ///< Ranks: from here on once is enough.
-
-/// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
-/// 690-760 ns between threads, 750-840 between processes.
-constexpr double turn_ns = 700;
-
-/// What a message takes longer that comes through its cells in several turns: others have had the
-/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 4 MiB: 1.2 to 2.4
-/// times as long as foreseen without it. With 2.4 copies by the kernel are chosen for exchanges of
-/// parts of 1 MiB, where both take as long and cells push more out of caches. Of reductions less is
-/// written, and there copies by the kernel take 1.4 times as long as cells.
-constexpr double cold_cells = 2.4;
-constexpr double cold_cells_of_reduction = 1.8;
-
-/// What a copy by the kernel takes longer out of a copy that one rank reads: each rank's is another
-/// one, while inputs that all read stay in a cache. Measured for an allgather among 8 processes on
-/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, of
-/// 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
-constexpr double forwarded_pull = 1.2;
+constexpr std::size_t many_ranks = 64; ///< From here on once is enough.
 
 /// The same plan again and again, as programs call it: what a rank may do early then counts.
 class TurnsOfPlan {
@@ -62,8 +44,8 @@ public:
 
     /// Turns in a row of an operation; infinite if it never ends.
     double per_operation() {
-        const std::uint64_t before = ranks_ > many ? 1 : 2;
-        const std::uint64_t counted = ranks_ > many ? 1 : 4;
+        const std::uint64_t before = ranks_ > many_ranks ? 1 : 2;
+        const std::uint64_t counted = ranks_ > many_ranks ? 1 : 4;
         const double start = run_until(before);
         return std::isinf(start)
                    ? start
@@ -238,33 +220,31 @@ private:
     std::uint64_t looks_ = 0;
 };
 
-/// More than a channel holds.
-bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
-    const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
-    return step.via == Mechanism::cells &&
-           plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
-}
+} // namespace
 
-/// A copy by the kernel, for one rank, of what its source has got from others.
-bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
-    const Step& step = matching.step(number);
-    if (step.via != Mechanism::pull || !plan::has_source(step.kind) ||
-        is_reduction(matching.plan().op)) {
-        return false;
+Plan as_performed(Plan plan) {
+    const auto slots = [size = plan.size()](Rank) {
+        return plan::cell_ring_slots(size);
+    };
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        std::vector<Step> steps;
+        auto& own = plan.steps[static_cast<std::size_t>(rank)];
+        for (const std::size_t index : plan::order_with_sends_ahead(plan, rank, slots)) {
+            steps.push_back(own[index]);
+        }
+        own = std::move(steps);
     }
-    const plan::StepNumber source = matching.partner(number);
-    return matching.step(source).from.buffer != Buffer::input &&
-           (matching.step(source).kind != StepKind::publish || matching.readers(source).size() < 2);
+    return plan;
 }
 
-double turns_of(const plan::Matching& matching, int cpus) {
+double turns_in_a_row(const plan::Matching& matching, int cpus) {
     const auto ranks = static_cast<std::size_t>(matching.plan().size());
     // Neighbours together, as launchers bind processes, and any way that a kernel spreads threads.
     std::vector<Rank> order(ranks);
     std::iota(order.begin(), order.end(), 0);
     Random random(ranks);
     double turns = 0;
-    const int orders = ranks > many ? 1 : 4;
+    const int orders = ranks > many_ranks ? 1 : 4;
     for (int i = 0; i < orders; ++i) {
         turns += TurnsOfPlan(matching, order, cpus).per_operation() / orders;
         for (std::size_t place = ranks; place > 1; --place) {
@@ -274,48 +254,10 @@ double turns_of(const plan::Matching& matching, int cpus) {
     return turns;
 }
 
-} // namespace
-
 double turns_in_a_row(const Plan& plan, int cpus) {
     plan::check_shape(plan);
-    return turns_of(plan::Matching(plan), cpus);
-}
-
-double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest& request,
-                     const Timeline& timeline) {
-    const int cpus = std::min(request.cpus, static_cast<int>(request.placement.size()));
-    const plan::Matching matching(plan);
-    const auto length = [&](Rank rank, std::size_t step) {
-        const Activity& activity = timeline.ranks[static_cast<std::size_t>(rank)][step];
-        return activity.end - activity.begin;
-    };
-    // A line that many read comes to each CPU once.
-    const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
-    const double cold = is_reduction(plan.op) ? cold_cells_of_reduction : cold_cells;
-    double busy = 0;
-    for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
-        for (const Activity& activity : timeline.ranks[rank]) {
-            const Step& step = plan.steps[rank][activity.step];
-            const plan::StepNumber number =
-                matching.first_step(static_cast<Rank>(rank)) + activity.step;
-            const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
-            const double factor = is_shared                                   ? fetched
-                                  : comes_in_turns(plan, step, request.bytes) ? cold
-                                  : is_forwarded(matching, number)            ? forwarded_pull
-                                                                              : 1;
-            double work = activity.end - activity.begin;
-            if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
-                // Without its waits for cells; both ends copy the same.
-                const plan::StepNumber partner = matching.partner(number);
-                work =
-                    std::min(work, length(matching.rank_of(partner), matching.index_of(partner)));
-            }
-            busy += work * factor;
-        }
-    }
-    const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
-    const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
-    return std::max(timeline.makespan, busy / cpus) + turns_of(matching, cpus) * turn;
+    const Plan performed = as_performed(plan);
+    return turns_in_a_row(plan::Matching(performed), cpus);
 }
 
 } // namespace corymb::tune

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which sends come earlier than in the plan, and which acknowledgements may be left out.
+#include "plan/send_ahead.hpp"
 #include "team/closing_waits.hpp"
-#include "team/send_ahead.hpp"
 
 #include "sample_plans.hpp"
 
@@ -32,7 +32,7 @@ constexpr Blocks output(std::uint32_t first, std::uint32_t count = 1) {
 Order order_of(std::vector<Step> steps, std::size_t slots, std::uint64_t bytes = 4 * cell_bytes) {
     Plan plan = empty_plan(Collective::allreduce, 3, 0, bytes, 4, "steps");
     plan.steps[0] = std::move(steps);
-    return team::order_with_sends_ahead(plan, 0, [slots](Rank) { return slots; });
+    return plan::order_with_sends_ahead(plan, 0, [slots](Rank) { return slots; });
 }
 
 TEST(SendAhead, SendsComeBeforeReceiptsThatDoNotConcernThem) {

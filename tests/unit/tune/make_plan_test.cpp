@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../sim/models.hpp"
+#include "tune/messages_in_a_row.hpp"
 #include "tune/portfolio.hpp"
 #include "tune/timed.hpp"
+#include "tune/turns.hpp"
 #include "tune/variant.hpp"
 
 #include <corymb/error.hpp>
@@ -275,7 +277,7 @@ TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
 TEST(MakePlan, RanksThatTakeTurnsMoveLongPartsAsMeasured) {
     Machine machine = uniform_machine(2, 7, 20);
     machine.unit_ns = 1;
-    machine.kernel_copy = {1000, 3};
+    machine.kernel_copy = {1400, 4};
     PlanRequest request = request_of(Collective::allgather, std::uint64_t{1} << 20U);
     request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
     request.oversubscribed = request.pull = true;
@@ -284,6 +286,40 @@ TEST(MakePlan, RanksThatTakeTurnsMoveLongPartsAsMeasured) {
         << "out of inputs, not out of copies";
     request.op = Collective::reduce_scatter;
     EXPECT_NE(make_plan(machine, request).plan.algorithm.find("/cells-"), std::string::npos);
+    request.op = Collective::alltoall;
+    request.bytes = std::uint64_t{64} << 10U;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "pairwise/cells-1");
+    request.bytes = std::uint64_t{256} << 10U;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1")
+        << "its cells would lie in no cache";
+}
+
+/// Each message that waits for another one takes a few rounds of turns.
+TEST(MakePlan, RanksThatTakeTurnsHaveFewMessagesInARow) {
+    const Machine machine = uniform_machine(2, 7, 20);
+    const auto in_a_row = [&](PlanRequest request, const char* algorithm) {
+        request.algorithm = algorithm;
+        const Plan performed = tune::as_performed(make_plan(machine, request).plan);
+        return tune::messages_in_a_row(plan::Matching(performed));
+    };
+    for (const Collective op : {Collective::broadcast, Collective::gather, Collective::reduce}) {
+        PlanRequest request = request_of(op, 2048);
+        request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+        request.oversubscribed = true;
+        request.cpus = 2;
+        EXPECT_EQ(in_a_row(request, "star/cells-1"), 1);
+        EXPECT_EQ(in_a_row(request, "binomial/cells-1"), 3);
+        EXPECT_EQ(in_a_row(request, "chain/cells-1"), 7);
+        EXPECT_EQ(in_a_row(request, "best"), 1);
+        request.cpus = 1;
+        EXPECT_EQ(in_a_row(request, "best"), 1);
+    }
+    PlanRequest request = request_of(Collective::alltoall, 64 << 10);
+    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+    request.oversubscribed = true;
+    request.cpus = 2;
+    EXPECT_EQ(in_a_row(request, "pairwise/cells-1"), 1) << "all is sent before it waits";
+    EXPECT_EQ(tune::messages_in_a_row(plan::Matching(Plan{})), 0);
 }
 
 TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "team/send_ahead.hpp"
+#include "plan/send_ahead.hpp"
 
 #include "base/cache_line.hpp"
 #include "plan/step_kind.hpp"
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-namespace corymb::team {
+namespace corymb::plan {
 
 namespace {
 
@@ -65,4 +65,4 @@ order_with_sends_ahead(const Plan& plan, Rank rank,
     return order;
 }
 
-} // namespace corymb::team
+} // namespace corymb::plan

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace corymb::team {
+namespace corymb::plan {
 
 /// The steps of `rank` in an order in which it sends earlier than the plan says, as far as channels
 /// of cells have room: plans count on a few cells for each two ranks, so that exchanges of long
@@ -22,4 +22,4 @@ namespace corymb::team {
 order_with_sends_ahead(const Plan& plan, Rank rank,
                        const std::function<std::size_t(Rank peer)>& slots_to);
 
-} // namespace corymb::team
+} // namespace corymb::plan

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long ranks that take turns on their CPUs need for a plan. All numbers are measured, with a
+// barrier behind each operation, among processes on the two CPUs of a virtual machine.
+#include "plan/channel_room.hpp"
+#include "plan/matching.hpp"
+#include "plan/places.hpp"
+#include "plan/step_kind.hpp"
+#include "tune/messages_in_a_row.hpp"
+#include "tune/portfolio.hpp"
+#include "tune/turns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+
+namespace corymb::tune {
+
+namespace {
+
+/// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
+/// 690-760 ns between threads, 750-840 between processes.
+constexpr double turn_ns = 700;
+
+/// What a rank waits for, and others wait for that it does next, is seen a few rounds of turns
+/// later for each rank that it shares its CPU with. Measured among 3, 4, 6, 8, 12 and 16 processes
+/// on two CPUs, broadcast, gather and reduce of 2 KiB along a chain and through a star: each
+/// further message in a row takes 2, 3, 7, 10, 17 and 28 us. So binomial trees among 8 take twice
+/// as long as stars.
+constexpr double turns_of_message = 5;
+
+/// What a message takes longer that comes through its cells in several turns: others have had the
+/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 1 MiB, beside
+/// messages that their cells hold: 1.2 to 1.7 times as long, of reductions, which write less, 1.1
+/// to 1.3.
+constexpr double cold_cells = 1.5;
+constexpr double cold_cells_of_reduction = 1.3;
+
+/// What cells take longer when an operation touches more of them than this, in bytes of all
+/// channels. Measured for alltoall and reduce_scatter among 4 and 8 processes on two CPUs with 32
+/// MB of cache together, beside plans with fewer channels or copies by the kernel: up to 3.5 MiB
+/// not at all, from 6 MiB on 1.2 to 1.5 times as long.
+constexpr std::uint64_t many_cells = std::uint64_t{5} << 20;
+constexpr double cost_of_many_cells = 1.45;
+
+/// What a copy by the kernel takes longer out of a copy that one rank reads: each rank's is another
+/// one, while inputs that all read stay in a cache. Measured for an allgather among 8 processes on
+/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, of
+/// 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
+constexpr double forwarded_pull = 1.2;
+
+/// More than a channel holds.
+bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
+    const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
+    return step.via == Mechanism::cells &&
+           plan::bytes_of(plan, moved, payload) > plan::cell_ring_bytes(plan.size());
+}
+
+/// Bytes of all channels' cells that the plan writes.
+std::uint64_t cells_touched(const Plan& plan, std::uint64_t payload) {
+    const std::uint64_t most = plan::cell_ring_bytes(plan.size());
+    std::uint64_t all = 0;
+    std::map<Rank, std::uint64_t> to;
+    for (const auto& steps : plan.steps) {
+        to.clear();
+        for (const Step& step : steps) {
+            if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
+                to[step.peer] += plan::bytes_of(plan, step.from, payload);
+            }
+        }
+        for (const auto& [peer, bytes] : to) {
+            all += std::min(bytes, most);
+        }
+    }
+    return all;
+}
+
+/// A copy by the kernel, for one rank, of what its source has got from others.
+bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
+    const Step& step = matching.step(number);
+    if (step.via != Mechanism::pull || !plan::has_source(step.kind) ||
+        is_reduction(matching.plan().op)) {
+        return false;
+    }
+    const plan::StepNumber source = matching.partner(number);
+    return matching.step(source).from.buffer != Buffer::input &&
+           (matching.step(source).kind != StepKind::publish || matching.readers(source).size() < 2);
+}
+
+/// Of all ranks together.
+double work_of(const Plan& plan, const PlanRequest& request, const Timeline& timeline, int cpus) {
+    const plan::Matching matching(plan);
+    const auto length = [&](Rank rank, std::size_t step) {
+        const Activity& activity = timeline.ranks[static_cast<std::size_t>(rank)][step];
+        return activity.end - activity.begin;
+    };
+    // A line that many read comes to each CPU once.
+    const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
+    const double cold = is_reduction(plan.op) ? cold_cells_of_reduction : cold_cells;
+    const double many = cells_touched(plan, request.bytes) > many_cells ? cost_of_many_cells : 1;
+    double all = 0;
+    for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+        for (const Activity& activity : timeline.ranks[rank]) {
+            const Step& step = plan.steps[rank][activity.step];
+            const plan::StepNumber number =
+                matching.first_step(static_cast<Rank>(rank)) + activity.step;
+            const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
+            const double factor = is_shared                                   ? fetched
+                                  : comes_in_turns(plan, step, request.bytes) ? cold * many
+                                  : step.via == Mechanism::cells              ? many
+                                  : is_forwarded(matching, number)            ? forwarded_pull
+                                                                              : 1;
+            double work = activity.end - activity.begin;
+            if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
+                // Without its waits for cells; both ends copy the same.
+                const plan::StepNumber partner = matching.partner(number);
+                work =
+                    std::min(work, length(matching.rank_of(partner), matching.index_of(partner)));
+            }
+            all += work * factor;
+        }
+    }
+    return all;
+}
+
+/// In turns.
+double waits_of(const Plan& plan, int cpus) {
+    const Plan performed = as_performed(plan);
+    const plan::Matching order(performed);
+    const double others = std::max(0.0, static_cast<double>(plan.size()) / cpus - 1);
+    return turns_in_a_row(order, cpus) + turns_of_message * others * messages_in_a_row(order);
+}
+
+} // namespace
+
+double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest& request,
+                     const Timeline& timeline) {
+    const int cpus = std::min(request.cpus, static_cast<int>(request.placement.size()));
+    const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
+    const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
+    const double busy = work_of(plan, request, timeline, cpus) / cpus;
+    return std::max(timeline.makespan, busy) + waits_of(plan, cpus) * turn;
+}
+
+} // namespace corymb::tune
