@@ -29,10 +29,12 @@ bool is_search(const Family& family) {
 /// good, or none. Between a take and the next put of an allreduce lies the folding, which a line
 /// each way hides and a meeting does not; until the model charges that, it is made only when asked
 /// for. Ranks that take turns on a CPU mostly come before the offer that they wait for, which the
-/// count of turns does not see where the root has the lowest number.
+/// count of turns does not see where the root has the lowest number. In a gather that matters
+/// little beside what they write, all of them at once: 0.6 times as long as through cells among 8
+/// on two CPUs, 1 MiB each.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
     return (family.publishes && machine.shared_line.empty() && !request.oversubscribed) ||
-           (family.pushes && request.oversubscribed) ||
+           (family.pushes && request.oversubscribed && request.op != Collective::gather) ||
            (family.name == "pair-exchange" &&
             (machine.exchange.empty() || request.op != Collective::barrier));
 }

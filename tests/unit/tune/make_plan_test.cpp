@@ -292,6 +292,15 @@ TEST(MakePlan, RanksThatTakeTurnsMoveLongPartsAsMeasured) {
     request.bytes = std::uint64_t{256} << 10U;
     EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1")
         << "its cells would lie in no cache";
+    request.op = Collective::gather;
+    request.root = 0;
+    request.push = true;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "star/cells-1");
+    request.bytes = std::uint64_t{1} << 20U;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct-push/pull-1")
+        << "all write at the same time";
+    request.op = Collective::broadcast;
+    EXPECT_EQ(make_plan(machine, request).plan.algorithm.find("push"), std::string::npos);
 }
 
 /// Each message that waits for another one takes a few rounds of turns.
