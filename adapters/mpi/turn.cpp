@@ -54,7 +54,13 @@ Reason Turn::own_reason(Reason reason) const noexcept {
 /// others, and the program may make up for it: it does not count on the way to a team.
 int Turn::do_below() {
     const int result = call_.below();
-    if (result != MPI_SUCCESS && group_->state == Group::State::early) {
+    if (result == MPI_SUCCESS) {
+        return result;
+    }
+    if (is_left_to_mpi_) {
+        ++group_->early_requests;
+        group_->is_watched = true;
+    } else if (group_->state == Group::State::early) {
         if (call_.form == Form::blocking) {
             --group_->calls;
         } else if (call_.form == Form::nonblocking) {

@@ -5,22 +5,93 @@
 #include "plan/step_kind.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 namespace corymb::plan {
 
 namespace {
 
-bool overlap(const Blocks& one, const Blocks& other) {
-    return one.buffer == other.buffer && one.first < other.first + other.count &&
-           other.first < one.first + one.count;
+constexpr std::size_t buffer_count = 3;
+
+bool is_local_or_receipt(const Step& step) {
+    return step.kind == StepKind::copy || step.kind == StepKind::recv ||
+           step.kind == StepKind::fold;
 }
 
-bool may_come_before(const Step& send, const Step& other) {
-    const bool is_local_or_receipt = other.kind == StepKind::copy || other.kind == StepKind::recv ||
-                                     other.kind == StepKind::fold;
-    return is_local_or_receipt && !overlap(send.from, other.to);
-}
+/// Steps in their new order, and those behind them that sends may still pass.
+class Order {
+public:
+    explicit Order(const std::vector<Step>& steps) : steps_(&steps) { done_.reserve(steps.size()); }
+
+    /// As in the plan.
+    void add(std::size_t index) {
+        if (is_local_or_receipt((*steps_)[index])) {
+            note_write((*steps_)[index].to);
+            waiting_.push_back(index);
+            return;
+        }
+        settle(waiting_.size());
+        done_.push_back(index);
+    }
+    /// Before all that it may pass.
+    void add_send_ahead(std::size_t index) {
+        const Blocks& from = (*steps_)[index].from;
+        if (overlaps(written_[place(from)], from)) { // Perhaps only their hull does.
+            std::size_t passed = 0;
+            while (passed < waiting_.size() && !overlaps(write_before(passed), from)) {
+                ++passed;
+            }
+            settle(waiting_.size() - passed);
+        }
+        done_.push_back(index);
+    }
+    [[nodiscard]] std::vector<std::size_t> all() && {
+        settle(waiting_.size());
+        return std::move(done_);
+    }
+
+private:
+    static std::size_t place(const Blocks& blocks) noexcept {
+        return static_cast<std::size_t>(blocks.buffer);
+    }
+    static bool overlaps(const Blocks& one, const Blocks& other) noexcept {
+        return one.count != 0 && one.buffer == other.buffer &&
+               one.first < other.first + other.count && other.first < one.first + one.count;
+    }
+    /// What the `passed`-th step from the back writes.
+    [[nodiscard]] const Blocks& write_before(std::size_t passed) const {
+        return (*steps_)[waiting_[waiting_.size() - 1 - passed]].to;
+    }
+    void note_write(const Blocks& to) {
+        Blocks& hull = written_[place(to)];
+        if (hull.count == 0 || to.count == 0) {
+            hull = hull.count == 0 ? to : hull;
+            return;
+        }
+        const std::uint32_t end = std::max(hull.first + hull.count, to.first + to.count);
+        hull.first = std::min(hull.first, to.first);
+        hull.count = end - hull.first;
+    }
+    /// The first `count` of those that wait are passed no more.
+    void settle(std::size_t count) {
+        const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+        done_.insert(done_.end(), waiting_.begin(), end);
+        waiting_.erase(waiting_.begin(), end);
+        written_ = {};
+        for (const std::size_t index : waiting_) {
+            note_write((*steps_)[index].to);
+        }
+    }
+
+    const std::vector<Step>* steps_;
+    std::vector<std::size_t> done_;
+    std::vector<std::size_t> waiting_;
+    std::array<Blocks, buffer_count> written_{}; ///< By them, from the first to the last block.
+};
 
 /// At most. Cells hold whole elements of what is combined: of those with more than half a cell only
 /// one. What is only moved fills them; its blocks are whole cache lines.
@@ -38,12 +109,11 @@ order_with_sends_ahead(const Plan& plan, Rank rank,
                        const std::function<std::size_t(Rank peer)>& slots_to) {
     const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
     std::map<Rank, std::uint64_t> room; // That is left for this operation.
-    std::vector<std::size_t> order;
-    order.reserve(steps.size());
+    Order order(steps);
     for (std::size_t index = 0; index < steps.size(); ++index) {
         const Step& step = steps[index];
-        order.push_back(index);
         if (step.kind != StepKind::send || step.via != Mechanism::cells) {
+            order.add(index);
             continue;
         }
         auto known = room.find(step.peer);
@@ -53,16 +123,13 @@ order_with_sends_ahead(const Plan& plan, Rank rank,
         const std::uint64_t need = cells_of(plan, step);
         if (need > known->second) {
             known->second = 0; // Nor does any later one fit.
+            order.add(index);
             continue;
         }
         known->second -= need;
-        auto place = order.end() - 1;
-        while (place != order.begin() && may_come_before(step, steps[*(place - 1)])) {
-            --place;
-        }
-        std::rotate(place, order.end() - 1, order.end());
+        order.add_send_ahead(index);
     }
-    return order;
+    return std::move(order).all();
 }
 
 } // namespace corymb::plan

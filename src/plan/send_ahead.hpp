@@ -17,7 +17,8 @@ namespace corymb::plan {
 /// A send may come before receipts and copies that do not write what it reads, and never before
 /// another send; all sends of the operation to its peer up to it fit the channel. So it waits at
 /// most until the peer has come to this operation, for which that needs nothing that this rank has
-/// not sent; then the channel is empty. O(steps), as long as channels have a limited size.
+/// not sent; then the channel is empty. O(steps), but for sends of what some of many receipts
+/// before them write.
 [[nodiscard]] std::vector<std::size_t>
 order_with_sends_ahead(const Plan& plan, Rank rank,
                        const std::function<std::size_t(Rank peer)>& slots_to);

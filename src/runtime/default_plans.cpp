@@ -124,9 +124,8 @@ Machine uniform_machine(int size) {
 
 /// Processes that take turns on a CPU find neither its caches nor its address translations as they
 /// left them: a copy then takes 1.4 times as long as an ordinary one and the kernel's work.
-/// Measured among 4 and 8 processes on two CPUs, 64 KiB to 1 MiB: beside plans through cells that
-/// hold the messages, those by copies of the kernel take 0.8 (alltoall of 256 KiB among 8) to 1.7
-/// times as long (gather).
+/// Measured among 4 and 8 processes on two CPUs, 64 KiB to 1 MiB: beside plans through cells, those
+/// by copies of the kernel take 0.8 (alltoall of 256 KiB among 8) to 1.7 times as long (gather).
 KernelCopy without_warm_caches(const KernelCopy& measured) {
     constexpr double ordinary_gbs = 10; // As the simulator assumes for a model without bandwidths.
     constexpr double times_as_long = 1.4;

@@ -32,8 +32,8 @@ struct Portfolio {
                                         std::size_t keep);
 
 /// About how long the ranks of a request that is oversubscribed need for the plan, in the machine's
-/// unit: their work and the turns, spread over the CPUs. `timeline`: the plan simulated as if each
-/// rank had a CPU, with activities.
+/// unit: their work, spread over the CPUs, the turns and the messages that wait for each other.
+/// `timeline`: the plan simulated as if each rank had a CPU, with activities.
 [[nodiscard]] double time_in_turns(const Plan& plan, const Machine& machine,
                                    const PlanRequest& request, const Timeline& timeline);
 

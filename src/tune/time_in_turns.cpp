@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long ranks that take turns on their CPUs need for a plan. All numbers are measured, with a
-// barrier behind each operation, among processes on the two CPUs of a virtual machine.
+// How long ranks that take turns on their CPUs need for a plan. Where nothing else is said, numbers
+// are measured with a barrier behind each operation, among processes on the two CPUs of a virtual
+// machine.
 #include "plan/channel_room.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
@@ -30,9 +31,8 @@ constexpr double turn_ns = 700;
 constexpr double turns_of_message = 5;
 
 /// What a message takes longer that comes through its cells in several turns: others have had the
-/// caches in between. Measured among 4 and 8 processes on two CPUs, 512 KiB and 1 MiB, beside
-/// messages that their cells hold: 1.2 to 1.7 times as long, of reductions, which write less, 1.1
-/// to 1.3.
+/// caches in between. Measured among 4 and 8 processes, 512 KiB and 1 MiB, for each byte beside
+/// shorter messages: 1.2 to 1.7 times as long, of reductions, which write less, 1.1 to 1.3.
 constexpr double cold_cells = 1.5;
 constexpr double cold_cells_of_reduction = 1.3;
 
@@ -123,9 +123,9 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     return all;
 }
 
-/// In turns.
-double waits_of(const Plan& plan, int cpus) {
-    const Plan performed = as_performed(plan);
+/// In turns. Nothing is sent ahead of a plan for parts of any length.
+double waits_of(const Plan& plan, const PlanRequest& request, int cpus) {
+    const Plan performed = request.keeps_parts ? plan : as_performed(plan);
     const plan::Matching order(performed);
     const double others = std::max(0.0, static_cast<double>(plan.size()) / cpus - 1);
     return turns_in_a_row(order, cpus) + turns_of_message * others * messages_in_a_row(order);
@@ -139,7 +139,7 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
     const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
     const double busy = work_of(plan, request, timeline, cpus) / cpus;
-    return std::max(timeline.makespan, busy) + waits_of(plan, cpus) * turn;
+    return std::max(timeline.makespan, busy) + waits_of(plan, request, cpus) * turn;
 }
 
 } // namespace corymb::tune

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer`,
-// `refused` or `refused-often`.
+// `refused`, `refused-late` or `refused-often`.
 #include <mpi.h>
 
 #include <signal.h>
@@ -63,6 +63,39 @@ static int make_up_often(int rank, int* refused) {
     return wrong;
 }
 
+// The others have called a nonblocking broadcast before the communicator has a team, the root makes
+// it afterwards, wrongly and then rightly. Returns whether the result is wrong.
+static int make_up_late(int rank) {
+    enum { length = 4, barriers = 6 };
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Datatype type;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Type_contiguous(length, MPI_INT, &type);
+    int data[length] = {0}, is_made = 0;
+    for (int k = 0; rank == 0 && k < length; ++k) {
+        data[k] = k + 1;
+    }
+    if (rank != 0) {
+        MPI_Ibcast(data, length, MPI_INT, 0, comm, &request);
+    }
+    for (int i = 0; i < barriers; ++i) {
+        MPI_Barrier(comm);
+    }
+    if (rank == 0) {
+        is_made = MPI_Ibcast(data, 1, type, 0, comm, &request) == MPI_SUCCESS;
+        if (!is_made) {
+            MPI_Ibcast(data, length, MPI_INT, 0, comm, &request);
+        }
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    return data[length - 1] != length;
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int rank, error = 0;
@@ -74,6 +107,8 @@ int main(int argc, char** argv) {
     }
     if (strcmp(what, "refused") == 0) {
         printf("rank %d: %d wrong\n", rank, make_up(rank));
+    } else if (strcmp(what, "refused-late") == 0) {
+        printf("rank %d: %d wrong\n", rank, make_up_late(rank));
     } else if (strcmp(what, "refused-often") == 0) {
         int refused = 0;
         const int wrong = make_up_often(rank, &refused);

@@ -187,6 +187,14 @@ def test_a_call_that_is_refused_is_none(mpi: Mpi, program: Program, mpirun: Mpir
     assert re.search(r"MPI_Gather .*  corymb$", run.stderr, re.M), run.stderr
 
 
+def test_a_call_that_others_have_made_before_is_refused(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    """The call that makes up for it is still the MPI's, as theirs was."""
+    run = mpirun(mpi, 3, program(mpi, "failures"), "refused-late", CORYMB_DEADLINE="20")
+    assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_a_call_that_is_refused_when_tried_is_none(
     mpi: Mpi, program: Program, mpirun: Mpirun
