@@ -123,9 +123,15 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     return all;
 }
 
+/// A team makes such plans for parts of any length, but where every rank knows all of them.
+bool is_for_any_length(const PlanRequest& request) {
+    return request.keeps_parts && request.op != Collective::allgather &&
+           request.op != Collective::reduce_scatter;
+}
+
 /// In turns. Nothing is sent ahead of a plan for parts of any length.
 double waits_of(const Plan& plan, const PlanRequest& request, int cpus) {
-    const Plan performed = request.keeps_parts ? plan : as_performed(plan);
+    const Plan performed = is_for_any_length(request) ? plan : as_performed(plan);
     const plan::Matching order(performed);
     const double others = std::max(0.0, static_cast<double>(plan.size()) / cpus - 1);
     return turns_in_a_row(order, cpus) + turns_of_message * others * messages_in_a_row(order);
