@@ -2,7 +2,7 @@
 #include "cluster/vector_plan.hpp"
 
 #include "plan/nodes/scheme.hpp"
-#include "team/call.hpp"
+#include "plan/places.hpp"
 
 #include <corymb/error.hpp>
 
@@ -48,7 +48,7 @@ Ends ends_of(const Plan& plan, plan::PartName part) {
 
 void check_vector_plan(const Plan& plan, const std::vector<int>& node_of_rank) {
     const plan::PartNames names(plan);
-    if (detail::knows_all_lengths(plan.op)) {
+    if (plan::knows_all_lengths(plan.op)) {
         return;
     }
     const auto node = [&](Rank rank) {
@@ -77,7 +77,7 @@ VectorPlan vector_plan_of(const Plan& plan, const Home& home, Rank rank) {
     made.scratch = plan::PartNames(plan).in_scratch(rank);
     made.has_runs_of_input = names_runs(steps, Buffer::input);
     made.has_runs_of_output = names_runs(steps, Buffer::output);
-    made.tells = home.members.size() > 1 && !detail::knows_all_lengths(plan.op) &&
+    made.tells = home.members.size() > 1 && !plan::knows_all_lengths(plan.op) &&
                  std::ranges::any_of(home.members, [&plan](Rank member) {
                      return uses_scratch(plan.steps[static_cast<std::size_t>(member)]);
                  });

@@ -3,7 +3,6 @@
 
 #include "base/copy_bytes.hpp"
 #include "plan/places.hpp"
-#include "team/call.hpp"
 
 #include <numeric>
 
@@ -75,7 +74,7 @@ VectorRun::Side VectorRun::side_of(Buffer buffer, const std::byte* data, const t
 /// Of an alltoall what this rank has for each, then what each has for it. Of a gather or scatter
 /// those of all ranks on the root's node, where the root tells them, elsewhere the rank's own.
 void VectorRun::note_own_lengths() {
-    if (detail::knows_all_lengths(plan_->op)) {
+    if (plan::knows_all_lengths(plan_->op)) {
         return;
     }
     const std::size_t size = home_->node_of_rank.size();
@@ -120,7 +119,7 @@ std::size_t VectorRun::length_of(plan::PartName part) const noexcept {
     if (part == plan::no_part) {
         return 0;
     }
-    if (detail::knows_all_lengths(plan_->op)) {
+    if (plan::knows_all_lengths(plan_->op)) {
         return (plan_->op == Collective::allgather ? output_ : input_).layout.lengths[part];
     }
     if (plan_->op != Collective::alltoall) {

@@ -33,6 +33,12 @@ namespace corymb::plan {
     return parts_of(plan.op, plan.parts(), plan.root, rank, buffer);
 }
 
+/// Whether every rank of a vector operation knows how long all parts are; else it knows those that
+/// it gives or gets.
+[[nodiscard]] constexpr bool knows_all_lengths(Collective op) noexcept {
+    return op == Collective::allgather || op == Collective::reduce_scatter;
+}
+
 /// Places of any buffer of `rank`.
 [[nodiscard]] inline std::uint32_t places_of(const Plan& plan, Rank rank, Buffer buffer) noexcept {
     return buffer == Buffer::scratch ? plan.scratch_blocks

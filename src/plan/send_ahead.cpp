@@ -15,8 +15,6 @@ namespace corymb::plan {
 
 namespace {
 
-constexpr std::size_t buffer_count = 3;
-
 bool is_local_or_receipt(const Step& step) {
     return step.kind == StepKind::copy || step.kind == StepKind::recv ||
            step.kind == StepKind::fold;
@@ -68,8 +66,10 @@ private:
     }
     void note_write(const Blocks& to) {
         Blocks& hull = written_[place(to)];
-        if (hull.count == 0 || to.count == 0) {
-            hull = hull.count == 0 ? to : hull;
+        if (hull.count == 0) {
+            hull = to;
+        }
+        if (to.count == 0) {
             return;
         }
         const std::uint32_t end = std::max(hull.first + hull.count, to.first + to.count);
@@ -90,7 +90,7 @@ private:
     const std::vector<Step>* steps_;
     std::vector<std::size_t> done_;
     std::vector<std::size_t> waiting_;
-    std::array<Blocks, buffer_count> written_{}; ///< By them, from the first to the last block.
+    std::array<Blocks, 3> written_{}; ///< By them, from the first to the last block; by buffer.
 };
 
 /// At most. Cells hold whole elements of what is combined: of those with more than half a cell only

@@ -28,12 +28,6 @@ struct Call {
     bool is_nothing = false;                     ///< There is nothing to move.
 };
 
-/// Whether every rank of a vector operation knows how long all parts are; else it knows those that
-/// it gives or gets.
-[[nodiscard]] constexpr bool knows_all_lengths(Collective op) noexcept {
-    return op == Collective::allgather || op == Collective::reduce_scatter;
-}
-
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
 void check_rank(Rank rank, int size, const char* what);
 

@@ -243,7 +243,7 @@ Call vector_call(Rank rank, int size, const Wish& wish) {
     Call call;
     // Ranks must ask for the same plan, so its size class can only come from what all of them know.
     const std::size_t longest = std::max(in.longest(), out.longest());
-    const bool all_know = knows_all_lengths(wish.op);
+    const bool all_know = plan::knows_all_lengths(wish.op);
     call.key = {wish.op, wish.root, all_know ? team::size_class(longest) : any_part_bytes,
                 is_reduction(wish.op) && !wish.reduction.commutative, true};
     call.is_nothing = all_know && longest == 0;

@@ -125,8 +125,7 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
 
 /// A team makes such plans for parts of any length, but where every rank knows all of them.
 bool is_for_any_length(const PlanRequest& request) {
-    return request.keeps_parts && request.op != Collective::allgather &&
-           request.op != Collective::reduce_scatter;
+    return request.keeps_parts && !plan::knows_all_lengths(request.op);
 }
 
 /// In turns. Nothing is sent ahead of a plan for parts of any length.

@@ -73,7 +73,7 @@ static int make_up_late(int rank) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Type_contiguous(length, MPI_INT, &type);
-    int data[length] = {0}, is_made = 0;
+    int data[length] = {0};
     for (int k = 0; rank == 0 && k < length; ++k) {
         data[k] = k + 1;
     }
@@ -83,11 +83,8 @@ static int make_up_late(int rank) {
     for (int i = 0; i < barriers; ++i) {
         MPI_Barrier(comm);
     }
-    if (rank == 0) {
-        is_made = MPI_Ibcast(data, 1, type, 0, comm, &request) == MPI_SUCCESS;
-        if (!is_made) {
-            MPI_Ibcast(data, length, MPI_INT, 0, comm, &request);
-        }
+    if (rank == 0 && MPI_Ibcast(data, 1, type, 0, comm, &request) != MPI_SUCCESS) {
+        MPI_Ibcast(data, length, MPI_INT, 0, comm, &request);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(comm);

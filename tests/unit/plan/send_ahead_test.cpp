@@ -19,15 +19,10 @@ namespace {
 using enum StepKind;
 using enum Mechanism;
 using team_test::empty_plan;
+using team_test::input;
+using team_test::output;
 using team_test::step;
 using Order = std::vector<std::size_t>;
-
-constexpr Blocks input(std::uint32_t first, std::uint32_t count = 1) {
-    return {Buffer::input, first, count};
-}
-constexpr Blocks output(std::uint32_t first, std::uint32_t count = 1) {
-    return {Buffer::output, first, count};
-}
 
 /// Of a plan with the steps for rank 0, in a channel of so many slots.
 Order order_of(std::vector<Step> steps, std::size_t slots, std::uint64_t bytes = 4 * cell_bytes) {

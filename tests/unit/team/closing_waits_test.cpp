@@ -18,14 +18,9 @@ namespace {
 using enum StepKind;
 using enum Mechanism;
 using team_test::empty_plan;
+using team_test::input;
+using team_test::output;
 using team_test::step;
-
-constexpr Blocks input(std::uint32_t first, std::uint32_t count = 1) {
-    return {Buffer::input, first, count};
-}
-constexpr Blocks output(std::uint32_t first, std::uint32_t count = 1) {
-    return {Buffer::output, first, count};
-}
 
 /// Each of two ranks lends the other one a block and waits until it has been read.
 Plan lends_both_ways() {

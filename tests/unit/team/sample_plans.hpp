@@ -4,6 +4,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ inline Step step(StepKind kind, Mechanism via, Rank peer, Blocks from = {}, Bloc
     made.from = from;
     made.to = to;
     return made;
+}
+
+constexpr Blocks input(std::uint32_t first, std::uint32_t count = 1) {
+    return {Buffer::input, first, count};
+}
+constexpr Blocks output(std::uint32_t first, std::uint32_t count = 1) {
+    return {Buffer::output, first, count};
 }
 
 inline Plan dissemination(int size) {

@@ -246,6 +246,15 @@ TEST(MakePlan, RefusesBadRequests) {
     EXPECT_EQ(code_of(machine, request), Errc::invalid_argument);
 }
 
+/// Of eight ranks that take turns on two CPUs.
+PlanRequest request_in_turns(Collective op, std::uint64_t bytes = 8) {
+    PlanRequest request = request_of(op, bytes);
+    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
+    request.oversubscribed = true;
+    request.cpus = 2;
+    return request;
+}
+
 TEST(MakePlan, OversubscribedPlansTakeLeastWorkAndTurns) {
     const Machine machine = uniform_machine(2, 7, 20);
     for (const Collective op : operations) {
@@ -278,10 +287,8 @@ TEST(MakePlan, RanksThatTakeTurnsMoveLongPartsAsMeasured) {
     Machine machine = uniform_machine(2, 7, 20);
     machine.unit_ns = 1;
     machine.kernel_copy = {1400, 4};
-    PlanRequest request = request_of(Collective::allgather, std::uint64_t{1} << 20U);
-    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-    request.oversubscribed = request.pull = true;
-    request.cpus = 2;
+    PlanRequest request = request_in_turns(Collective::allgather, std::uint64_t{1} << 20U);
+    request.pull = true;
     EXPECT_EQ(make_plan(machine, request).plan.algorithm, "direct/pull-1")
         << "out of inputs, not out of copies";
     request.op = Collective::reduce_scatter;
@@ -312,10 +319,7 @@ TEST(MakePlan, RanksThatTakeTurnsHaveFewMessagesInARow) {
         return tune::messages_in_a_row(plan::Matching(performed));
     };
     for (const Collective op : {Collective::broadcast, Collective::gather, Collective::reduce}) {
-        PlanRequest request = request_of(op, 2048);
-        request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-        request.oversubscribed = true;
-        request.cpus = 2;
+        PlanRequest request = request_in_turns(op, 2048);
         EXPECT_EQ(in_a_row(request, "star/cells-1"), 1);
         EXPECT_EQ(in_a_row(request, "binomial/cells-1"), 3);
         EXPECT_EQ(in_a_row(request, "chain/cells-1"), 7);
@@ -323,20 +327,14 @@ TEST(MakePlan, RanksThatTakeTurnsHaveFewMessagesInARow) {
         request.cpus = 1;
         EXPECT_EQ(in_a_row(request, "best"), 1);
     }
-    PlanRequest request = request_of(Collective::alltoall, 64 << 10);
-    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-    request.oversubscribed = true;
-    request.cpus = 2;
+    PlanRequest request = request_in_turns(Collective::alltoall, 64 << 10);
     EXPECT_EQ(in_a_row(request, "pairwise/cells-1"), 1) << "all is sent before it waits";
     EXPECT_EQ(tune::messages_in_a_row(plan::Matching(Plan{})), 0);
 }
 
 TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
     const Machine machine = uniform_machine(2, 7, 20);
-    PlanRequest request = request_of(Collective::allreduce);
-    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-    request.oversubscribed = true;
-    request.cpus = 2;
+    PlanRequest request = request_in_turns(Collective::allreduce);
     const double flat = tune::turns_in_a_row(make_plan(machine, request).plan, 2);
     request.algorithm = "recursive-doubling";
     EXPECT_LT(flat, tune::turns_in_a_row(make_plan(machine, request).plan, 2));
@@ -344,9 +342,7 @@ TEST(MakePlan, RanksThatTakeTurnsRunSmallOperationsFlat) {
 
 TEST(MakePlan, RanksThatTakeTurnsMeetInOneTurnEach) {
     const Machine machine = uniform_machine(2, 7, 20);
-    PlanRequest request = request_of(Collective::barrier);
-    request.placement = {0, 1, 0, 1, 0, 1, 0, 1};
-    request.oversubscribed = true;
+    PlanRequest request = request_in_turns(Collective::barrier);
     for (const int cpus : {1, 2, 4}) {
         request.cpus = cpus;
         request.algorithm = "best";
