@@ -32,7 +32,16 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t keep_most = 4 * microsecond;
 // A yield that takes longer than all teammates together would need has given a whole time slice to
 // somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
-constexpr std::int64_t yield_too_long = 500 * microsecond;
+// Teammates that sleep take longer turns, for they wake each other: 32 and 64 processes on two CPUs,
+// each of which waits for every other one in turn, take 1.4 and 5.5 ms for all turns of a CPU. That
+// must not be too long, or each finds it so, sleeps on, and none comes back to yielding, with which
+// they take 0.1 and 0.2 ms.
+constexpr std::int64_t yield_too_long_least = 500 * microsecond;
+constexpr std::int64_t wakes_of_a_pair = 6 * microsecond;
+
+std::int64_t yield_too_long(std::int64_t ranks_per_cpu) noexcept {
+    return std::max(yield_too_long_least, ranks_per_cpu * ranks_per_cpu * wakes_of_a_pair);
+}
 // The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
 // and then: they are given up when together they have cost more than sleeps would have.
 constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
@@ -62,9 +71,9 @@ std::int64_t worn(std::int64_t moving_ns, std::int64_t budget, std::int64_t budg
 
 } // namespace
 
-Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
+Patience::Patience(WaitPolicy policy, bool oversubscribed, int ranks_per_cpu) noexcept
     : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(oversubscribed ? 0 : spin_most),
-      yield_ns_max_(oversubscribed ? yield_most : 0) {
+      yield_ns_max_(oversubscribed ? yield_most : 0), yield_credit_(yield_too_long(ranks_per_cpu)) {
     switch (policy) {
     case WaitPolicy::ladder: break;
     case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
@@ -156,7 +165,7 @@ bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
     const std::int64_t balance =
         credit_ns_ + price_of_a_sleep - std::max<std::int64_t>(yield_ns, 0);
     credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
-    return yield_ns <= yield_too_long || balance >= 0;
+    return yield_ns <= too_long_ns_ || balance >= 0;
 }
 
 void WaitAverages::Average::add(double waited_ns) noexcept {

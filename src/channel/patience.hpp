@@ -54,11 +54,15 @@ private:
 /// What yields have saved against sleeps.
 class YieldCredit {
 public:
+    /// Yields up to this length are never too long.
+    explicit YieldCredit(std::int64_t too_long_ns) noexcept : too_long_ns_(too_long_ns) {}
+
     /// Counts a yield of this length, without what teammates needed for their bytes; at most 0 if
     /// that was all. False: it was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
 
 private:
+    std::int64_t too_long_ns_;
     std::int64_t credit_ns_ = 0;
 };
 
@@ -86,8 +90,9 @@ class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
 
-    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running.
-    Patience(WaitPolicy policy, bool oversubscribed) noexcept;
+    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running;
+    /// `ranks_per_cpu` take turns on each.
+    Patience(WaitPolicy policy, bool oversubscribed, int ranks_per_cpu = 1) noexcept;
 
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }

@@ -118,6 +118,18 @@ TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
     EXPECT_EQ(yielding, 1) << "such turns are no reason to yield no more";
 }
 
+TEST(PatienceTest, YieldsOnWhereManyTeammatesWakeEachOther) {
+    int yielding = 0;
+    for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
+        Patience patience(WaitPolicy::ladder, true, 16); // Fifteen others, 0.09 ms each.
+        EXPECT_EQ(wait_in_turns(patience, 1'400'000), Patience::Outcome::exhausted);
+        Counter first{0, 1};
+        static_cast<void>(wait(patience, first));
+        yielding += first.looks;
+    }
+    EXPECT_EQ(yielding, 1) << "else all sleep for good, each because of the others";
+}
+
 TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
     Patience patience(WaitPolicy::ladder, true);
     patience.expect_bytes(std::uint64_t{4} << 20U); // 2 ms, of two operations.
@@ -247,9 +259,11 @@ TEST(WaitAveragesTest, OneRankThatIsVeryLateCountsLittle) {
     EXPECT_TRUE(averages.say_yield());
 }
 
+constexpr std::int64_t too_long_ns = 500'000;
+
 TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
     constexpr std::int64_t slice = 3'000'000;
-    YieldCredit credit;
+    YieldCredit credit(too_long_ns);
     EXPECT_FALSE(credit.is_worth(slice)) << "nothing has been saved yet";
     for (int turn = 0; turn < 10; ++turn) {
         for (int yields = 0; yields < 200; ++yields) {
@@ -261,7 +275,7 @@ TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
 
 TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
     constexpr std::int64_t slice = 3'000'000;
-    YieldCredit credit;
+    YieldCredit credit(too_long_ns);
     for (int yields = 0; yields < 100'000; ++yields) {
         EXPECT_TRUE(credit.is_worth(1'000));
     }
