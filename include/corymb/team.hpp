@@ -82,6 +82,9 @@ struct PlanNeed {
     /// timed beside it (docs/cluster.md, "Rehearsals"). A source that has none returns a plan of no
     /// ranks, or the same one as for 0.
     int alternative = 0;
+    /// Of a barrier: ranks that take turns on CPUs have called an operation with this root before
+    /// it, and probably do again behind it, so `root` should be the first to leave it.
+    bool root_first = false;
 };
 
 /// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
@@ -89,8 +92,8 @@ struct PlanNeed {
 inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
-/// (operation, root, size class, order, kind of parts, alternative) and team. The default plans on
-/// the cached model of this machine, or on its topology when there is none.
+/// team and what differs in its need. The default plans on the cached model of this machine, or on
+/// its topology when there is none.
 using PlanSource = std::function<Plan(const PlanNeed& need)>;
 
 struct TeamOptions {

@@ -27,7 +27,8 @@ PlanSource plan_source(corymb_plan_source plans, void* context) {
                                        wanted.ordered ? 1 : 0,
                                        wanted.bytes,
                                        wanted.keeps_parts ? 1 : 0,
-                                       wanted.reproducible ? 1 : 0};
+                                       wanted.reproducible ? 1 : 0,
+                                       wanted.root_first ? 1 : 0};
         const std::unique_ptr<char, void (*)(void*)> text(plans(&need, context),
                                                           [](void* memory) { std::free(memory); });
         if (text == nullptr) {

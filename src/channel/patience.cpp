@@ -32,10 +32,10 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t keep_most = 4 * microsecond;
 // A yield that takes longer than all teammates together would need has given a whole time slice to
 // somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
-// Teammates that sleep take longer turns, for they wake each other: 32 and 64 processes on two CPUs,
-// each of which waits for every other one in turn, take 1.4 and 5.5 ms for all turns of a CPU. That
-// must not be too long, or each finds it so, sleeps on, and none comes back to yielding, with which
-// they take 0.1 and 0.2 ms.
+// Teammates that sleep take longer turns, for they wake each other: 32 and 64 processes on two
+// CPUs, each of which waits for every other one in turn, take 1.4 and 5.5 ms for all turns of a
+// CPU. That must not be too long, or each finds it so, sleeps on, and none comes back to yielding,
+// with which they take 0.1 and 0.2 ms.
 constexpr std::int64_t yield_too_long_least = 500 * microsecond;
 constexpr std::int64_t wakes_of_a_pair = 6 * microsecond;
 

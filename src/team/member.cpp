@@ -48,12 +48,31 @@ Pending& Member::pending() {
 // Flattened: between two small operations of a peer lies all that this does, and the calls of the
 // engine's and the channels' little functions were a fifth of it.
 [[gnu::flatten]] void Member::barrier() {
-    static constexpr team::PlanKey key{};
+    if (shared->oversubscribed) {
+        choose_barrier();
+    }
     if (barrier_ == nullptr) [[unlikely]] {
-        barrier_ = &lane_.program_for(key);
+        barrier_ = &lane_.program_for(barrier_key_);
     }
     begin({});
-    execute(*barrier_, nothing_, key);
+    execute(*barrier_, nothing_, barrier_key_);
+}
+
+/// Ranks that take turns on CPUs leave a barrier as their turns come. Those that wait for the root
+/// of the next operation give theirs back until it has had its own, so it had better be the first;
+/// and who has called an operation with a root mostly calls it again. All ranks have called the
+/// same.
+void Member::choose_barrier() {
+    const auto last = shared->fabric.state(rank).calls.read(operations_);
+    team::PlanKey key;
+    if (last && is_rooted(team::op_of(*last))) {
+        key.root = team::root_of(*last);
+        key.root_first = true;
+    }
+    if (key != barrier_key_) {
+        barrier_key_ = key;
+        barrier_ = nullptr;
+    }
 }
 
 [[gnu::flatten]] void Member::run(const Wish& wish) {

@@ -50,6 +50,7 @@ private:
 
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
+    void choose_barrier();
     void begin(const team::CallTerms& terms);
     void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
     [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
@@ -62,8 +63,9 @@ private:
     team::Engine<team::Env, channel::WaitLadder> engine_;
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
     team::CallDigest digest_;      ///< Of their terms.
-    Program* barrier_ = nullptr;
-    team::Operands nothing_; ///< Of barriers.
+    team::PlanKey barrier_key_;
+    Program* barrier_ = nullptr; ///< Of that key; null: not looked for yet.
+    team::Operands nothing_;     ///< Of barriers.
     LaneEnd lane_;
     RecentCalls recent_calls_;
     std::vector<std::byte> scratch_;

@@ -25,7 +25,7 @@ std::uint64_t PlanKey::number() const noexcept {
     // Size classes differ in their width.
     return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
            (keeps_parts ? 1u << 9 : 0u) | (reproducible ? 1u << 10 : 0u) |
-           static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
+           (root_first ? 1u << 11 : 0u) | static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
            static_cast<std::uint64_t>(root) << 32;
 }
 
@@ -173,8 +173,14 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
 }
 
 Plan TeamShared::make_plan(const team::PlanKey& key) {
-    Plan plan = options.plans({key.op, fabric.size(), key.root, key.bytes, key.ordered,
-                               key.keeps_parts, key.reproducible});
+    Plan plan = options.plans({.op = key.op,
+                               .size = fabric.size(),
+                               .root = key.root,
+                               .bytes = key.bytes,
+                               .ordered = key.ordered,
+                               .keeps_parts = key.keeps_parts,
+                               .reproducible = key.reproducible,
+                               .root_first = key.root_first});
     // Other ranks than the root need not have given the buffers that the root has.
     const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
     if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes ||

@@ -34,6 +34,7 @@ struct PlanKey {
     bool ordered = false;
     bool keeps_parts = false; ///< For parts of different lengths.
     bool reproducible = false;
+    bool root_first = false; ///< Of a barrier.
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.

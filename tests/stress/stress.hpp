@@ -56,21 +56,20 @@ inline Machine sample_machine(int size) {
 /// Plans of a different algorithm for each operation, root and size class, decided by `seed`.
 inline PlanSource mixed_plans(std::uint64_t seed) {
     return [seed](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
-        const Machine machine = sample_machine(size);
-        const auto names = algorithm_names(op);
+        const Machine machine = sample_machine(need.size);
+        const auto names = algorithm_names(need.op);
         PlanRequest request;
-        request.op = op;
-        request.root = is_rooted(op) ? root : -1;
-        request.bytes = bytes;
-        request.ordered = ordered;
-        request.keeps_parts = keeps_parts;
+        request.op = need.op;
+        request.root = is_rooted(need.op) || need.root_first ? need.root : -1;
+        request.bytes = need.bytes;
+        request.ordered = need.ordered;
+        request.keeps_parts = need.keeps_parts;
         request.moves = 200;
-        std::uint64_t mixed = seed + static_cast<std::uint64_t>(root) * 31 + bytes * 7 +
-                              static_cast<std::uint64_t>(op) * 1009 +
-                              static_cast<std::uint64_t>(size) * 17;
+        std::uint64_t mixed = seed + static_cast<std::uint64_t>(need.root) * 31 + need.bytes * 7 +
+                              static_cast<std::uint64_t>(need.op) * 1009 +
+                              static_cast<std::uint64_t>(need.size) * 17;
         mixed = (mixed ^ (mixed >> 7)) * 0x9e3779b97f4a7c15U;
-        // Not every algorithm does every size or order; then the next one.
+        // Not every algorithm does every need.size or order; then the next one.
         for (std::size_t attempt = 0; attempt < names.size(); ++attempt) {
             request.algorithm = names[(mixed >> 33U) % names.size()];
             mixed += std::uint64_t{1} << 33U;

@@ -50,6 +50,8 @@ typedef struct corymb_plan_need {
     /// The operation combines and corymb_options.reproducible is set: the order depends on nothing
     /// but the ranks' numbers and how many there are.
     int reproducible;
+    /// Of a barrier: an operation with this root came before it, so the root should leave it first.
+    int root_first;
 } corymb_plan_need;
 
 /// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it

@@ -195,19 +195,19 @@ inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline =
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [via](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
         if (via == Mechanism::push) {
             if (auto plan = pushing_plan(need)) {
                 return *std::move(plan);
             }
         }
-        const Mechanism fits = bytes <= line_payload_bytes ? Mechanism::line
-                               : via == Mechanism::push    ? Mechanism::pull
-                                                           : via;
-        switch (op) {
-        case Collective::broadcast: return team_test::star_broadcast(size, root, bytes, fits);
-        case Collective::reduce: return team_test::chain_reduce(size, bytes, fits);
-        default: return team_test::dissemination(size);
+        const Mechanism fits = need.bytes <= line_payload_bytes ? Mechanism::line
+                               : via == Mechanism::push         ? Mechanism::pull
+                                                                : via;
+        switch (need.op) {
+        case Collective::broadcast:
+            return team_test::star_broadcast(need.size, need.root, need.bytes, fits);
+        case Collective::reduce: return team_test::chain_reduce(need.size, need.bytes, fits);
+        default: return team_test::dissemination(need.size);
         }
     };
     return options;

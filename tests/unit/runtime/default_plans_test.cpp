@@ -87,5 +87,24 @@ TEST_F(DefaultPlans, WhatTheTeamHasFoundOfItsCachesCountsMoreThanAnOldModel) {
     EXPECT_TRUE(goes_through("pull", broadcast)) << broadcast;
 }
 
+TEST_F(DefaultPlans, ABarrierWhoseRootShouldLeaveFirstIsAStarAroundIt) {
+    team::Surroundings where;
+    where.size = 5;
+    where.usable = 2;
+    const PlanSource plans = team::default_plans({}, where);
+    PlanNeed need;
+    need.op = Collective::barrier;
+    need.size = 5;
+    need.root = 3;
+    need.root_first = true;
+    const Plan plan = plans(need);
+    for (Rank rank = 0; rank < 5; ++rank) {
+        const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+        EXPECT_EQ(steps.size(), rank == 3 ? 8U : 2U) << "rank " << rank;
+    }
+    need.root_first = false;
+    EXPECT_NE(plans(need).algorithm, plan.algorithm) << "a barrier behind a barrier";
+}
+
 } // namespace
 } // namespace corymb

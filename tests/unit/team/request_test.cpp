@@ -41,13 +41,12 @@ TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
-        const auto via = bytes <= line_payload_bytes ? Mechanism::line : Mechanism::cells;
-        switch (op) {
-        case Collective::broadcast: return star_broadcast(size, root, bytes, via);
-        case Collective::reduce: return chain_reduce(size, bytes, via);
-        case Collective::allreduce: return chain_allreduce(size, bytes, via);
-        default: return dissemination(size);
+        const auto via = need.bytes <= line_payload_bytes ? Mechanism::line : Mechanism::cells;
+        switch (need.op) {
+        case Collective::broadcast: return star_broadcast(need.size, need.root, need.bytes, via);
+        case Collective::reduce: return chain_reduce(need.size, need.bytes, via);
+        case Collective::allreduce: return chain_allreduce(need.size, need.bytes, via);
+        default: return dissemination(need.size);
         }
     };
     return options;

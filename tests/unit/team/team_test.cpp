@@ -3,14 +3,17 @@
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
+#include <corymb/usable_cpus.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <sched.h>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -25,11 +28,11 @@ TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {
-        const auto& [op, size, root, bytes, ordered, keeps_parts, reproducible, number] = need;
-        switch (op) {
-        case Collective::broadcast: return star_broadcast(size, root, bytes, Mechanism::line);
-        case Collective::reduce: return chain_reduce(size, bytes, Mechanism::line);
-        default: return dissemination(size);
+        switch (need.op) {
+        case Collective::broadcast:
+            return star_broadcast(need.size, need.root, need.bytes, Mechanism::line);
+        case Collective::reduce: return chain_reduce(need.size, need.bytes, Mechanism::line);
+        default: return dissemination(need.size);
         }
     };
     return options;
@@ -89,6 +92,44 @@ TEST(TeamTest, RefusesAPlanThatIsWrong) {
     } catch (const Error& error) {
         EXPECT_TRUE(error.code() == Errc::invalid_plan) << error.what();
     }
+}
+
+/// Barriers that a team of four wanted plans for; the ranks call what `life` calls.
+std::vector<PlanNeed> barriers_wanted(TeamOptions options, const std::function<void(Team&)>& life) {
+    std::mutex mutex;
+    std::vector<PlanNeed> wanted;
+    options.plans = [&, source = options.plans](const PlanNeed& need) {
+        if (need.op == Collective::barrier) {
+            const std::lock_guard lock(mutex);
+            wanted.push_back(need);
+        }
+        return source(need);
+    };
+    threads(4, life, options);
+    return wanted;
+}
+
+void call_with_roots(Team& team) {
+    team.barrier();
+    static_cast<void>(team.broadcast(1, 2));
+    team.barrier(); // Rank 2 first.
+    team.barrier();
+    static_cast<void>(team.broadcast(1, 0));
+    team.barrier(); // Rank 0 first.
+    static_cast<void>(team.broadcast(1, 2));
+    team.barrier();
+}
+
+TEST(TeamTest, RanksThatShareACpuWantTheRootToLeaveABarrierFirst) {
+    TeamOptions options = small_plans();
+    options.cpus.assign(4, usable_cpus().allowed.front());
+    const std::vector<PlanNeed> wanted = barriers_wanted(options, call_with_roots);
+    ASSERT_EQ(wanted.size(), 3U) << "each is asked for once";
+    EXPECT_FALSE(wanted[0].root_first);
+    EXPECT_TRUE(wanted[1].root_first);
+    EXPECT_EQ(wanted[1].root, 2);
+    EXPECT_TRUE(wanted[2].root_first);
+    EXPECT_EQ(wanted[2].root, 0);
 }
 
 TEST(TeamTest, RefusesAPlanForAnotherRoot) {
