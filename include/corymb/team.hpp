@@ -82,8 +82,8 @@ struct PlanNeed {
     /// timed beside it (docs/cluster.md, "Rehearsals"). A source that has none returns a plan of no
     /// ranks, or the same one as for 0.
     int alternative = 0;
-    /// Of a barrier: ranks that take turns on CPUs have called an operation with this root before
-    /// it, and probably do again behind it, so `root` should be the first to leave it.
+    /// Of a barrier: ranks that take turns on CPUs have waited for data of this root before it, and
+    /// probably do again behind it, so `root` should be the first to leave it.
     bool root_first = false;
 };
 

@@ -229,10 +229,10 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
     return placement;
 }
 
-/// Behind broadcast, scatter, gather and reduce of 8 B to 64 KiB among 3 to 16 processes on two
-/// CPUs it takes together with them 0.7 to 1.1 times as long as all-to-all. A broadcast or scatter
-/// of up to 1 KiB takes a tenth to a third within its call, of 64 KiB two thirds: the others find
-/// the data when their turn comes. Barriers behind barriers take 1.0 to 1.6 times as long.
+/// Behind a broadcast or scatter of 8 B to 16 KiB among 3 to 16 processes on two CPUs it takes
+/// together with it 0.7 to 1.1 times as long as all-to-all. That itself takes a tenth to a half
+/// within its call: the others find the data when their turn comes. Barriers behind barriers take
+/// 1.0 to 1.6 times as long.
 constexpr const char* barrier_that_a_root_leaves_first = "star";
 
 /// What plans of one team are made on.

@@ -50,7 +50,8 @@ typedef struct corymb_plan_need {
     /// The operation combines and corymb_options.reproducible is set: the order depends on nothing
     /// but the ranks' numbers and how many there are.
     int reproducible;
-    /// Of a barrier: an operation with this root came before it, so the root should leave it first.
+    /// Of a barrier: the ranks have waited for data of this root before it, and probably do again
+    /// behind it, so it should be the first to leave it.
     int root_first;
 } corymb_plan_need;
 

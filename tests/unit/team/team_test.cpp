@@ -98,12 +98,13 @@ TEST(TeamTest, RefusesAPlanThatIsWrong) {
 std::vector<PlanNeed> barriers_wanted(TeamOptions options, const std::function<void(Team&)>& life) {
     std::mutex mutex;
     std::vector<PlanNeed> wanted;
-    options.plans = [&, source = options.plans](const PlanNeed& need) {
-        if (need.op == Collective::barrier) {
-            const std::lock_guard lock(mutex);
-            wanted.push_back(need);
+    options.plans = [&](const PlanNeed& need) {
+        if (need.op == Collective::broadcast) {
+            return star_broadcast(need.size, need.root, need.bytes, Mechanism::cells);
         }
-        return source(need);
+        const std::lock_guard lock(mutex);
+        wanted.push_back(need);
+        return dissemination(need.size);
     };
     threads(4, life, options);
     return wanted;
@@ -118,10 +119,13 @@ void call_with_roots(Team& team) {
     team.barrier(); // Rank 0 first.
     static_cast<void>(team.broadcast(1, 2));
     team.barrier();
+    std::vector<std::byte> data(1 << 20);
+    team.broadcast(std::span(data), 1); // Too long for that to matter.
+    team.barrier();
 }
 
-TEST(TeamTest, RanksThatShareACpuWantTheRootToLeaveABarrierFirst) {
-    TeamOptions options = small_plans();
+TEST(TeamTest, RanksThatShareACpuWantTheRootOfABroadcastToLeaveTheBarrierFirst) {
+    TeamOptions options;
     options.cpus.assign(4, usable_cpus().allowed.front());
     const std::vector<PlanNeed> wanted = barriers_wanted(options, call_with_roots);
     ASSERT_EQ(wanted.size(), 3U) << "each is asked for once";
