@@ -89,12 +89,13 @@ constexpr std::uint64_t crowded_bytes = 16384;
 /// milliseconds there.
 constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 
-bool has_a_cpu_each(const Group& group, const Words& all) {
+/// That take turns on each, where no rank has more CPUs than others.
+int ranks_per_cpu(const Group& group, const Words& all) {
     int cpus = 0;
     for (const std::uint64_t word : all.cpus) {
         cpus += std::popcount(word);
     }
-    return group.size <= cpus;
+    return cpus == 0 ? group.size : (group.size + cpus - 1) / cpus;
 }
 
 /// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
@@ -201,7 +202,9 @@ std::uint64_t negotiate(Group& group) {
         return found.objections;
     }
     const bool may_try = words.always == 0;
-    const bool is_crowded = !has_a_cpu_each(group, words);
+    const int ranks_of_cpu = ranks_per_cpu(group, words);
+    const bool is_crowded = ranks_of_cpu > 1;
+    note_ranks_per_cpu(ranks_of_cpu);
     Words proved;
     proved.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
     if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {

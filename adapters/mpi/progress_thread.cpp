@@ -32,6 +32,9 @@ namespace corymb::mpi {
 
 namespace {
 
+// Between looks; times the ranks that share a CPU, each of which has such a thread: the threads of
+// 32 processes that looked every 50 us took two CPUs all to themselves, so that no program got on
+// and all threads found themselves needed (gather of 8 B: 10 ms, which takes 0.2).
 constexpr std::int64_t shortest_ns = 50'000;
 constexpr std::int64_t longest_ns = 1'000'000;
 constexpr int idle_looks = 100;
@@ -40,11 +43,13 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 std::atomic<bool> is_running{false};
 std::atomic<bool> must_end{false};
 std::atomic<bool> asleep{false};
+std::atomic<std::int64_t> ranks_of_cpu{1};
 pthread_t thread{};
 pid_t process = 0; ///< That the thread is in: a forked one has none.
 
 void sleep_ns(std::int64_t ns) noexcept {
-    const timespec time{0, ns};
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const timespec time{ns / second_ns, ns % second_ns};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
@@ -60,7 +65,7 @@ void sleep_until_woken() noexcept {
 void* run(void* /*argument*/) noexcept {
     ::prctl(PR_SET_NAME, "corymb-requests");
     ::prctl(PR_SET_TIMERSLACK, 1);
-    std::int64_t pause_ns = shortest_ns;
+    std::int64_t pause_ns = shortest_ns; // For a rank that has its CPU to itself.
     std::uint32_t begun_before = 0;
     bool gets_on = true;   // The program, by itself.
     int idle = idle_looks; // It begins asleep.
@@ -81,7 +86,7 @@ void* run(void* /*argument*/) noexcept {
             idle = 0;
         }
         begun_before = begun;
-        sleep_ns(pause_ns);
+        sleep_ns(pause_ns * ranks_of_cpu.load(std::memory_order_relaxed));
     }
     return nullptr;
 }
@@ -163,6 +168,13 @@ bool make_progress_thread() noexcept {
         return error == 0;
     }();
     return is_made;
+}
+
+void note_ranks_per_cpu(int ranks) noexcept {
+    std::int64_t most = ranks_of_cpu.load(std::memory_order_relaxed);
+    while (most < ranks &&
+           !ranks_of_cpu.compare_exchange_weak(most, ranks, std::memory_order_relaxed)) {
+    }
 }
 
 void wake_progress_thread() noexcept {

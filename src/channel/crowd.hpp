@@ -11,11 +11,13 @@
 //   line            bytes  field                 written by            read by
 //   one per CPU     8      place[cpu].residents  ranks that move       ranks on that CPU
 //   one per CPU     8      place[cpu].begun      ranks on that CPU     ranks on that CPU
+//   one per CPU     8      place[cpu].turns      ranks on that CPU     ranks on that CPU
 //   one per rank    4      cpu_of[rank].cpu      the rank, when moved  its peers
 //
 // Protocol: a rank that begins an operation sees where it runs. If that has changed it takes itself
 //   and its operations off the old place and puts them onto the new one. Then it adds one to
 //   `begun`. begun < residents x own operations: somebody here has not begun this operation.
+//   Whenever a rank that waits gets the CPU it adds one to `turns`.
 //
 // Order: every access is relaxed. All of it is advice: a wrong answer costs time and nothing else,
 // and whoever spins on it does so for a bounded time.
@@ -75,6 +77,12 @@ public:
                        place->residents.load(std::memory_order_relaxed) * begun_;
         }
 
+        /// The rank has the CPU again. How many turns ranks have had there so far.
+        std::int64_t take_turn() noexcept {
+            Place* place = crowd_->place(cpu_);
+            return place == nullptr ? 0 : place->turns.fetch_add(1, std::memory_order_relaxed) + 1;
+        }
+
     private:
         void move(int cpu) noexcept {
             if (Place* old = crowd_->place(cpu_)) {
@@ -99,6 +107,7 @@ private:
     struct alignas(line_pair_bytes) Place {
         std::atomic<std::int64_t> residents{0};
         std::atomic<std::int64_t> begun{0};
+        std::atomic<std::int64_t> turns{0};
     };
     struct alignas(cache_line_bytes) Whereabouts {
         std::atomic<int> cpu{-1};

@@ -32,19 +32,15 @@ constexpr std::int64_t yield_most = 400 * microsecond;
 constexpr std::int64_t keep_most = 4 * microsecond;
 // A yield that takes longer than all teammates together would need has given a whole time slice to
 // somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
-// Teammates that sleep take longer turns, for they wake each other: 32 and 64 processes on two
-// CPUs, each of which waits for every other one in turn, take 1.4 and 5.5 ms for all turns of a
-// CPU. That must not be too long, or each finds it so, sleeps on, and none comes back to yielding,
-// with which they take 0.1 and 0.2 ms.
-constexpr std::int64_t yield_too_long_least = 500 * microsecond;
-constexpr std::int64_t wakes_of_a_pair = 6 * microsecond;
-
-std::int64_t yield_too_long(std::int64_t ranks_per_cpu) noexcept {
-    return std::max(yield_too_long_least, ranks_per_cpu * ranks_per_cpu * wakes_of_a_pair);
-}
+constexpr std::int64_t yield_too_long = 500 * microsecond;
 // The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
 // and then: they are given up when together they have cost more than sleeps would have.
 constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
+// Teammates that sleep have short turns, but many: they wake each other for every message. 32 and
+// 64 processes on two CPUs, each of which waits for every other one, take 1.4 and 5.5 ms for a
+// barrier so. If each found that too long and slept on, none would come back to yielding, with
+// which they take 0.1 and 0.2 ms. A stranger's time slice has no turns of teammates in it.
+constexpr std::int64_t turn_at_most = 50 * microsecond;
 constexpr std::int64_t credit_most = 20'000 * microsecond;
 // Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
 // a ban earns a longer one, of some tens of milliseconds at most; one that came and went does not.
@@ -69,11 +65,20 @@ std::int64_t worn(std::int64_t moving_ns, std::int64_t budget, std::int64_t budg
     return moving_ns * std::min(budget, budget_max) / budget_max;
 }
 
+/// What is unknown may be.
+bool wants_the_cpu(Teammates* teammates) noexcept {
+    return teammates == nullptr || teammates->want_the_cpu();
+}
+
+std::int64_t take_turn(Teammates* teammates) noexcept {
+    return teammates == nullptr ? 0 : teammates->take_turn();
+}
+
 } // namespace
 
-Patience::Patience(WaitPolicy policy, bool oversubscribed, int ranks_per_cpu) noexcept
+Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
     : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(oversubscribed ? 0 : spin_most),
-      yield_ns_max_(oversubscribed ? yield_most : 0), yield_credit_(yield_too_long(ranks_per_cpu)) {
+      yield_ns_max_(oversubscribed ? yield_most : 0) {
     switch (policy) {
     case WaitPolicy::ladder: break;
     case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
@@ -90,10 +95,11 @@ Patience::Patience(WaitPolicy policy, bool oversubscribed, int ranks_per_cpu) no
     yield_ns_ = yield_ns_max_;
 }
 
-Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, const Look& wanted,
+Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, Teammates* teammates,
                                        std::int64_t begin_ns) noexcept {
     const Outcome spun = spin(look, stop, begin_ns);
-    const Outcome outcome = spun == Outcome::exhausted ? yield(look, stop, wanted, begin_ns) : spun;
+    const Outcome outcome =
+        spun == Outcome::exhausted ? yield(look, stop, teammates, begin_ns) : spun;
     if (outcome == Outcome::satisfied) {
         learn_from_awake();
     }
@@ -124,7 +130,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
     return Outcome::exhausted;
 }
 
-Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look& wanted,
+Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates* teammates,
                                   std::int64_t begin_ns) noexcept {
     yields_ = waits_without_yield_ == 0;
     if (!yields_) {
@@ -133,6 +139,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
     }
     waits_with_yield_ = std::min(waits_with_yield_ + 1, shortest_ban);
     std::int64_t now = now_ns();
+    std::int64_t turns = take_turn(teammates);
     const std::int64_t moving = yield_ns_max_ == yield_most ? moving_ns() : 0;
     const std::int64_t budget = spin_budget() + yield_ns_ + worn(moving, yield_ns_, yield_most);
     while (now - begin_ns < budget) {
@@ -143,7 +150,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         if (stop()) {
             return Outcome::stopped;
         }
-        if (now - begin_ns < keep_most && !wanted()) {
+        if (now - begin_ns < keep_most && !wants_the_cpu(teammates)) {
             if (looks_for_a_while(look)) {
                 note_end(now - begin_ns);
                 return Outcome::satisfied;
@@ -153,7 +160,9 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, const Look
         }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
-        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - moving / 2) &&
+        const std::int64_t turns_before = std::exchange(turns, take_turn(teammates));
+        const std::int64_t of_teammates = moving / 2 + (turns - turns_before) * turn_at_most;
+        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - of_teammates) &&
             !averages_.say_yield()) {
             ban_yields();
         }
@@ -165,7 +174,7 @@ bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
     const std::int64_t balance =
         credit_ns_ + price_of_a_sleep - std::max<std::int64_t>(yield_ns, 0);
     credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
-    return yield_ns <= too_long_ns_ || balance >= 0;
+    return yield_ns <= yield_too_long || balance >= 0;
 }
 
 void WaitAverages::Average::add(double waited_ns) noexcept {

@@ -8,8 +8,7 @@
 //
 // Protocol:
 //   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
-//   most the yield budget, and where the caller says that nobody wants the CPU, with a pause, for a
-//   while; 3. tell the caller to sleep. Budgets grow with what peers may be moving meanwhile. They
+//   most the yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tell the caller to sleep. Budgets grow with what peers may be moving meanwhile. They
 //   learn: a wait that ended awake doubles them, one that was much longer than both halves them, so
 //   that a thread whose waits are long soon sleeps at once. A yield that took a time slice longer
 //   than peers need for what they move ends yielding for a number of waits, unless waits that yield
@@ -51,18 +50,29 @@ private:
     bool (*call_)(void*) noexcept;
 };
 
+/// Those with whom a thread shares its CPU.
+class Teammates {
+public:
+    Teammates() = default;
+    Teammates(const Teammates&) = delete;
+    Teammates& operator=(const Teammates&) = delete;
+
+    /// Whether one of them may need the CPU.
+    [[nodiscard]] virtual bool want_the_cpu() noexcept = 0;
+    /// The thread has its turn. How many turns it and they have had so far.
+    virtual std::int64_t take_turn() noexcept = 0;
+
+protected:
+    ~Teammates() = default;
+};
+
 /// What yields have saved against sleeps.
 class YieldCredit {
 public:
-    /// Yields up to this length are never too long.
-    explicit YieldCredit(std::int64_t too_long_ns) noexcept : too_long_ns_(too_long_ns) {}
-
-    /// Counts a yield of this length, without what teammates needed for their bytes; at most 0 if
-    /// that was all. False: it was too long, and so were yields on the whole.
+    /// Counts a yield of this length, without what teammates needed; at most 0 if that was all. False: it was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
 
 private:
-    std::int64_t too_long_ns_;
     std::int64_t credit_ns_ = 0;
 };
 
@@ -90,9 +100,8 @@ class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
 
-    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running;
-    /// `ranks_per_cpu` take turns on each.
-    Patience(WaitPolicy policy, bool oversubscribed, int ranks_per_cpu = 1) noexcept;
+    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running.
+    Patience(WaitPolicy policy, bool oversubscribed) noexcept;
 
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
@@ -101,9 +110,9 @@ public:
     /// that has a CPU, of all together that have to share one.
     void expect_bytes(std::uint64_t bytes) noexcept { bytes_ = bytes; }
 
-    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began,
-    /// `wanted` says whether somebody else may need the CPU.
-    Outcome wait_awake(const Look& look, const Look& stop, const Look& wanted,
+    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began;
+    /// null: nobody knows of teammates.
+    Outcome wait_awake(const Look& look, const Look& stop, Teammates* teammates,
                        std::int64_t begin_ns) noexcept;
 
     /// The wait ended asleep after `waited_ns`.
@@ -112,7 +121,7 @@ public:
 private:
     void note_end(std::int64_t waited_ns) noexcept;
     Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
-    Outcome yield(const Look& look, const Look& stop, const Look& wanted,
+    Outcome yield(const Look& look, const Look& stop, Teammates* teammates,
                   std::int64_t begin_ns) noexcept;
     [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;

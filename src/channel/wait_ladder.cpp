@@ -21,6 +21,14 @@ void WaitLadder::note_cpu() noexcept {
     seat_->begin(::sched_getcpu());
 }
 
+bool WaitLadder::want_the_cpu() noexcept {
+    return !seat_ || awaited_ < 0 || seat_->is_wanted(static_cast<std::size_t>(awaited_));
+}
+
+std::int64_t WaitLadder::take_turn() noexcept {
+    return seat_ ? seat_->take_turn() : 0;
+}
+
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
     if (background == nullptr) {
         return climb(look, wake_key(awaited_));
@@ -58,17 +66,16 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         return timed_out_ || lost_;
     };
     const Look stop(stop_condition);
-    auto wanted_condition = [&]() noexcept {
-        return !seat_ || awaited_ < 0 || seat_->is_wanted(static_cast<std::size_t>(awaited_));
-    };
-    const Look wanted(wanted_condition);
-
-    const auto outcome = patience_.wait_awake(look, stop, wanted, begin);
+    const auto outcome = patience_.wait_awake(look, stop, this, begin);
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied;
     }
+    auto look_after_sleep = [&]() noexcept {
+        take_turn();
+        return look();
+    };
     const bool done = spot_->park(
-        look, stop,
+        look_after_sleep, stop,
         [&]() noexcept {
             std::int64_t until =
                 watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);

@@ -49,7 +49,7 @@ protected:
     ~Watch() = default;
 };
 
-class WaitLadder {
+class WaitLadder : private Teammates {
 public:
     struct Settings {
         WaitPolicy policy = WaitPolicy::ladder;
@@ -69,11 +69,10 @@ public:
 
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
     WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
-        : patience_(settings.policy, settings.oversubscribed, settings.ranks_per_cpu),
-          deadline_ns_(settings.deadline_ns), ranks_that_copy_(ranks_that_copy(settings)),
-          spot_(&spot), gate_(&gate), broken_(&broken), watch_(settings.watch),
-          watch_from_ns_(settings.watch_from_ns), visitor_(settings.visitor),
-          visitor_every_ns_(settings.visitor_every_ns) {
+        : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
+          ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), gate_(&gate), broken_(&broken),
+          watch_(settings.watch), watch_from_ns_(settings.watch_from_ns),
+          visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -165,6 +164,8 @@ private:
     bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look, WakeKey key) noexcept;
     void note_cpu() noexcept;
+    [[nodiscard]] bool want_the_cpu() noexcept override;
+    std::int64_t take_turn() noexcept override;
 
     Patience patience_;
     bool timed_out_ = false;

@@ -27,12 +27,9 @@ bool wait_until(channel::Patience& patience, LookFunction& look, std::int64_t li
     auto stop = [begin, limit_ns]() noexcept {
         return now_ns() - begin >= limit_ns;
     };
-    auto always = []() noexcept {
-        return true;
-    };
     using Outcome = channel::Patience::Outcome;
     const Outcome outcome =
-        patience.wait_awake(channel::Look(look), channel::Look(stop), channel::Look(always), begin);
+        patience.wait_awake(channel::Look(look), channel::Look(stop), nullptr, begin);
     if (outcome != Outcome::exhausted) {
         return outcome == Outcome::satisfied || look();
     }

@@ -76,11 +76,8 @@ void BarrierCore::wait(std::uint64_t phase) const noexcept {
         channel::cpu_pause();
     }
     const std::int64_t begin = now_ns();
-    auto always = []() noexcept {
-        return true;
-    };
-    if (waiting.wait_awake(channel::Look(look_now), channel::Look(never), channel::Look(always),
-                           begin) == channel::Patience::Outcome::satisfied) {
+    if (waiting.wait_awake(channel::Look(look_now), channel::Look(never), nullptr, begin) ==
+        channel::Patience::Outcome::satisfied) {
         return;
     }
     while (!look_now()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace corymb::channel {
@@ -17,19 +18,29 @@ struct Counter {
     bool operator()() noexcept { return ++looks == enough; }
 };
 
+/// Want the CPU or not; between two turns of the thread's own they have so many.
+struct KnownTeammates final : Teammates {
+    explicit KnownTeammates(bool is_wanted, std::int64_t turns_between = 0)
+        : wanted(is_wanted), between(turns_between) {}
+    bool want_the_cpu() noexcept override { return wanted; }
+    std::int64_t take_turn() noexcept override { return turns += between + 1; }
+    bool wanted;
+    std::int64_t between;
+    std::int64_t turns = 0;
+};
+
 Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once = false,
                        bool is_wanted = true) {
     auto stop = [&]() noexcept {
         return stop_at_once;
     };
-    auto wanted = [&]() noexcept {
-        return is_wanted;
-    };
-    return patience.wait_awake(Look(counter), Look(stop), Look(wanted), now_ns());
+    KnownTeammates teammates(is_wanted);
+    return patience.wait_awake(Look(counter), Look(stop), &teammates, now_ns());
 }
 
 /// Each look stands for the turn of somebody else, who keeps the CPU for so long.
-Patience::Outcome wait_in_turns(Patience& patience, std::int64_t turn_ns) {
+Patience::Outcome wait_in_turns(Patience& patience, std::int64_t turn_ns,
+                                Teammates* teammates = nullptr) {
     auto slow = [turn_ns]() noexcept {
         for (const std::int64_t begin = now_ns(); now_ns() - begin < turn_ns;) {
         }
@@ -38,10 +49,7 @@ Patience::Outcome wait_in_turns(Patience& patience, std::int64_t turn_ns) {
     auto no = []() noexcept {
         return false;
     };
-    auto yes = []() noexcept {
-        return true;
-    };
-    return patience.wait_awake(Look(slow), Look(no), Look(yes), now_ns());
+    return patience.wait_awake(Look(slow), Look(no), teammates, now_ns());
 }
 
 TEST(PatienceTest, EndsWhenTheConditionHolds) {
@@ -121,13 +129,20 @@ TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
 TEST(PatienceTest, YieldsOnWhereManyTeammatesWakeEachOther) {
     int yielding = 0;
     for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
-        Patience patience(WaitPolicy::ladder, true, 16); // Fifteen others, 0.09 ms each.
-        EXPECT_EQ(wait_in_turns(patience, 1'400'000), Patience::Outcome::exhausted);
+        Patience patience(WaitPolicy::ladder, true);
+        KnownTeammates many(true, 100); // Of 0.03 ms each.
+        EXPECT_EQ(wait_in_turns(patience, 3'000'000, &many), Patience::Outcome::exhausted);
         Counter first{0, 1};
         static_cast<void>(wait(patience, first));
         yielding += first.looks;
     }
     EXPECT_EQ(yielding, 1) << "else all sleep for good, each because of the others";
+    Patience patience(WaitPolicy::ladder, true);
+    KnownTeammates few(true, 10);
+    EXPECT_EQ(wait_in_turns(patience, 3'000'000, &few), Patience::Outcome::exhausted);
+    Counter first{0, 1};
+    EXPECT_EQ(wait(patience, first), Patience::Outcome::exhausted);
+    EXPECT_EQ(first.looks, 0) << "most of it was a stranger's";
 }
 
 TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
@@ -139,6 +154,19 @@ TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
     EXPECT_EQ(first.looks, 0);
 }
 
+/// Say when they are asked.
+template <class Asked>
+struct AskedTeammates final : Teammates {
+    AskedTeammates(bool is_wanted, Asked when) : wanted(is_wanted), asked(std::move(when)) {}
+    bool want_the_cpu() noexcept override {
+        asked();
+        return wanted;
+    }
+    std::int64_t take_turn() noexcept override { return 0; }
+    bool wanted;
+    Asked asked;
+};
+
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     // Looks between the first two questions whether the CPU is wanted: one turn of the loop.
     const auto looks_of_a_turn = [](bool is_wanted) {
@@ -146,14 +174,11 @@ TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
             Patience patience(WaitPolicy::ladder, true);
             Counter never;
             std::vector<int> looks_when_asked;
-            auto wanted = [&]() noexcept {
-                looks_when_asked.push_back(never.looks);
-                return is_wanted;
-            };
+            AskedTeammates teammates(is_wanted, [&] { looks_when_asked.push_back(never.looks); });
             auto stop = []() noexcept {
                 return false;
             };
-            EXPECT_EQ(patience.wait_awake(Look(never), Look(stop), Look(wanted), now_ns()),
+            EXPECT_EQ(patience.wait_awake(Look(never), Look(stop), &teammates, now_ns()),
                       Patience::Outcome::exhausted);
             if (looks_when_asked.size() > 1) {
                 return looks_when_asked[1] - looks_when_asked[0];
@@ -259,11 +284,9 @@ TEST(WaitAveragesTest, OneRankThatIsVeryLateCountsLittle) {
     EXPECT_TRUE(averages.say_yield());
 }
 
-constexpr std::int64_t too_long_ns = 500'000;
-
 TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
     constexpr std::int64_t slice = 3'000'000;
-    YieldCredit credit(too_long_ns);
+    YieldCredit credit;
     EXPECT_FALSE(credit.is_worth(slice)) << "nothing has been saved yet";
     for (int turn = 0; turn < 10; ++turn) {
         for (int yields = 0; yields < 200; ++yields) {
@@ -275,7 +298,7 @@ TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
 
 TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
     constexpr std::int64_t slice = 3'000'000;
-    YieldCredit credit(too_long_ns);
+    YieldCredit credit;
     for (int yields = 0; yields < 100'000; ++yields) {
         EXPECT_TRUE(credit.is_worth(1'000));
     }
