@@ -8,11 +8,12 @@
 //
 // Protocol:
 //   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
-//   most the yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tell the caller to sleep. Budgets grow with what peers may be moving meanwhile. They
-//   learn: a wait that ended awake doubles them, one that was much longer than both halves them, so
-//   that a thread whose waits are long soon sleeps at once. A yield that took a time slice longer
-//   than peers need for what they move ends yielding for a number of waits, unless waits that yield
-//   are known to be shorter than those that sleep (WaitAverages).
+//   most the yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tell
+//   the caller to sleep. Budgets grow with what peers may be moving meanwhile. They learn: a wait
+//   that ended awake doubles them, one that was much longer than both halves them, so that a thread
+//   whose waits are long soon sleeps at once. A yield that took a time slice longer than teammates
+//   need for what they move and for their turns ends yielding for a number of waits, unless waits
+//   that yield are known to be shorter than those that sleep (WaitAverages).
 //
 // Order: none of its own; the caller's look names the order of its word.
 //
@@ -69,7 +70,8 @@ protected:
 /// What yields have saved against sleeps.
 class YieldCredit {
 public:
-    /// Counts a yield of this length, without what teammates needed; at most 0 if that was all. False: it was too long, and so were yields on the whole.
+    /// Counts a yield of this length, without what teammates needed; at most 0 if that was all.
+    /// False: it was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
 
 private:
