@@ -57,6 +57,23 @@ TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
     EXPECT_FALSE(second.is_wanted(0));
 }
 
+TEST(CrowdTest, RanksOfACpuCountTheirTurnsTogether) {
+    CrowdMemory memory(3, 2);
+    Crowd& crowd = memory.crowd();
+    Crowd::Seat first(crowd, 0);
+    Crowd::Seat second(crowd, 1);
+    Crowd::Seat elsewhere(crowd, 2);
+    EXPECT_EQ(first.take_turn(), 0) << "nobody knows where it is";
+    first.begin(0);
+    second.begin(0);
+    elsewhere.begin(1);
+    EXPECT_EQ(first.take_turn(), 1);
+    EXPECT_EQ(second.take_turn(), 2);
+    EXPECT_EQ(second.take_turn(), 3);
+    EXPECT_EQ(elsewhere.take_turn(), 1);
+    EXPECT_EQ(first.take_turn(), 4);
+}
+
 TEST(CrowdTest, AnUnknownCpuIsAlwaysWanted) {
     CrowdMemory memory(2, 2);
     Crowd& crowd = memory.crowd();
