@@ -42,6 +42,8 @@ constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
 // which they take 0.1 and 0.2 ms. A stranger's time slice has no turns of teammates in it.
 constexpr std::int64_t turn_at_most = 50 * microsecond;
 constexpr std::int64_t credit_most = 20'000 * microsecond;
+// Somebody else's turn comes within one or two of ours.
+constexpr int turns_given_most = 4;
 // Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
 // a ban earns a longer one, of some tens of milliseconds at most; one that came and went does not.
 constexpr int shortest_ban = 64;
@@ -168,6 +170,22 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
         }
     }
     return Outcome::exhausted;
+}
+
+void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
+    if (yield_ns_max_ == 0 || waits_without_yield_ > 0 || gone()) {
+        return;
+    }
+    const std::int64_t begin = now_ns();
+    for (int turns = 0; turns < turns_given_most;) {
+        if (wants_the_cpu(teammates) || now_ns() - begin >= keep_most) {
+            ::sched_yield();
+            ++turns;
+        }
+        if (looks_for_a_while(gone)) {
+            return;
+        }
+    }
 }
 
 bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {

@@ -117,6 +117,10 @@ public:
     Outcome wait_awake(const Look& look, const Look& stop, Teammates* teammates,
                        std::int64_t begin_ns) noexcept;
 
+    /// Gives the CPU away for some turns, or waits a little where nobody wants it, at most until
+    /// `gone`: a teammate had better go on first. Not where waits spin or sleep.
+    void let_go_first(const Look& gone, Teammates* teammates) noexcept;
+
     /// The wait ended asleep after `waited_ns`.
     void learn_from_sleep(std::int64_t waited_ns) noexcept;
 

@@ -141,6 +141,13 @@ public:
         return climb(Look(done), nullptr);
     }
 
+    /// Lets a teammate go on first, for some turns at most, until `gone()`.
+    template <class Gone>
+    void let_go_first(std::int32_t rank, Gone& gone) noexcept {
+        expect(rank);
+        patience_.let_go_first(Look(gone), this);
+    }
+
     /// Work to do beside every longer wait in `await`; null: none. Its result does not count.
     void set_background(const Look* work) noexcept { background_ = work; }
 

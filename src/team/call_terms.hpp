@@ -96,6 +96,11 @@ private:
     return static_cast<std::uint32_t>(terms.what >> 28U & 0xFFFFU);
 }
 
+/// Whether all others wait in it for data of the root.
+[[nodiscard]] constexpr bool sends_from_root(const CallTerms& terms) noexcept {
+    return op_of(terms) == Collective::broadcast || op_of(terms) == Collective::scatter;
+}
+
 template <class Env>
 class CallLog {
 public:

@@ -22,18 +22,14 @@ constexpr std::uint64_t short_bytes = 32 << 10;
 // among 3 and 4 processes on two CPUs, among 5 to 16 0.7 to 1.3 times.
 constexpr int ranks_per_cpu_of_scans = 2;
 
-/// Whether ranks wait in it for what the root, or rank 0 of a scan, sends first.
-bool sends_from_root(const team::CallTerms& call, int ranks_per_cpu) {
+/// Whether a barrier behind it is planned for its root, or rank 0 of a scan, to leave it first.
+bool wants_root_first(const team::CallTerms& call, int ranks_per_cpu) {
     if (!team::is_vector(call) && call.bytes > short_bytes) {
         return false;
     }
-    switch (team::op_of(call)) {
-    case Collective::broadcast:
-    case Collective::scatter: return true;
-    case Collective::scan:
-    case Collective::exscan: return ranks_per_cpu <= ranks_per_cpu_of_scans;
-    default: return false;
-    }
+    const Collective op = team::op_of(call);
+    const bool is_scan = op == Collective::scan || op == Collective::exscan;
+    return team::sends_from_root(call) || (is_scan && ranks_per_cpu <= ranks_per_cpu_of_scans);
 }
 
 } // namespace
@@ -77,6 +73,22 @@ Pending& Member::pending() {
     }
     begin({});
     execute(*barrier_, nothing_, barrier_key_);
+    if (pending_ && shared->oversubscribed) {
+        let_root_leave_first();
+    }
+}
+
+/// Nonblocking and persistent calls may cross with blocking ones, so no plan can be chosen by them.
+/// But each rank may stay until the root of the last one has left the barrier, too.
+void Member::let_root_leave_first() noexcept {
+    const Rank root = pending_->take_root();
+    if (root < 0 || root == rank) {
+        return;
+    }
+    auto has_left = [&finished = shared->fabric.state(root).finished, this]() noexcept {
+        return finished.load(std::memory_order_relaxed) >= operations_;
+    };
+    ladder_.let_go_first(root, has_left);
 }
 
 /// Ranks that take turns on CPUs leave a barrier as their turns come. Those that then wait for data
@@ -85,7 +97,7 @@ Pending& Member::pending() {
 void Member::choose_barrier() {
     const auto last = shared->fabric.state(rank).calls.read(operations_);
     team::PlanKey key;
-    if (last && sends_from_root(*last, shared->ranks_per_cpu())) {
+    if (last && wants_root_first(*last, shared->ranks_per_cpu())) {
         key.root = team::root_of(*last);
         key.root_first = true;
     }

@@ -51,6 +51,7 @@ private:
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
     void choose_barrier();
+    void let_root_leave_first() noexcept;
     void begin(const team::CallTerms& terms);
     void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
     [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);

@@ -141,6 +141,9 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     } else {
         ladder_->begin_operation(moved_bytes(operation));
     }
+    if (!operation.is_message && team::sends_from_root(operation.terms)) {
+        last_root_ = team::root_of(operation.terms);
+    }
     Queue& queue = *operation.queue;
     if (!queue.is_listed) {
         make_room(busy_, busy_.size() + 1);

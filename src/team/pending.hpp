@@ -51,6 +51,10 @@ public:
     std::size_t progress();
     void complete_all();
 
+    /// The root of the last collective begun since the last call of this in which ranks wait for
+    /// data of the root; -1: there was none.
+    [[nodiscard]] Rank take_root() noexcept { return std::exchange(last_root_, -1); }
+
     /// Why what is under way cannot end, if so: a rank has ended or has called something else.
     /// O(ranks) for each lane in use.
     [[nodiscard]] std::optional<team::Failure> hopeless();
@@ -121,6 +125,7 @@ private:
     const LaneOperation* uncopied_ = nullptr; ///< Its peer's memory cannot be copied.
     Program nothing_;                         ///< Of collectives without bytes.
     std::uint64_t started_ = 0;               ///< Nonblocking collectives.
+    Rank last_root_ = -1;                     ///< See take_root.
     std::uint64_t own_made_ = 0;              ///< Persistent ones that were made.
     /// A lane of collectives: made when first needed, kept for its counts.
     struct Collectives {

@@ -314,6 +314,23 @@ TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
     EXPECT_TRUE(credit.is_worth(400'000)) << "many teammates take that long";
 }
 
+TEST(PatienceTest, LetsSomebodyGoFirstForSomeTurnsOnly) {
+    const auto looks_for = [](WaitPolicy policy, bool oversubscribed, bool is_wanted, int enough) {
+        Patience patience(policy, oversubscribed);
+        KnownTeammates teammates(is_wanted);
+        Counter gone{0, enough};
+        patience.let_go_first(Look(gone), &teammates);
+        return gone.looks;
+    };
+    EXPECT_EQ(looks_for(WaitPolicy::ladder, true, true, 1), 1);
+    EXPECT_EQ(looks_for(WaitPolicy::ladder, true, true, 5), 5);
+    EXPECT_EQ(looks_for(WaitPolicy::ladder, true, false, 5), 5);
+    EXPECT_GT(looks_for(WaitPolicy::ladder, true, true, 0), 5) << "and comes back";
+    EXPECT_GT(looks_for(WaitPolicy::ladder, true, false, 0), 5);
+    EXPECT_EQ(looks_for(WaitPolicy::ladder, false, true, 0), 0) << "everybody has a CPU";
+    EXPECT_EQ(looks_for(WaitPolicy::park, true, true, 0), 0);
+}
+
 TEST(PatienceTest, OversubscribedDoesNotSpin) {
     EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
               Patience(WaitPolicy::ladder, false).quick_looks());

@@ -136,6 +136,25 @@ TEST(TeamTest, RanksThatShareACpuWantTheRootOfABroadcastToLeaveTheBarrierFirst) 
     EXPECT_EQ(wanted[2].root, 0);
 }
 
+TEST(TeamTest, ABarrierBehindARequestWithARootEnds) {
+    TeamOptions options = small_plans();
+    options.cpus.assign(2, usable_cpus().allowed.front());
+    ThreadTeam both(2, options);
+    Team root = both.join(0);
+    Team other = both.join(1);
+    int sent = 5;
+    int received = 0;
+    Request send = root.ibroadcast(std::span(&sent, 1), 0);
+    Request receive = other.ibroadcast(std::span(&received, 1), 0);
+    receive.wait();
+    std::jthread late([&] {
+        send.wait();
+        root.barrier();
+    });
+    other.barrier();
+    EXPECT_EQ(received, 5);
+}
+
 TEST(TeamTest, RefusesAPlanForAnotherRoot) {
     TeamOptions options = small_plans();
     options.plans = [](const PlanNeed& need) {
