@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// The program's arguments as positive numbers; ends the job with a line if they are not.
+/// The program's arguments as positive numbers; ends the program with a line if they are not. All
+/// ranks have the same, so they end together: who aborts may take its line along.
 static inline long argument(int argc, char** argv, int index, const char* name) {
     const long value = index < argc ? strtol(argv[index], 0, 10) : 0;
     if (value < 1) {
         fprintf(stderr, "argument %d: %s, a number from 1 on\n", index, name);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        MPI_Finalize();
+        exit(2);
     }
     return value;
 }
