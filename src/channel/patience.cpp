@@ -180,6 +180,7 @@ void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
     for (int turns = 0; turns < turns_given_most;) {
         if (wants_the_cpu(teammates) || now_ns() - begin >= keep_most) {
             ::sched_yield();
+            take_turn(teammates);
             ++turns;
         }
         if (looks_for_a_while(gone)) {

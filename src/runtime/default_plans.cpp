@@ -229,7 +229,7 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
     return placement;
 }
 
-/// Behind a broadcast or scatter of 8 B to 16 KiB among 3 to 16 processes on two CPUs it takes
+/// Behind a broadcast or scatter of 8 B or 1 KiB among 3 to 16 processes on two CPUs it takes
 /// together with it 0.7 to 1.1 times as long as all-to-all. That itself takes a tenth to a half
 /// within its call: the others find the data when their turn comes. Barriers behind barriers take
 /// 1.0 to 1.6 times as long.

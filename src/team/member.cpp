@@ -18,8 +18,8 @@ constexpr std::int64_t watch_threads_ns = 50'000'000;
 // Behind longer operations who leaves a barrier first matters less, and together they take up to
 // 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
 constexpr std::uint64_t short_bytes = 32 << 10;
-// Scans begin at rank 0. With a barrier that it leaves first they take 0.7 to 1.1 times as long
-// among 3 and 4 processes on two CPUs, among 5 to 16 0.7 to 1.3 times.
+// Scans begin at rank 0. With a barrier that it leaves first they take 0.7 to 1.4 times as long
+// among 3 and 4 processes on two CPUs, on the average less, among 5 to 16 0.7 to 1.3 times, more.
 constexpr int ranks_per_cpu_of_scans = 2;
 
 /// Whether a barrier behind it is planned for its root, or rank 0 of a scan, to leave it first.
