@@ -126,6 +126,14 @@ static inline void payload_free(struct payload* p) {
     p->output = 0;
 }
 
+/// As before the first call: only the root of a broadcast has what it sends.
+static inline void payload_clear_output(const struct payload* p) {
+    const int has_it = p->operation == op_broadcast && p->rank == p->root;
+    for (size_t at = 0; at < p->output_parts * p->count; ++at) {
+        p->output[at] = has_it ? payload_value(p->rank, 0, at) : -1;
+    }
+}
+
 /// The rank's buffers, filled. Returns 0, or -1 if there is no memory.
 static inline int payload_make(struct payload* p, const struct session* session,
                                const struct command* command) {
@@ -147,10 +155,7 @@ static inline int payload_make(struct payload* p, const struct session* session,
             p->input[part * p->count + at] = payload_value(p->rank, part, at);
         }
     }
-    const int has_it = p->operation == op_broadcast && p->rank == p->root;
-    for (size_t at = 0; at < p->output_parts * p->count; ++at) {
-        p->output[at] = has_it ? payload_value(p->rank, 0, at) : -1;
-    }
+    payload_clear_output(p);
     return 0;
 }
 
