@@ -102,32 +102,46 @@ std::uint64_t cells_of(const Plan& plan, const Step& send) {
                : send.from.count * (block + cache_line_bytes - 1) / cell_bytes + 1;
 }
 
+/// What is left for this operation of the channels to all peers.
+class Room {
+public:
+    explicit Room(const std::function<std::size_t(Rank peer)>& slots_to) : slots_to_(&slots_to) {}
+
+    /// Takes what a send needs; what does not fit holds back all that follows it.
+    bool take(const Plan& plan, const Step& send) {
+        const bool is_line = send.via == Mechanism::line;
+        std::map<Rank, std::uint64_t>& all = is_line ? lines_ : cells_;
+        auto known = all.find(send.peer);
+        if (known == all.end()) {
+            known = all.emplace(send.peer, is_line ? line_slots : (*slots_to_)(send.peer)).first;
+        }
+        const std::uint64_t need = is_line ? 1 : cells_of(plan, send);
+        const bool fits = need <= known->second;
+        known->second = fits ? known->second - need : 0;
+        return fits;
+    }
+
+private:
+    const std::function<std::size_t(Rank peer)>* slots_to_;
+    std::map<Rank, std::uint64_t> lines_, cells_;
+};
+
 } // namespace
 
 std::vector<std::size_t>
 order_with_sends_ahead(const Plan& plan, Rank rank,
                        const std::function<std::size_t(Rank peer)>& slots_to) {
     const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
-    std::map<Rank, std::uint64_t> room; // That is left for this operation.
+    Room room(slots_to);
     Order order(steps);
     for (std::size_t index = 0; index < steps.size(); ++index) {
         const Step& step = steps[index];
-        if (step.kind != StepKind::send || step.via != Mechanism::cells) {
+        const bool is_copied_out = step.via == Mechanism::cells || step.via == Mechanism::line;
+        if (step.kind == StepKind::send && is_copied_out && room.take(plan, step)) {
+            order.add_send_ahead(index);
+        } else {
             order.add(index);
-            continue;
         }
-        auto known = room.find(step.peer);
-        if (known == room.end()) {
-            known = room.emplace(step.peer, slots_to(step.peer)).first;
-        }
-        const std::uint64_t need = cells_of(plan, step);
-        if (need > known->second) {
-            known->second = 0; // Nor does any later one fit.
-            order.add(index);
-            continue;
-        }
-        known->second -= need;
-        order.add_send_ahead(index);
     }
     return std::move(order).all();
 }

@@ -46,6 +46,18 @@ TEST(SendAhead, SendsComeBeforeReceiptsThatDoNotConcernThem) {
               (Order{0, 3, 5, 1, 2, 4}));
 }
 
+TEST(SendAhead, LinesComeFirstAsFarAsTheyHaveSlots) {
+    std::vector<Step> turns;
+    for (std::uint32_t round = 0; round < line_slots + 2; ++round) {
+        turns.push_back(step(recv, line, 1, {}, output(round)));
+        turns.push_back(step(send, line, 1, input(round)));
+    }
+    turns.push_back(step(send, cells, 1, input(0)));
+    EXPECT_EQ(order_of(turns, 256), (Order{1, 3, 5, 7, 0, 2, 4, 6, 8, 9, 10, 11, 12}));
+    EXPECT_EQ(order_of({step(recv, line, 1, {}, output(0)), step(send, line, 2, output(0))}, 256),
+              (Order{0, 1}));
+}
+
 TEST(SendAhead, WhatIsWrittenFirstIsSentAfterwards) {
     EXPECT_EQ(order_of({step(recv, cells, 1, {}, output(0, 2)), step(recv, cells, 1, {}, output(2)),
                         step(send, cells, 2, output(1)), step(send, cells, 2, output(3))},
@@ -59,7 +71,7 @@ TEST(SendAhead, WhatIsWrittenFirstIsSentAfterwards) {
 
 TEST(SendAhead, NothingElseIsPassed) {
     for (const Step& other : {step(signal, none, 1), step(wait, none, 1),
-                              step(send, pull, 1, input(1)), step(send, line, 2, input(1)),
+                              step(send, pull, 1, input(1)), step(send, exchange, 2, input(1)),
                               step(publish, line, -1, input(1)), step(read, line, 1, {}, output(1)),
                               step(offer, push, 1, {}, output(1)), step(put, push, 1, input(1))}) {
         EXPECT_EQ(
