@@ -102,7 +102,8 @@ struct Blocks {
 /// number of blocks; those via exchange, with or without bytes, count for themselves. An `offer` is
 /// a message, too, matched by a `put`, or by a `put_fold` if it names `from`. `read` and
 /// `read_fold` name the publication by `ordinal`: 0 is the publisher's first `publish` in this
-/// plan; a rank that reads one publication of a peer reads all, in order.
+/// plan; a rank that reads one publication of a peer reads all, in order. A rank may read its own,
+/// too: so it combines its operand where that comes in the order of ranks.
 ///
 /// Via exchange a rank sends to a peer and takes from it in turns, beginning with sending: that is
 /// the flow control of the line.

@@ -36,7 +36,8 @@ class Message:
 
 
 def messages_of(plan: Plan, timeline: Timeline) -> list[Message]:
-    """Matches every receiving step with its sending step; `timeline` needs activities."""
+    """Matches every receiving step with its sending step; `timeline` needs activities. What a rank
+    reads of its own is no message."""
     ends = [table[:, 3] for table in timeline.activities]
     sent = _sending_times(plan, ends)
     taken: dict[tuple[int, int, str], int] = defaultdict(int)
@@ -44,7 +45,7 @@ def messages_of(plan: Plan, timeline: Timeline) -> list[Message]:
     for rank, steps in enumerate(plan.steps):
         for index, step in enumerate(steps):
             kind = RECEIVING.get(step.kind)
-            if kind is None:
+            if kind is None or step.peer == rank:
                 continue
             key = (step.peer, -1 if kind == "publication" else rank, kind)
             which = step.ordinal if kind == "publication" else taken[key]

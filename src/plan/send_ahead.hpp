@@ -11,10 +11,10 @@ namespace corymb::plan {
 
 /// The steps of `rank` in an order in which it sends earlier than the plan says, as far as channels
 /// have room: plans count on a few cells for each two ranks, so that exchanges of long parts take
-/// turns, and in each turn somebody waits. Where one channel holds all of them, no rank waits before
-/// it has sent everything. `slots_to(peer)` are the cells of the channel to a peer; of lines it has
-/// `line_slots`. (With lines ahead a reduce_scatter of 8 B among 16 ranks on two CPUs takes half as
-/// long.)
+/// turns, and in each turn somebody waits. Where one channel holds all of them, no rank waits
+/// before it has sent everything. `slots_to(peer)` are the cells of the channel to a peer; of lines
+/// it has `line_slots`. (With lines ahead a reduce_scatter of 8 B among 16 ranks on two CPUs takes
+/// half as long.)
 ///
 /// A send may come before receipts and copies that do not write what it reads, and never before
 /// another send; all sends of the operation to its peer up to it fit the channel. So it waits at

@@ -84,8 +84,8 @@ private:
             }
         } else if (step_.peer < 0 || step_.peer >= plan_.size()) {
             refuse("peer is not one of the " + std::to_string(plan_.size()) + " ranks");
-        } else if (step_.peer == rank_) {
-            refuse("a rank cannot be its own peer");
+        } else if (step_.peer == rank_ && !is_reading(step_.kind)) {
+            refuse("a rank cannot be its own peer, but to read what it has published");
         }
     }
 

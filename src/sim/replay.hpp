@@ -238,8 +238,8 @@ private:
 
     void read(StepNumber number, const Step& step, Rank rank) {
         const double stored = available_[matching_.partner(number)];
-        const double seen =
-            std::max(stored + delay_[number], begin_ + charges_.of(rank).receive(step.peer, rank));
+        const double taken = step.peer == rank ? 0 : charges_.of(rank).receive(step.peer, rank);
+        const double seen = std::max(stored + delay_[number], begin_ + taken);
         begin_ = std::max(begin_, stored);
         end_ = seen + charges_.of(rank).step_overhead() + taking(number, step, rank);
         members_[index(rank)].receives_in_row = 0;
@@ -266,6 +266,9 @@ private:
         int place = 0;
         for (const auto& [distance, pu, reader] : by_distance) {
             const Rank peer = matching_.rank_of(reader);
+            if (peer == rank) { // It has the line.
+                continue;
+            }
             delay_[reader] = charges_.of(rank).publication_delay(rank, peer, ++place, ahead);
             ahead += charges_.of(rank).send(rank, peer);
             dearest = std::max(dearest, charges_.of(rank).send(rank, peer));

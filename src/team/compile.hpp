@@ -42,6 +42,7 @@ public:
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;
+        own_end_ = nullptr;
         ends_.clear();
         number_ = number;
         cells_most_ = shortcuts.copied_bytes / cell_bytes;
@@ -58,9 +59,9 @@ public:
             compiled.to = places_of(step.to, plan.block_count);
             compiled.from = places_of(step.from, plan.block_count);
             if (step.kind == StepKind::publish) {
-                compiled.end = &end(program, readers, rank_);
+                compiled.end = &end(program, readers, rank_, true);
             } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
-                compiled.end = &end(program, readers, step.peer);
+                compiled.end = &end(program, readers, step.peer, false);
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
@@ -244,8 +245,10 @@ private:
         }
     }
 
-    PublicationEnd<Env>& end(Program<Env>& program, const Readers& all, Rank publisher) {
-        auto& known = ends_[publisher];
+    /// Who reads what it has published has both ends.
+    PublicationEnd<Env>& end(Program<Env>& program, const Readers& all, Rank publisher,
+                             bool publishes) {
+        auto& known = publishes ? own_end_ : ends_[publisher];
         if (known != nullptr) {
             return *known;
         }
@@ -254,7 +257,7 @@ private:
         made.publication = &fabric_->publication(number_, publisher, readers.size());
         made.process = process_of(publisher);
         made.publisher_spot = &fabric_->state(publisher).spot;
-        if (publisher == rank_) {
+        if (publishes) {
             for (const Rank reader : readers) {
                 made.reader_spots.push_back(&fabric_->state(reader).spot);
             }
@@ -272,7 +275,8 @@ private:
     std::uint64_t number_ = 0;
     std::size_t cells_most_ = 0; ///< That a message by pull may take.
     bool are_optional_ = false;  ///< Its signals, where what they acknowledge takes a copy along.
-    std::unordered_map<Rank, PublicationEnd<Env>*> ends_;
+    PublicationEnd<Env>* own_end_ = nullptr;              ///< As publisher.
+    std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< As reader.
 };
 
 } // namespace corymb::team

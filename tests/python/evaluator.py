@@ -6,7 +6,8 @@ The rules are those of docs/model.md for small payloads on imported machines: a 
 send(p, q) and the message is there when it ends; the receiver is busy for receive(p, q) from the
 later of its own time and that one. A publication is one store, as dear as the dearest send to one
 of its readers. They get it one after the other, nearest first: each waits for the sends that those
-before it would have cost, and is then busy as with a message.
+before it would have cost, and is then busy as with a message. What a rank reads of its own is
+there.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Replay:
         self.readers: dict[tuple[int, int], list[int]] = defaultdict(list)
         for rank, steps in enumerate(plan["steps"]):
             for step in steps:
-                if step["step"] in READING:
+                if step["step"] in READING and step["peer"] != rank:
                     self.readers[step["peer"], step.get("ordinal", 0)].append(rank)
         for (owner, _), ranks in self.readers.items():
             here = self.cpus[owner]
@@ -78,6 +79,8 @@ class Replay:
             self._publish(rank)
             return True
         peer = step["peer"]
+        if peer == rank:
+            return step.get("ordinal", 0) < len(self.published[rank])
         here, there = self.cpus[rank], self.cpus[peer]
         if kind in SENDING:
             self.clock[rank] += self.send[here, there]

@@ -38,14 +38,20 @@ def test_every_algorithm_on_smelts_machine(op: str) -> None:
         assert predicted >= best["predicted"] * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("op", ["broadcast", "barrier", "allreduce"])
-def test_publications(op: str) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "op"),
+    [
+        *(("shared-line", op) for op in ("broadcast", "barrier", "allreduce")),
+        *(("all-to-all", op) for op in ("barrier", "allreduce", "allgather", "scan", "exscan")),
+    ],
+)
+def test_publications(algorithm: str, op: str) -> None:
     """Without a measured curve they never win, so that no portfolio above has them."""
     for machine, costs in (
         (SMELT, smelt_costs(MACHINES / SMELT)),
         (SMALL[0], latency_costs(MACHINES / f"{SMALL[0]}.csv")),
     ):
-        plan = exported(machine, op, algorithm="shared-line")
+        plan = exported(machine, op, algorithm=algorithm)
         assert any(step["step"] == "publish" for steps in plan["steps"] for step in steps)
         assert max(finish_times(plan, *costs)) == pytest.approx(plan["predicted"], rel=1e-5)
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A barrier without rounds: each rank raises one flag and looks at those of all others. Every rank
-// reads n - 1 lines, but no rank waits for another to have been told. Where ranks take turns on
-// CPUs that decides: a rank that gets its turn when all have arrived is through.
+// Without rounds: each rank publishes what it has and reads what all others have published. Every
+// rank reads n - 1 lines, but no rank waits for another to have been told. Where ranks take turns
+// on CPUs that decides: a rank that gets its turn when all have arrived is through. Reductions
+// combine one rank after the other on every rank, so that all have the same bits; so a rank reads
+// its own operand, too, when its turn comes.
 #include "plan/generate/family_list.hpp"
+#include "plan/generate/plan_writer.hpp"
 
-#include <vector>
+#include <utility>
 
 namespace corymb::generate {
 
@@ -13,21 +16,69 @@ namespace {
 bool applies(Collective op, const GenerateInput& input) {
     // n^2 steps, and as many readers of lines. Longer programs lose by more than turns cost.
     constexpr Rank ranks_max = 64;
-    return op == Collective::barrier && input.costs.size() <= ranks_max;
+    if (input.costs.size() > ranks_max) {
+        return false;
+    }
+    switch (op) {
+    case Collective::barrier: return true;
+    case Collective::allreduce:
+    case Collective::allgather:
+    case Collective::scan:
+    case Collective::exscan: return input.via == Mechanism::line;
+    default: return false;
+    }
+}
+
+/// Each begins with its successor, so that no line is read by all at once.
+void write_exchange(PlanWriter& writer, bool has_data) {
+    const Rank size = writer.size();
+    for (Rank rank = 0; rank < size; ++rank) {
+        const Blocks own = has_data ? places(Buffer::input, 0) : Blocks{};
+        writer.publish(rank, own);
+        if (has_data) {
+            writer.copy(rank, own, places(Buffer::output, rank));
+        }
+        for (Rank distance = 1; distance < size; ++distance) {
+            const Rank peer = (rank + distance) % size;
+            writer.read(rank, peer, has_data ? places(Buffer::output, peer) : Blocks{});
+        }
+    }
+}
+
+/// Of all ranks, of those up to each (scan), or of those before it (exscan).
+void write_reduction(PlanWriter& writer, Collective op) {
+    const Blocks own = places(Buffer::input, 0);
+    const Blocks result = places(Buffer::output, 0);
+    const Rank size = writer.size();
+    for (Rank rank = 0; rank < size; ++rank) {
+        if (op != Collective::exscan || rank + 1 < size) {
+            writer.publish(rank, own);
+        }
+        const Rank end = op == Collective::allreduce ? size
+                         : op == Collective::scan    ? rank + 1
+                                                     : rank;
+        for (Rank peer = 0; peer < end; ++peer) {
+            if (peer == 0) {
+                writer.read(rank, peer, result);
+            } else {
+                writer.read_fold(rank, peer, result, result);
+            }
+        }
+    }
 }
 
 Plan make(Collective op, const GenerateInput& input) {
-    const Rank size = input.costs.size();
-    Plan plan = start_plan(op, size, 0, {}, all_to_all.name);
-    for (Rank rank = 0; size > 1 && rank < size; ++rank) {
-        auto& steps = plan.steps[static_cast<std::size_t>(rank)];
-        steps.push_back({.kind = StepKind::publish});
-        // Each begins with its successor, so that no line is read by all at once.
-        for (Rank distance = 1; distance < size; ++distance) {
-            steps.push_back({.kind = StepKind::read, .peer = (rank + distance) % size});
+    PlanWriter writer(op, input.costs.size(), 0, transport(input), all_to_all.name);
+    if (writer.size() == 1) {
+        if (op != Collective::barrier && op != Collective::exscan) {
+            writer.copy(0, places(Buffer::input, 0), places(Buffer::output, 0));
         }
+    } else if (is_reduction(op)) {
+        write_reduction(writer, op);
+    } else {
+        write_exchange(writer, op != Collective::barrier);
     }
-    return plan;
+    return std::move(writer).finished();
 }
 
 } // namespace

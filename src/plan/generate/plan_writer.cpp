@@ -51,17 +51,24 @@ PlanWriter::PlanWriter(Collective op, Rank size, Rank root, const Transport& tra
     : via_(transport.via == Mechanism::line ? Mechanism::cells : transport.via) {
     plan_.op = op;
     plan_.root = root;
-    plan_.block_count = std::max<std::uint32_t>(transport.blocks, 1);
-    plan_.bytes_max = std::max<std::uint64_t>(transport.bytes, 1);
-    if (transport.via == Mechanism::line && !has_parts(op)) {
-        plan_.bytes_max = std::max<std::uint64_t>(plan_.bytes_max, line_payload_bytes);
-    }
     plan_.algorithm = algorithm;
     plan_.steps.resize(at(size));
+    if (op != Collective::barrier) {
+        plan_.block_count = std::max<std::uint32_t>(transport.blocks, 1);
+        const bool in_lines = transport.via == Mechanism::line && !has_parts(op);
+        plan_.bytes_max =
+            std::max<std::uint64_t>(transport.bytes, in_lines ? line_payload_bytes : 1);
+    }
 }
 
 Mechanism PlanWriter::via(std::uint32_t places) const noexcept {
     return plan::most_bytes_of(plan_, places) <= line_payload_bytes ? Mechanism::line : via_;
+}
+
+Mechanism PlanWriter::via_publication(std::uint32_t places) const noexcept {
+    return places == 0                      ? Mechanism::none
+           : via(places) == Mechanism::line ? Mechanism::line
+                                            : Mechanism::pull;
 }
 
 bool PlanWriter::is_long(std::uint32_t places) const noexcept {
@@ -97,14 +104,23 @@ void PlanWriter::copy(Rank rank, Blocks from, Blocks to) {
 }
 
 void PlanWriter::publish(Rank rank, Blocks source) {
-    const Mechanism how = via(source.count) == Mechanism::line ? Mechanism::line : Mechanism::pull;
-    add(rank, {.kind = StepKind::publish, .via = how, .peer = -1, .to = {}, .from = source});
+    add(rank, {.kind = StepKind::publish,
+               .via = via_publication(source.count),
+               .peer = -1,
+               .to = {},
+               .from = source});
+}
+
+void PlanWriter::read_fold(Rank rank, Rank publisher, Blocks own, Blocks target) {
+    read(rank, publisher, target);
+    Step& step = plan_.steps[at(rank)].back();
+    step.kind = StepKind::read_fold;
+    step.from = own;
 }
 
 void PlanWriter::read(Rank rank, Rank publisher, Blocks target, std::uint32_t ordinal) {
-    const Mechanism how = via(target.count) == Mechanism::line ? Mechanism::line : Mechanism::pull;
     add(rank, {.kind = StepKind::read,
-               .via = how,
+               .via = via_publication(target.count),
                .peer = publisher,
                .to = target,
                .from = {},

@@ -47,6 +47,8 @@ public:
     void copy(Rank rank, Blocks from, Blocks to);
     void publish(Rank rank, Blocks source);
     void read(Rank rank, Rank publisher, Blocks target, std::uint32_t ordinal = 0);
+    /// target = own (+) the publication, which is of a later rank than all in `own`.
+    void read_fold(Rank rank, Rank publisher, Blocks own, Blocks target);
     /// `writer` may write into `target` of `owner`; with `operand`, what it combines with that.
     void offer(Rank owner, Rank writer, Blocks target, Blocks operand = {});
     void put(Rank rank, Rank owner, Blocks source);
@@ -70,6 +72,7 @@ private:
         plan_.steps[static_cast<std::size_t>(rank)].push_back(step);
     }
     void receive(const Transfer& message);
+    [[nodiscard]] Mechanism via_publication(std::uint32_t places) const noexcept;
 
     Plan plan_;
     Mechanism via_;

@@ -92,6 +92,24 @@ TEST(Families, LargePayloadsPassTheChecker) {
     }
 }
 
+/// So that sums of floating-point numbers have the same bits everywhere.
+TEST(Families, AllToAllCombinesInTheSameOrderOnAllRanks) {
+    Random random(23);
+    const CostView costs = random_costs(9, random);
+    const Plan plan = family("all-to-all").make(Collective::allreduce, quick(costs, random));
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+        ASSERT_EQ(steps.size(), 10U); // The rank's own operand is read, too.
+        EXPECT_EQ(steps[0].kind, StepKind::publish);
+        for (Rank peer = 0; peer < plan.size(); ++peer) {
+            const Step& step = steps[static_cast<std::size_t>(peer) + 1];
+            EXPECT_EQ(step.kind, peer == 0 ? StepKind::read : StepKind::read_fold);
+            EXPECT_EQ(step.peer, peer);
+            EXPECT_FALSE(step.incoming_first);
+        }
+    }
+}
+
 TEST(Families, SearchedPlansNeverLoseToABaselineTree) {
     Random random(13);
     for (int trial = 0; trial < 40; ++trial) {

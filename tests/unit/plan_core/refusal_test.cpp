@@ -40,7 +40,7 @@ TEST(Refusal, NamesSingleSteps) {
     };
     const std::string where = "rank 1, step 1 (";
     expect_refusal(with([](Step& s) { s.peer = 3; }), where, "peer is not one of the 3 ranks");
-    expect_refusal(with([](Step& s) { s.peer = 1; }), where, "its own peer");
+    expect_refusal(with([](Step& s) { s.peer = 1; }), where, "its own peer, but to read");
     expect_refusal(with([](Step& s) { s.from.count = 2; }), where, "beyond the 1 blocks");
     expect_refusal(with([](Step& s) { s.from.first = 0xffffffffu; }), where, "beyond");
     expect_refusal(with([](Step& s) { s.from.buffer = Buffer::input; }), where, "beyond the 0");
@@ -137,6 +137,10 @@ TEST(Refusal, CountsOutstandingPublications) {
     };
     check_plan(published(4));
     expect_refusal(published(5), "rank ", "waits for ever");
+    Plan early = published(1); // A rank reads its own only once it has published it.
+    early.steps[0].insert(early.steps[0].begin(),
+                          make_step(StepKind::read, 0, Mechanism::line, {}, one));
+    expect_refusal(early, "rank ", "waits for ever");
 }
 
 TEST(Refusal, NamesMissingAndDoubledContributions) {
