@@ -24,7 +24,7 @@ bool applies(Collective op, const GenerateInput& input) {
     case Collective::allreduce:
     case Collective::allgather:
     case Collective::scan:
-    case Collective::exscan: return input.via == Mechanism::line;
+    case Collective::exscan: return input.via == Mechanism::line && input.blocks == 1;
     default: return false;
     }
 }
