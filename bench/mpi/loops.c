@@ -2,17 +2,18 @@
    Loops of collectives as OSU's benchmarks have them, with the results checked; loops.py runs it.
    Arguments: milliseconds of a case, then modes (blocking, nonblocking, persistent), operations
    (payload.h) and bytes of a part, each a list with commas. Rank 0 prints a line for each case:
-   MODE OPERATION BYTES MICROSECONDS MICROSECONDS_WITH_BARRIER.
+   MODE OPERATION BYTES MICROSECONDS MICROSECONDS_WITH_BARRIER MICROSECONDS_IN_A_ROW.
 
    Each rank times every iteration by itself; a barrier follows it, which is not in the first of the
-   two times. Both are means over iterations and ranks; the first calls warm up and are not counted.
+   times. The last one is of as many calls in a row, with one barrier behind them all, as in Intel's
+   benchmarks. All are means over iterations and ranks; the first calls warm up and are not counted.
    A rank that leaves the barrier late finds what others have sent it: then the first time says more
    of the barrier than of the operation, and the second one is what a program waits.
    What the program needs for itself goes by PMPI's names.
 
    With a fifth argument, "both", calls by MPI's names and by PMPI's take turns, a millisecond each,
-   and a line has, by PMPI's and by MPI's: MODE OPERATION BYTES, both times of the one, both of the
-   other, and the ratios of both, all of them medians over the turns. A machine whose moods last
+   and a line has, by PMPI's and by MPI's: MODE OPERATION BYTES, all times of the one, all of the
+   other, and their ratios, all of them medians over the turns. A machine whose moods last
    longer than a turn has them for both. */
 #include "mpi_calls.h"
 #include "plain_calls.h"
@@ -23,9 +24,11 @@ enum { turns_least = 5, turns_most = 101, turn_calls_least = 4 };
 static const double turn_ns = 1e6;
 static int rank, size;
 
-/* Of a call, alone and with the barrier behind it. */
+/* Microseconds of a call: alone, with the barrier behind it, in a row of calls. */
+enum { alone, with_barrier, in_a_row, time_count };
+
 struct times {
-    double alone_us, with_barrier_us;
+    double us[time_count];
 };
 
 /* Whose calls they are. */
@@ -63,15 +66,23 @@ static double judge(const struct side* side) {
 
 /* Mean over ranks and iterations. */
 static struct times mean_of(const struct side* side, int iterations) {
-    double own[2] = {0, 0}, all[2] = {0, 0};
-    const int64_t begin = now_ns();
+    struct times own = {{0}}, all = {{0}};
+    int64_t begin = now_ns();
     for (int i = 0; i < iterations; ++i) {
-        own[0] += timed(side);
+        own.us[alone] += timed(side);
     }
-    own[1] = (double)(now_ns() - begin);
-    PMPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    const double calls_us = 1e3 * iterations * size;
-    return (struct times){all[0] / calls_us, all[1] / calls_us};
+    own.us[with_barrier] = (double)(now_ns() - begin);
+    begin = now_ns();
+    for (int i = 0; i < iterations; ++i) {
+        side->actions.once(side->actions.state);
+    }
+    side->barrier(MPI_COMM_WORLD);
+    own.us[in_a_row] = (double)(now_ns() - begin);
+    PMPI_Reduce(own.us, all.us, time_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    for (int k = 0; k < time_count; ++k) {
+        all.us[k] /= 1e3 * iterations * size;
+    }
+    return all;
 }
 
 /* How many iterations there are is rank 0's to say, by some that come after the first ones, in
@@ -99,7 +110,7 @@ static double median(double* values, int count) {
 
 /* Prints what comes of turns between the MPI's own calls and the other ones. */
 static void compare(const struct side* plain, const struct side* other, double budget_ns) {
-    static double values[6][turns_most];
+    static double values[3 * time_count][turns_most];
     const double one_ns[2] = {judge(plain), judge(other)};
     const double both_ns = one_ns[0] + one_ns[1];
     int counts[3] = {between(turn_ns / one_ns[1], turn_calls_least, iterations_most)};
@@ -118,14 +129,13 @@ static void compare(const struct side* plain, const struct side* other, double b
             mean_of(side, turn_calls_least / 2);
             times[side == other] = mean_of(side, counts[0]);
         }
-        values[0][turn] = times[0].alone_us;
-        values[1][turn] = times[0].with_barrier_us;
-        values[2][turn] = times[1].alone_us;
-        values[3][turn] = times[1].with_barrier_us;
-        values[4][turn] = times[0].alone_us / times[1].alone_us;
-        values[5][turn] = times[0].with_barrier_us / times[1].with_barrier_us;
+        for (int k = 0; k < time_count; ++k) {
+            values[k][turn] = times[0].us[k];
+            values[time_count + k][turn] = times[1].us[k];
+            values[2 * time_count + k][turn] = times[0].us[k] / times[1].us[k];
+        }
     }
-    for (int k = 0; rank == 0 && k < 6; ++k) {
+    for (int k = 0; rank == 0 && k < 3 * time_count; ++k) {
         printf(" %.3f", median(values[k], counts[1]));
     }
 }
@@ -155,8 +165,8 @@ static void print_times(const struct side* side, const struct side* plain, doubl
         compare(plain, side, budget_ns);
     } else {
         const struct times times = measure(side, budget_ns);
-        if (rank == 0) {
-            printf(" %.3f %.3f", times.alone_us, times.with_barrier_us);
+        for (int k = 0; rank == 0 && k < time_count; ++k) {
+            printf(" %.3f", times.us[k]);
         }
     }
     if (rank == 0) {

@@ -6,7 +6,8 @@
 
 loops.c times each operation in each mode and checks its results, loops_mpi4py.py blocking ones of
 mpi4py. The ratios are of the calls alone, in the end also of calls with the barrier behind them,
-which are what a program waits: loops.c says what the others leave out. With --both the two take
+which are what a program waits, and of calls in a row, without barriers between: loops.c says what
+the first leave out. With --both the two take
 turns of a millisecond within one process, so that moods of the machine are the same for both. Exit
 status 1 if a program fails or a result is wrong.
 """
@@ -19,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,9 @@ OPERATIONS = (
     "reduce_scatter", "scan", "exscan",
 )  # fmt: skip
 
+# What a program says of each case, as keys of a row; a ratio has no suffix for the first one.
+TIMES = ("", "_with_barrier", "_in_a_row")
+
 Case = tuple[str, str, int]
 
 
@@ -51,32 +56,31 @@ def program_for(mpi: pairs.Mpi, folder: str) -> list[Path]:
 
 
 def times(output: str) -> dict[Case, list[float]]:
-    """What the program says of each case: microseconds of a call alone and with the barrier behind
-    it; with "both" these of the MPI's own calls and then of corymb's, and the ratios."""
+    """What the program says of each case: microseconds of a call as TIMES has them; with "both"
+    these of the MPI's own calls, then of corymb's, and the ratios."""
     found = {}
     for mode, operation, size, *numbers in (line.split() for line in output.splitlines()):
         found[mode, operation, int(size)] = list(map(float, numbers))
     return found
 
 
-def ratio_of(without: list[float], with_it: list[float]) -> float:
+def ratio_of(without: Sequence[float], with_it: Sequence[float]) -> float:
     return statistics.median(without) / statistics.median(with_it)
 
 
 def row_of(
     mpi: pairs.Mpi, ranks: int, case: Case, plain: list[list[float]], corymb: list[list[float]]
 ) -> dict[str, Any]:
-    """Of times of runs, alone and with the barrier."""
-    (plain_us, plain_whole), (corymb_us, corymb_whole) = (
-        [list(times) for times in zip(*side, strict=True)] for side in (plain, corymb)
-    )
-    return {
+    """Of times of runs."""
+    row: dict[str, Any] = {
         "library": mpi.title, "ranks": ranks, "mode": case[0],
         "operation": f"{case[0]} {case[1]}", "bytes": case[2],
-        "plain_us": plain_us, "corymb_us": corymb_us, "ratio": ratio_of(plain_us, corymb_us),
-        "plain_with_barrier_us": plain_whole, "corymb_with_barrier_us": corymb_whole,
-        "with_barrier": ratio_of(plain_whole, corymb_whole),
     }  # fmt: skip
+    by_time = [zip(*side, strict=True) for side in (plain, corymb)]
+    for name, *sides in zip(TIMES, *by_time, strict=True):
+        row[f"plain{name}_us"], row[f"corymb{name}_us"] = map(list, sides)
+        row[f"ratio{name}"] = ratio_of(*sides)
+    return row
 
 
 def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options: Any) -> list[Any]:
@@ -91,11 +95,13 @@ def rows_of(mpi: pairs.Mpi, program: list[Path], ranks: int, mode: str, options:
             runs = [times(pairs.run(mpi, ranks, [*words, "both"], True, options.limit))
                     for _ in range(options.rounds)]  # fmt: skip
             for case in runs[0]:
-                row = row_of(
-                    mpi, ranks, case, *([r[case][k : k + 2] for r in runs] for k in (0, 2))
+                plain, corymb, ratios = (
+                    [run[case][k : k + len(TIMES)] for run in runs]
+                    for k in range(0, 3 * len(TIMES), len(TIMES))
                 )
-                row["ratio"] = statistics.median(run[case][4] for run in runs)
-                row["with_barrier"] = statistics.median(run[case][5] for run in runs)
+                row = row_of(mpi, ranks, case, plain, corymb)
+                for name, values in zip(TIMES, zip(*ratios, strict=True), strict=True):
+                    row[f"ratio{name}"] = statistics.median(values)
                 rows.append(row)
             continue
         outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
@@ -143,8 +149,9 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))
     pairs.conclude(rows)
-    print("with the barrier behind each call: ", end="")
-    pairs.conclude([{"ratio": row["with_barrier"]} for row in rows])
+    for name in TIMES[1:]:
+        print(f"{name[1:].replace('_', ' ')}: ", end="")
+        pairs.conclude([{"ratio": row[f"ratio{name}"]} for row in rows])
     return 0
 
 

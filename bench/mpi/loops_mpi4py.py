@@ -68,9 +68,9 @@ def timed(once: Callable[[], None]) -> int:
     return end - begin
 
 
-def measured_us(once: Callable[[], None], budget_ns: float) -> tuple[float, float]:
-    """Of a call alone and with its barrier, means over ranks and iterations, of which rank 0 says
-    how many there are."""
+def measured_us(once: Callable[[], None], budget_ns: float) -> list[float]:
+    """Of a call alone, with its barrier, and in a row of calls, means over ranks and iterations, of
+    which rank 0 says how many there are."""
     for _ in range(FIRST_CALLS):
         timed(once)
     begin = time.perf_counter_ns()
@@ -87,8 +87,12 @@ def measured_us(once: Callable[[], None], budget_ns: float) -> tuple[float, floa
     begin = time.perf_counter_ns()
     own = sum(timed(once) for _ in range(iterations))
     whole = time.perf_counter_ns() - begin
-    calls_us = 1e3 * iterations * SIZE
-    return COMM.allreduce(own) / calls_us, COMM.allreduce(whole) / calls_us
+    begin = time.perf_counter_ns()
+    for _ in range(iterations):
+        once()
+    COMM.Barrier()
+    row = time.perf_counter_ns() - begin
+    return [COMM.allreduce(ns) / (1e3 * iterations * SIZE) for ns in (own, whole, row)]
 
 
 def main() -> int:
@@ -99,7 +103,7 @@ def main() -> int:
     for operation in operations.split(","):
         for size in map(int, sizes.split(",")):
             once, is_right = case_of(operation, max(size // 8, 1))
-            alone_us, whole_us = measured_us(once, 1e6 * float(milliseconds))
+            times_us = measured_us(once, 1e6 * float(milliseconds))
             right = is_right()
             if not right:
                 print(f"loops: rank {RANK}: wrong result of {operation}, {size} bytes",
@@ -107,7 +111,7 @@ def main() -> int:
             if not COMM.allreduce(right, MPI.LAND):
                 return 1
             if RANK == 0:
-                print("blocking", operation, size, f"{alone_us:.3f} {whole_us:.3f}", flush=True)
+                print("blocking", operation, size, *(f"{us:.3f}" for us in times_us), flush=True)
     return 0
 
 

@@ -39,7 +39,8 @@ def test_results_are_right(
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     assert len(rows) == len(modes) * len(OPERATIONS) * 4
-    assert all(0 < float(alone) < float(with_barrier) for *_, alone, with_barrier in rows)
+    assert all(0 < float(alone) < float(with_barrier) for *_, alone, with_barrier, _ in rows)
+    assert all(float(in_a_row) > 0 for *_, in_a_row in rows)
 
 
 def test_both_take_turns(mpi: Mpi, loops: Path, mpirun: Callable[..., Finished]) -> None:
@@ -49,7 +50,7 @@ def test_both_take_turns(mpi: Mpi, loops: Path, mpirun: Callable[..., Finished])
     rows = [line.split() for line in done.stdout.splitlines()]
     assert len(rows) == 2 * 2 * 2
     assert all(float(number) > 0 for row in rows for number in row[3:])
-    assert all(len(row) == 3 + 6 for row in rows)
+    assert all(len(row) == 3 + 9 for row in rows)
     assert re.search(r" MPI_Iallgather .*  corymb$", done.stderr, re.M)
 
 
