@@ -283,17 +283,18 @@ std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
 
 } // namespace
 
-std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op) {
+const Kernel* kernel_of(MPI_Datatype type, MPI_Op op) {
     // Handles of the user's may be used again for something else; only what exists is kept.
     thread_local constinit LastKernel last;
     if (last.exists && last.type == type && last.op == op) [[likely]] {
-        return last.kernel;
+        return &last.kernel;
     }
     const auto found = find_kernel(type, op);
-    if (found) {
-        last = {type, op, true, *found};
+    if (!found) {
+        return nullptr;
     }
-    return found;
+    last = {type, op, true, *found};
+    return &last.kernel;
 }
 
 bool is_allowed(MPI_Datatype type, MPI_Op op) {

@@ -37,9 +37,10 @@ struct Kernel {
     bool is_exact = false; ///< The result does not depend on the order of the elements.
 };
 
-/// Both predefined and, by the standard, meant for each other. Nothing: it is left to MPI. The
-/// standard wants the same type and operator on all ranks, so that they all decide alike.
-[[nodiscard]] std::optional<Kernel> kernel_of(MPI_Datatype type, MPI_Op op);
+/// Both predefined and, by the standard, meant for each other. Null: it is left to MPI. The
+/// standard wants the same type and operator on all ranks, so that they all decide alike. Valid
+/// until the thread asks again.
+[[nodiscard]] const Kernel* kernel_of(MPI_Datatype type, MPI_Op op);
 
 /// Whether the standard lets the operator combine elements of this type: the program's own all, the
 /// predefined ones those that it names. What it calls an error is left to the MPI.

@@ -20,13 +20,15 @@ const void* input_of(const void* in) noexcept {
 
 /// What a reduction needs to be taken over, or the reason why it is not.
 struct Reducing {
+    Reducing() noexcept {} // NOLINT(modernize-use-equals-default): leaves room of by_host as it is.
+
     corymb_type type = CORYMB_NO_TYPE;
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
     Reason refused = Reason::none;
     /// Sums of more than two floating-point numbers depend on their order: those stay with one.
     bool may_choose = true;
-    std::optional<HostKernel> by_host{}; ///< Without a kernel of corymb's.
+    std::optional<HostKernel> by_host; ///< Without a kernel of corymb's.
 };
 
 Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op) {
@@ -35,7 +37,7 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.refused = Reason::no_team;
     } else if (count < 0 || type == host().type_null || op == host().op_null) {
         how.refused = Reason::arguments;
-    } else if (const auto kernel = kernel_of(type, op)) [[likely]] {
+    } else if (const Kernel* const kernel = kernel_of(type, op)) [[likely]] {
         how.type = kernel->type;
         how.op = kernel->op;
         how.bytes = kernel->bytes;
@@ -217,10 +219,10 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
             Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(own), how);
             set_scattered(work, how, in, out, all, own);
             if (!is_uniform) {
-                work.is_vector = true;
-                work.in_parts.counts.reserve(static_cast<std::size_t>(turn.size()));
+                auto& list = work.parts.emplace().in.counts;
+                list.reserve(static_cast<std::size_t>(turn.size()));
                 for (int rank = 0; rank < turn.size(); ++rank) {
-                    work.in_parts.counts.push_back(elements(counts[rank]));
+                    list.push_back(elements(counts[rank]));
                 }
             }
             return work;

@@ -187,8 +187,8 @@ void Turn::abandon() noexcept {
     corymb::mpi::abandon(*group_, "no memory for an operation");
 }
 
-int Turn::finish(corymb_status status, std::uint64_t bytes) noexcept {
-    if (status == CORYMB_OK) [[likely]] {
+int Turn::account_for(corymb_status status, std::uint64_t bytes) noexcept {
+    if (status == CORYMB_OK) {
         note(Reason::none, bytes);
         return MPI_SUCCESS;
     }

@@ -121,7 +121,13 @@ private:
     int attempt(std::uint64_t bytes, Below run) noexcept;
     int leave_to_mpi(Choice& choice, std::uint64_t bytes);
     void take_back_call() noexcept;
-    int finish(corymb_status status, std::uint64_t bytes) noexcept;
+    int finish(corymb_status status, std::uint64_t bytes) noexcept {
+        if (status == CORYMB_OK && !group_->is_watched) [[likely]] {
+            return MPI_SUCCESS;
+        }
+        return account_for(status, bytes);
+    }
+    int account_for(corymb_status status, std::uint64_t bytes) noexcept;
     void note(Reason reason, std::uint64_t bytes) noexcept;
 
     const Call& call_;

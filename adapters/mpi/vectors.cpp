@@ -92,7 +92,7 @@ Described part_of(int rank, const void* buffer, const ProgramParts& parts,
 Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
     Work work(op, count, CORYMB_BYTE);
     work.root = root;
-    work.is_vector = true;
+    work.parts.emplace();
     return work;
 }
 

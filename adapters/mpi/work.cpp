@@ -102,19 +102,19 @@ void Work::do_not_store() noexcept {
 
 /// Where the parts of a buffer lie in it, or in a copy that begins with the first one.
 PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                     const Few<ProgramPart, few_ranks>& parts, bool must_copy, bool is_read) {
+                     const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read) {
     const bool is_dense = std::ranges::all_of(
-        parts, [](const ProgramPart& part) { return part.elements == 0 || part.layout->is_dense; });
+        all, [](const ProgramPart& part) { return part.elements == 0 || part.layout->is_dense; });
     PartList list;
-    list.counts.reserve(parts.size());
-    list.displacements.reserve(parts.size());
+    list.counts.reserve(all.size());
+    list.displacements.reserve(all.size());
     MPI_Aint lowest = 0;
-    for (const ProgramPart& part : parts) {
+    for (const ProgramPart& part : all) {
         lowest = std::min(lowest, part.offset);
     }
     base = buffer + lowest;
     std::size_t at = 0;
-    for (const ProgramPart& part : parts) {
+    for (const ProgramPart& part : all) {
         const std::size_t bytes = data_bytes(part.elements, *part.layout);
         list.counts.push_back(bytes);
         if (is_dense && !must_copy) {
@@ -128,26 +128,25 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     return list;
 }
 
-void Work::read_parts(const void* buffer, const ProgramParts& parts, bool must_copy) {
+void Work::read_parts(const void* buffer, const ProgramParts& of_buffer, bool must_copy) {
     std::byte* base = nullptr;
-    in_parts = place(source_, base, bytes_at(buffer), parts.list, must_copy, true);
+    parts->in = place(source_, base, bytes_at(buffer), of_buffer.list, must_copy, true);
     input = base;
-    is_vector = true;
 }
 
-void Work::write_parts(void* buffer, const ProgramParts& parts) {
+void Work::write_parts(void* buffer, const ProgramParts& of_buffer) {
     std::byte* base = nullptr;
-    out_parts = place(target_, base, bytes_at(buffer), parts.list, overlap(parts.list), false);
+    const bool must_copy = overlap(of_buffer.list);
+    parts->out = place(target_, base, bytes_at(buffer), of_buffer.list, must_copy, false);
     output = base;
-    is_vector = true;
 }
 
-void Work::read_part_from_output(void* buffer, const ProgramParts& parts, int part) {
+void Work::read_part_from_output(void* buffer, const ProgramParts& of_buffer, int part) {
     const auto index = static_cast<std::size_t>(part);
     if (target_ != nullptr) {
-        const ProgramPart& own = parts.list[index];
+        const ProgramPart& own = of_buffer.list[index];
         add(target_, {bytes_at(buffer) + own.offset, own.elements, *own.layout,
-                      out_parts.displacements[index], true, false});
+                      parts->out.displacements[index], true, false});
     }
 }
 

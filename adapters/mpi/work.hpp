@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace corymb::mpi {
@@ -22,6 +23,11 @@ inline constexpr std::size_t few_ranks = 8;
 struct PartList {
     Few<std::size_t, few_ranks> counts;
     Few<std::size_t, few_ranks> displacements;
+};
+/// Of the input and of the output; lists that an operation does not have are empty.
+struct PartLists {
+    PartList in;
+    PartList out;
 };
 
 /// A part of a buffer as the program gives it.
@@ -53,12 +59,9 @@ public:
     corymb_type type;
     corymb_op with = CORYMB_NO_OP;
     int root = 0;
-    const void* input = nullptr; ///< Or CORYMB_IN_PLACE.
-    void* output = nullptr;      ///< Or CORYMB_IN_PLACE.
-    /// Of the vector operations; lists that an operation does not have are empty.
-    bool is_vector = false;
-    PartList in_parts{};
-    PartList out_parts{};
+    const void* input = nullptr;    ///< Or CORYMB_IN_PLACE.
+    void* output = nullptr;         ///< Or CORYMB_IN_PLACE.
+    std::optional<PartLists> parts; ///< Of the vector operations.
 
     // Which memory of the program the operation uses. Elements with gaps are copied in `prepare`
     // and in `finish`; dense ones are used where they lie. All throw std::bad_alloc.
@@ -71,11 +74,11 @@ public:
     void read_from_output(void* buffer, MPI_Count first, MPI_Count elements, const Layout& layout);
     /// The operation only reads what `write` has named.
     void do_not_store() noexcept;
-    /// The same of buffers with parts; they set `in_parts` and `out_parts`.
-    void read_parts(const void* buffer, const ProgramParts& parts, bool must_copy);
-    void write_parts(void* buffer, const ProgramParts& parts);
+    /// The same of buffers with parts; they set `parts`, which is there.
+    void read_parts(const void* buffer, const ProgramParts& of_buffer, bool must_copy);
+    void write_parts(void* buffer, const ProgramParts& of_buffer);
     /// The part of the output that it reads before.
-    void read_part_from_output(void* buffer, const ProgramParts& parts, int part);
+    void read_part_from_output(void* buffer, const ProgramParts& of_buffer, int part);
     /// It writes so many bytes, but reads the same memory, of which nothing else may change.
     void write_apart(void* buffer, std::size_t bytes);
     /// As `read` and `write`, elements with their gaps, which the program's memory keeps.
@@ -137,7 +140,7 @@ private:
     static void copy_piece_in(const Piece& piece, std::byte* to);
     static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                   const Few<ProgramPart, few_ranks>& parts, bool must_copy, bool is_read);
+                   const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read);
     void copy_in();
     void copy_out() noexcept;
 

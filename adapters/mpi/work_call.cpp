@@ -31,10 +31,10 @@ struct Caller {
 
 corymb_status call_vector(const Work& work, const Caller& call, corymb_team* team) noexcept {
     const Library& all = library();
-    const std::size_t* const in_counts = list(work.in_parts.counts);
-    const std::size_t* const in_places = list(work.in_parts.displacements);
-    const std::size_t* const out_counts = list(work.out_parts.counts);
-    const std::size_t* const out_places = list(work.out_parts.displacements);
+    const std::size_t* const in_counts = list(work.parts->in.counts);
+    const std::size_t* const in_places = list(work.parts->in.displacements);
+    const std::size_t* const out_counts = list(work.parts->out.counts);
+    const std::size_t* const out_places = list(work.parts->out.displacements);
     switch (work.op) {
     case CORYMB_GATHER:
         return call(CORYMB_MPI_FORMS(gatherv), work.input, work.count, work.output, out_counts,
@@ -59,7 +59,7 @@ corymb_status call_vector(const Work& work, const Caller& call, corymb_team* tea
 corymb_status Work::call(Form form, corymb_team* team, corymb_request** request) const noexcept {
     const Library& all = library();
     const Caller to{form, request};
-    if (is_vector) {
+    if (parts) {
         return call_vector(*this, to, team);
     }
     switch (op) {
@@ -88,9 +88,9 @@ corymb_status Work::call(Form form, corymb_team* team, corymb_request** request)
 corymb_status Work::call(Form form, corymb_cluster_team* team,
                          corymb_request** request) const noexcept {
     const Library& all = library();
-    if (is_vector) {
-        const corymb_part_lists lists{list(in_parts.counts), list(in_parts.displacements),
-                                      list(out_parts.counts), list(out_parts.displacements)};
+    if (parts) {
+        const corymb_part_lists lists{list(parts->in.counts), list(parts->in.displacements),
+                                      list(parts->out.counts), list(parts->out.displacements)};
         switch (form) {
         case Form::blocking: break;
         case Form::nonblocking:

@@ -2,6 +2,7 @@
 #include "c/calls.hpp"
 
 #include "c/places.hpp"
+#include "reduce/standard_reductions.hpp"
 #include "team/member.hpp"
 
 #include <corymb/detail/untyped.hpp>
@@ -16,6 +17,23 @@ namespace {
 
 using detail::Untyped;
 using detail::Wish;
+
+/// Of the library's own types and operators; null for others, and where an operator is not defined.
+const Reduction* known_reduction(const Arguments& arguments) {
+    const auto type = standard(arguments.type);
+    if (!type) {
+        return nullptr;
+    }
+    const auto& all = reduce::standard_reductions();
+    if (!is_reduction(arguments.op)) {
+        return &all.of_moves(*type);
+    }
+    if (!is_standard(arguments.with)) {
+        return nullptr;
+    }
+    const Reduction& found = all.at(*type, static_cast<Operator>(arguments.with));
+    return found.combine == nullptr ? nullptr : &found;
+}
 
 Reduction standard_reduction(const Arguments& arguments) {
     const auto type = standard(arguments.type);
@@ -57,17 +75,18 @@ Wish wish_of(const Caller& caller, const Arguments& arguments, std::shared_ptr<O
     Wish wish;
     wish.op = arguments.op;
     wish.root = arguments.root;
-    wish.reduction.element_bytes = size_of(arguments.type);
-    if (const auto type = standard(arguments.type)) {
-        wish.reduction.identity = detail::move_identity(*type);
-    }
-    if (is_reduction(arguments.op)) {
-        if (auto own = own_operator(arguments.with)) {
-            call = std::make_shared<OwnCall>(std::move(own), arguments.type, caller.shared,
-                                             caller.rank);
-            wish.reduction = call->reduction();
-        } else {
-            wish.reduction = standard_reduction(arguments);
+    if (const Reduction* known = known_reduction(arguments)) [[likely]] {
+        wish.reduction = *known;
+    } else {
+        wish.reduction.element_bytes = size_of(arguments.type);
+        if (is_reduction(arguments.op)) {
+            if (auto own = own_operator(arguments.with)) {
+                call = std::make_shared<OwnCall>(std::move(own), arguments.type, caller.shared,
+                                                 caller.rank);
+                wish.reduction = call->reduction();
+            } else {
+                wish.reduction = standard_reduction(arguments);
+            }
         }
     }
     set_places(wish, arguments, caller.rank, caller.size);

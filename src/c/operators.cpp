@@ -49,10 +49,6 @@ Registry& registry() {
     return *all;
 }
 
-bool is_standard(corymb_op op) noexcept {
-    return op >= 0 && static_cast<std::size_t>(op) < operator_count;
-}
-
 constexpr std::size_t alignment_max = 16;
 constexpr std::size_t bounce_bytes = cell_bytes;
 

@@ -25,6 +25,11 @@ struct OwnOperator {
     bool commutative;
 };
 
+/// One of the library's.
+[[nodiscard]] inline bool is_standard(corymb_op op) noexcept {
+    return op >= 0 && static_cast<std::size_t>(op) < operator_count;
+}
+
 /// The operator with this number; null for one of the library's. Throws Errc::invalid_argument for
 /// what is no operator, or none any more.
 [[nodiscard]] std::shared_ptr<const OwnOperator> own_operator(corymb_op op);

@@ -105,10 +105,7 @@ void set_parts(Wish& wish, const PartLists& lists, Rank rank, int size) {
 
 } // namespace
 
-void set_places(Wish& wish, const Arguments& arguments, Rank rank, int size) {
-    wish.input = arguments.input;
-    wish.output = arguments.output;
-    wish.count = arguments.count;
+void set_special_places(Wish& wish, const Arguments& arguments, Rank rank, int size) {
     if (arguments.parts) {
         set_parts(wish, *arguments.parts, rank, size);
     }

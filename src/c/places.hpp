@@ -8,9 +8,20 @@
 
 namespace corymb::c {
 
+/// What set_places does beyond the usual, where the arguments have it.
+void set_special_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size);
+
 /// Fills in the buffers and their parts; the type of the elements is in `wish` already. Throws
 /// Errc::invalid_argument for CORYMB_IN_PLACE where it has no meaning, and for counts that are
 /// missing. For rank `rank` of a team of `size`.
-void set_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size);
+inline void set_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size) {
+    wish.input = arguments.input;
+    wish.output = arguments.output;
+    wish.count = arguments.count;
+    if (arguments.parts || wish.input == CORYMB_IN_PLACE || wish.output == CORYMB_IN_PLACE)
+        [[unlikely]] {
+        set_special_places(wish, arguments, rank, size);
+    }
+}
 
 } // namespace corymb::c

@@ -14,14 +14,6 @@ constexpr int own_type = 0x40000000;
 
 } // namespace
 
-std::optional<ElementType> standard(corymb_type type) noexcept {
-    const int number = type;
-    if (number < 0 || number >= static_cast<int>(element_type_count)) {
-        return std::nullopt;
-    }
-    return static_cast<ElementType>(number);
-}
-
 std::size_t size_of(corymb_type type) {
     const std::size_t bytes = corymb_type_size(type);
     if (bytes == 0) [[unlikely]] {

@@ -13,6 +13,12 @@ namespace corymb::c {
 /// Bytes of an element; throws Errc::invalid_argument for what is no type.
 [[nodiscard]] std::size_t size_of(corymb_type type);
 /// The library's own type; none for one of the user's.
-[[nodiscard]] std::optional<ElementType> standard(corymb_type type) noexcept;
+[[nodiscard]] inline std::optional<ElementType> standard(corymb_type type) noexcept {
+    const int number = type;
+    if (number < 0 || number >= static_cast<int>(element_type_count)) {
+        return std::nullopt;
+    }
+    return static_cast<ElementType>(number);
+}
 
 } // namespace corymb::c

@@ -2,6 +2,7 @@
 // Names of types and operators, and the reduction of a pair of them.
 #include "base/nearest_name.hpp"
 #include "reduce/kernel_table.hpp"
+#include "reduce/standard_reductions.hpp"
 
 #include <corymb/error.hpp>
 
@@ -115,8 +116,7 @@ Reduction reduction_of(ElementType type, Operator op) {
                         (known ? "; " + defined_operators(type) + " are"
                                : " type " + std::to_string(static_cast<int>(type))));
     }
-    return {reduce::kernel_table().at(type, op), element_bytes(type), true, nullptr,
-            detail::reduction_identity(type, op)};
+    return reduce::standard_reductions().at(type, op);
 }
 
 namespace detail {
