@@ -210,7 +210,7 @@ def definition(entry: Entry) -> str:
         "    if (function == nullptr) {",
         f'        return corymb::mpi::missing_function("MPI_{entry.name}");',
         "    }",
-        f"    auto below = [&] {{ return function({names}); }};",
+        f"    auto below = [=] {{ return function({names}); }};",
         "    const corymb::mpi::Call call{corymb::mpi::Operation::"
         f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
     ]

@@ -45,7 +45,7 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
     }
     const Layout layout = layout_of(type);
     const std::size_t bytes = bytes_of(count, layout);
-    return turn.take(bytes, [&] {
+    return turn.take(bytes, [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_BROADCAST, bytes, root);
         work.write(buffer, count, layout);
         if (turn.rank() == root) {
@@ -76,7 +76,7 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
                               from_element(out_count * root, {out, out_count, out_type}, own))) {
         return turn.refuse_aliased();
     }
-    return turn.take(bytes, [&] {
+    return turn.take(bytes, [=, &turn, &own] {
         Work work = bytes_work(CORYMB_GATHER, bytes, root);
         if (is_root) {
             work.write(out, out_count * turn.size(), own);
@@ -111,7 +111,7 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
                               {out, out_count, out_type})) {
         return turn.refuse_aliased();
     }
-    return turn.take(bytes, [&] {
+    return turn.take(bytes, [=, &turn, &own] {
         Work work = bytes_work(CORYMB_SCATTER, bytes, root);
         if (is_root) {
             work.read(in, in_count * turn.size(), own);
@@ -141,7 +141,7 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
                    from_element(out_count * turn.rank(), {out, out_count, out_type}, layout))) {
         return turn.refuse_aliased();
     }
-    return turn.take(bytes, [&] {
+    return turn.take(bytes, [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_ALLGATHER, bytes);
         work.write(out, out_count * turn.size(), layout);
         if (in_place) {
@@ -169,7 +169,7 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
     if (is_aliased({in, in_count, in_type}, {out, out_count, out_type})) {
         return turn.refuse_aliased();
     }
-    return turn.take(bytes * static_cast<std::size_t>(turn.size()), [&] {
+    return turn.take(bytes * static_cast<std::size_t>(turn.size()), [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_ALLTOALL, bytes);
         work.write(out, out_count * turn.size(), layout);
         if (in_place) {

@@ -114,7 +114,7 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
     }
     return turn.take(
         elements(count) * how.bytes,
-        [&] {
+        [=, &turn, &call, &how] {
             Work work = reduction_work(operation, call, elements(count), how);
             set_buffers(work, how, in, out, count, true);
             if (operation == CORYMB_EXSCAN && turn.rank() == 0) { // It gets no result.
@@ -158,7 +158,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
     }
     return turn.take(
         elements(count) * how.bytes,
-        [&] {
+        [=, &turn, &call, &how] {
             Work work = reduction_work(CORYMB_REDUCE, call, elements(count), how);
             work.root = root;
             set_buffers(work, how, in, out, count, is_root);
@@ -180,7 +180,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
     const MPI_Count all = count * turn.size();
     return turn.take(
         elements(all) * how.bytes,
-        [&] {
+        [=, &turn, &call, &how] {
             Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(count), how);
             set_scattered(work, how, in, out, all, count);
             return work;
@@ -214,7 +214,7 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     }
     return turn.take(
         elements(all) * how.bytes,
-        [&] {
+        [=, &turn, &call, &how] {
             const MPI_Count own = counts[turn.rank()];
             Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(own), how);
             set_scattered(work, how, in, out, all, own);

@@ -15,6 +15,7 @@
 //   light_fence, heavy_fence   an asymmetric pair: a light one on thread A and a heavy one on
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   full_fence    orders everything before it against everything after it;
+//   prefetch_for_write   asks for a line that is to be written soon; it is no access;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
 // The heavy fence and the two of the futex take the Reach: whether other processes take part.
 #pragma once
@@ -23,6 +24,7 @@
 #include "base/futex.hpp"
 #include "base/handover.hpp"
 #include "base/membarrier.hpp"
+#include "base/prefetch.hpp"
 #include "base/reach.hpp"
 #include "base/remote_memory.hpp"
 
@@ -112,6 +114,8 @@ struct StandardEnv {
     static void heavy_fence(Reach reach = Reach::process) noexcept { membarrier::heavy(reach); }
 
     static void full_fence() noexcept { membarrier::full(); }
+
+    static void prefetch_for_write(const void* line) noexcept { corymb::prefetch_for_write(line); }
 
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::int64_t timeout_ns, Reach reach = Reach::process) noexcept {

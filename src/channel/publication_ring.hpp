@@ -69,6 +69,9 @@ public:
         slot.payload.put(from, count);
         slot.sequence.store(signed_count(++published, signature),
                             std::memory_order_release); // P1 release
+        // Publications in a row would each wait until the readers' caches have let go of the line.
+        // Not the next one's, which they may be looking at.
+        Env::prefetch_for_write(&slot_[(published + 1) % Slots]);
         return true;
     }
 

@@ -111,6 +111,7 @@ struct ExplorerEnv {
         std::array<std::byte, N> bytes_{};
     };
 
+    static void prefetch_for_write(const void* /*line*/) noexcept {}
     static void note_read(const void* from, std::size_t count,
                           Where where = Where::current()) noexcept {
         Explorer::current().note(from, count, false, where);

@@ -114,6 +114,7 @@ struct LoomEnv {
             loom_fence();
         }
     }
+    static void prefetch_for_write(const void* /*line*/) noexcept {}
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::int64_t /*timeout_ns*/, Reach /*reach*/ = Reach::process) {
         loom_futex_wait(word.word(), expected);
