@@ -210,6 +210,9 @@ def definition(entry: Entry) -> str:
         "    if (function == nullptr) {",
         f'        return corymb::mpi::missing_function("MPI_{entry.name}");',
         "    }",
+        "    if (corymb::mpi::is_left_alone(comm)) {",
+        f"        return function({names});",
+        "    }",
         f"    auto below = [=] {{ return function({names}); }};",
         "    const corymb::mpi::Call call{corymb::mpi::Operation::"
         f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
@@ -330,6 +333,7 @@ def source() -> str:
     head = [
         "// Made by entry_points.py; do not edit.",
         '#include "calls.hpp"',
+        '#include "group.hpp"',
         '#include "host.hpp"',
         '#include "looks.hpp"',
         "",

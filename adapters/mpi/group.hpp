@@ -98,6 +98,14 @@ inline thread_local constinit LastGroup last_group;
 /// Changes with every group that goes, so that nobody finds a remembered one again.
 inline constinit std::atomic<std::uint64_t> group_generation{1};
 
+/// If it is this one; else null.
+[[nodiscard]] inline Group* remembered_group(MPI_Comm comm) noexcept {
+    const LastGroup& last = last_group;
+    return last.comm == comm && last.generation == group_generation.load(std::memory_order_acquire)
+               ? last.group
+               : nullptr;
+}
+
 /// Whether the communicator has been freed before its requests.
 [[nodiscard]] inline bool is_orphan(const Group& group) noexcept {
     return group.references.load(std::memory_order_relaxed) % 2 != 0;
@@ -141,12 +149,15 @@ private:
 /// That of the communicator, made when first asked for. Null where MPI is not usable or the handle
 /// is none; then MPI says so itself.
 [[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
-    const LastGroup& last = last_group;
-    if (last.comm == comm && last.generation == group_generation.load(std::memory_order_acquire))
-        [[likely]] {
-        return last.group;
-    }
-    return find_group(comm);
+    Group* const last = remembered_group(comm);
+    return last != nullptr ? last : find_group(comm);
+}
+
+/// Whether all calls of a communicator are the MPI's and nobody counts them, as far as the thread
+/// remembers. It stays so.
+[[nodiscard]] inline bool is_left_alone(MPI_Comm comm) noexcept {
+    const Group* const last = remembered_group(comm);
+    return last != nullptr && last->state == Group::State::passed && !last->is_watched;
 }
 
 /// At MPI_Finalize: gives back all teams. What happens afterwards is the MPI's.
