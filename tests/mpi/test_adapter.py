@@ -117,6 +117,15 @@ def test_what_is_close_is_tried_again(mpi: Mpi, program: Program, mpirun: Mpirun
     assert int(tried[1]) in (16, 24, 32)
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_calls_like_the_last_one(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Calls that are left to the MPI go there without a look at more than their shape: ranks stay
+    together, also where one makes a call that is refused."""
+    run = mpirun(mpi, 2, program(mpi, "left_calls"), 6000, CORYMB_MPI="")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "6000 calls, 0 wrong\n"
+
+
 def tried_requests(
     mpi: Mpi, program: Program, mpirun: Mpirun, how: str, calls: int
 ) -> tuple[int, str]:
