@@ -7,9 +7,8 @@
 loops.c times each operation in each mode and checks its results, loops_mpi4py.py blocking ones of
 mpi4py. The ratios are of the calls alone, in the end also of calls with the barrier behind them,
 which are what a program waits, and of calls in a row, without barriers between: loops.c says what
-the first leave out. With --both the two take
-turns of a millisecond within one process, so that moods of the machine are the same for both. Exit
-status 1 if a program fails or a result is wrong.
+the first leave out. With --both the two take turns of a millisecond within one process, so that
+moods of the machine are the same for both. Exit status 1 if a program fails or a result is wrong.
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ public:
                             std::memory_order_release); // P1 release
         // Publications in a row would each wait until the readers' caches have let go of the line.
         // Not the next one's, which they may be looking at.
-        Env::prefetch_for_write(&slot_[(published + 1) % Slots]);
+        if constexpr (Slots > 2) {
+            Env::prefetch_for_write(&slot_[(published + 1) % Slots]);
+        }
         return true;
     }
 

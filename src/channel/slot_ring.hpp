@@ -147,7 +147,9 @@ public:
                         std::memory_order_release); // P1 release, P3 release
         // Messages in a row would each wait until the receiver's cache has let go of the line. Not
         // the next one's, which it may be looking at.
-        Env::prefetch_for_write(&ring_->at(sent_ + 1).word);
+        if (slots_ > 2) {
+            Env::prefetch_for_write(&ring_->at(sent_ + 1).word);
+        }
         return true;
     }
 
