@@ -40,7 +40,7 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team, count, type);
     }
-    if (!is_valid(count, type) || !turn.is_rank(root)) {
+    if (!is_valid(count, type) || !turn.is_rank(root) || buffer == MPI_IN_PLACE) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(type);
@@ -67,7 +67,7 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
     const bool in_place = in == MPI_IN_PLACE;
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(in_count, in_type)) ||
-        (is_root && !is_valid(out_count, out_type))) {
+        (is_root && (out == MPI_IN_PLACE || !is_valid(out_count, out_type)))) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout own = is_root ? layout_of(out_type) : layout_of(in_type);
@@ -102,7 +102,7 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     const bool in_place = out == MPI_IN_PLACE;
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(out_count, out_type)) ||
-        (is_root && !is_valid(in_count, in_type))) {
+        (is_root && (in == MPI_IN_PLACE || !is_valid(in_count, in_type)))) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout own = is_root ? layout_of(in_type) : layout_of(out_type);
@@ -132,7 +132,8 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
         return turn.pass_on(Reason::no_team, out_count, out_type);
     }
     const bool in_place = in == MPI_IN_PLACE;
-    if (!is_valid(out_count, out_type) || (!in_place && !is_valid(in_count, in_type))) {
+    if (out == MPI_IN_PLACE || !is_valid(out_count, out_type) ||
+        (!in_place && !is_valid(in_count, in_type))) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(out_type);
@@ -161,7 +162,8 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
         return turn.pass_on(Reason::no_team);
     }
     const bool in_place = in == MPI_IN_PLACE;
-    if (!is_valid(out_count, out_type) || (!in_place && !is_valid(in_count, in_type))) {
+    if (out == MPI_IN_PLACE || !is_valid(out_count, out_type) ||
+        (!in_place && !is_valid(in_count, in_type))) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(out_type);

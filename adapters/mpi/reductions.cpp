@@ -109,6 +109,10 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
+    const bool has_result = operation != CORYMB_EXSCAN || turn.rank() != 0;
+    if (has_result && out == MPI_IN_PLACE) {
+        return turn.pass_on(Reason::arguments);
+    }
     if (is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
     }
@@ -150,7 +154,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
         return turn.pass_on(how.refused, count, type);
     }
     const bool is_root = turn.rank() == root;
-    if (!turn.is_rank(root) || (in == MPI_IN_PLACE && !is_root)) {
+    if (!turn.is_rank(root) || (is_root ? out : in) == MPI_IN_PLACE) {
         return turn.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased({in, count, type}, {out, count, type})) {
@@ -174,6 +178,9 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
     }
+    if (out == MPI_IN_PLACE) {
+        return turn.pass_on(Reason::arguments);
+    }
     if (is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
     }
@@ -195,7 +202,7 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused);
     }
-    if (!counts.exists()) {
+    if (!counts.exists() || out == MPI_IN_PLACE) {
         return turn.pass_on(Reason::arguments);
     }
     bool is_valid = true;

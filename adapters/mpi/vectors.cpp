@@ -99,7 +99,7 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
 int exchange(Turn& turn, const ProgramParts& in_parts, const void* in,
              const ProgramParts& out_parts, void* out) {
     const bool in_place = in == MPI_IN_PLACE;
-    if (out_parts.list.empty() || (!in_place && in_parts.list.empty())) {
+    if (out == MPI_IN_PLACE || out_parts.list.empty() || (!in_place && in_parts.list.empty())) {
         return turn.pass_on(Reason::arguments);
     }
     const auto bytes = static_cast<MPI_Count>(bytes_of(out_parts));
@@ -133,7 +133,8 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
         take_down(parts, turn.size(), out_counts, out_places, out_type);
     }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
-        (!in_place && !is_valid(in_count, in_type)) || (is_root && parts.list.empty())) {
+        (!in_place && !is_valid(in_count, in_type)) ||
+        (is_root && (out == MPI_IN_PLACE || parts.list.empty()))) {
         return turn.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased({in, in_count, in_type}, part_of(root, out, parts, out_type))) {
@@ -173,7 +174,8 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
         take_down(parts, turn.size(), in_counts, in_places, in_type);
     }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
-        (!in_place && !is_valid(out_count, out_type)) || (is_root && parts.list.empty())) {
+        (!in_place && !is_valid(out_count, out_type)) ||
+        (is_root && (in == MPI_IN_PLACE || parts.list.empty()))) {
         return turn.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased(part_of(root, in, parts, in_type), {out, out_count, out_type})) {
@@ -208,7 +210,8 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
     const bool in_place = in == MPI_IN_PLACE;
     const bool has_parts = out_counts.exists() && out_places.exists();
     const MPI_Count all = has_parts ? sum_of(out_counts, turn.size()) : -1;
-    if (!is_valid(all, out_type) || (!in_place && !is_valid(in_count, in_type))) {
+    if (out == MPI_IN_PLACE || !is_valid(all, out_type) ||
+        (!in_place && !is_valid(in_count, in_type))) {
         return turn.pass_on(Reason::arguments);
     }
     const Layout out_layout = layout_of(out_type);

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking calls of a few shapes, in an order that is the same on all ranks, as many as asked for;
-// all are checked. Some look like the one before but for their root or MPI_IN_PLACE, and some are
-// made once more by one rank, with arguments that the MPI refuses, which makes them none.
+// Blocking calls that are left to the MPI, among two ranks; all are checked.
+//
+// "mixed": calls of a few shapes, as many as asked for, in an order that is the same on all ranks.
+// Some look like the one before but for their root or MPI_IN_PLACE. Who does them is open.
+// "slow": allreduces with an operator that sleeps while corymb has its calls of the trial, so that
+// all after that are the MPI's; the operator looks who calls it. Some are made once more by one
+// rank, in the same shape, with a buffer that the MPI refuses, which makes them none.
+#define _GNU_SOURCE
 #include <mpi.h>
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { most = 16384, most_ranks = 2, refused_every = 7 };
+// As the adapter has them: calls before the team, of a visit, of a trial.
+enum { early_calls = 3, visit_calls = 8, trial_calls = 4 * visit_calls };
 
 static int rank, ranks, wrong;
 static MPI_Comm comm;
@@ -57,22 +68,7 @@ static void combine(int call, int count, MPI_Op op) {
     }
 }
 
-// Of the same shape as the calls before and after it, if the MPI looks at where the buffers lie.
-static void make_refused(int count) {
-#if defined(OPEN_MPI)
-    wrong += MPI_Bcast(out, count, MPI_INT, ranks, comm) == MPI_SUCCESS;
-#else
-    wrong += MPI_Allreduce(in, in, count, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS;
-#endif
-}
-
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    const int calls = argc > 1 ? atoi(argv[1]) : 1;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+static void call_mixed(int calls) {
     unsigned random = 1;
     int kind = 0;
     for (int call = 0; call < calls; ++call) {
@@ -88,9 +84,82 @@ int main(int argc, char** argv) {
         case 2: scatter(call, root, count); break;
         default: combine(call, count, (kind & 4) != 0 ? MPI_MAX : MPI_SUM);
         }
-        if (call % refused_every == 0 && call / refused_every % ranks == rank) {
-            make_refused(count);
+    }
+}
+
+static int is_slow, by_corymb, by_mpi;
+
+static int is_called_by_corymb(void) {
+    void* frames[64];
+    const int depth = backtrace(frames, 64);
+    for (int i = 0; i < depth; ++i) {
+        Dl_info where;
+        if (dladdr(frames[i], &where) != 0 && strstr(where.dli_fname, "libcorymb.so") != NULL) {
+            return 1;
         }
+    }
+    return 0;
+}
+
+static void add(void* left, void* right, int* count, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *count; ++i) {
+        ((int*)right)[i] += ((const int*)left)[i];
+    }
+    ++*(is_called_by_corymb() ? &by_corymb : &by_mpi);
+    if (is_slow) {
+        usleep(1000);
+    }
+}
+
+static void sum_in_place(int call, MPI_Op op) {
+    out[0] = call + rank;
+    MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INT, op, comm);
+    expect(out[0], 2 * call + 1);
+}
+
+// Prints who has called the operator in the trial and after it; it is called on one rank at least.
+static void call_slow(int calls) {
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
+    for (int call = 0; call < early_calls; ++call) {
+        MPI_Barrier(comm);
+    }
+    for (int call = 0; call < trial_calls; ++call) {
+        is_slow = call / visit_calls % 2 == 0;
+        sum_in_place(call, op);
+    }
+    is_slow = 0;
+    int own[4] = {by_corymb, by_mpi, 0, 0}, all[4];
+    by_corymb = by_mpi = 0;
+    for (int call = 0; call < calls; ++call) {
+        sum_in_place(call, op);
+        if (call % refused_every == 0 && call / refused_every % ranks == rank) {
+            wrong += MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, op, comm) == MPI_SUCCESS;
+        }
+    }
+    own[2] = by_corymb;
+    own[3] = by_mpi;
+    MPI_Op_free(&op);
+    MPI_Reduce(own, all, 4, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("trial: corymb %d, MPI %d; after it: corymb %d, MPI %d\n", all[0] > 0, all[1] > 0,
+               all[2] > 0, all[3] > 0);
+    }
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // Open MPI reports some there.
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    const int calls = argc > 2 ? atoi(argv[2]) : 0;
+    if (argc > 1 && strcmp(argv[1], "slow") == 0) {
+        call_slow(calls);
+    } else {
+        call_mixed(calls);
     }
     MPI_Comm_free(&comm);
     int all_wrong = 0;

@@ -117,13 +117,31 @@ def test_what_is_close_is_tried_again(mpi: Mpi, program: Program, mpirun: Mpirun
     assert int(tried[1]) in (16, 24, 32)
 
 
+def test_misplaced_in_place(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """MPI_IN_PLACE for what is never in place is refused by the MPI, as without corymb."""
+    run = mpirun(mpi, 2, program(mpi, "misplaced"))
+    assert run.returncode == 0, run.stderr
+    verdicts = [line.split()[1] for line in run.stdout.splitlines()]
+    assert verdicts == 9 * ["refused"], run.stdout
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
-def test_calls_like_the_last_one(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
-    """Calls that are left to the MPI go there without a look at more than their shape: ranks stay
-    together, also where one makes a call that is refused."""
-    run = mpirun(mpi, 2, program(mpi, "left_calls"), 6000, CORYMB_MPI="")
+def test_calls_of_open_shapes(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Calls of changing roots, sizes and places, some left to the MPI, some not."""
+    run = mpirun(mpi, 2, program(mpi, "left_calls"), "mixed", 6000, CORYMB_MPI="")
     assert run.returncode == 0, run.stderr
     assert run.stdout == "6000 calls, 0 wrong\n"
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
+def test_calls_like_the_last_one(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Calls that are left to the MPI go there without a look at more than their shape. Ranks stay
+    together, also where one makes such a call that the MPI refuses."""
+    run = mpirun(mpi, 2, program(mpi, "left_calls"), "slow", 1000, CORYMB_MPI="")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == (
+        "trial: corymb 1, MPI 1; after it: corymb 0, MPI 1\n1000 calls, 0 wrong\n"
+    )
 
 
 def tried_requests(
