@@ -49,14 +49,11 @@ private:
     int (*call_)(void*);
 };
 
-struct Shape;
-
 struct Call {
     Operation operation;
     Form form;
     Below below;
     MPI_Request* request = nullptr; ///< Where it goes in the other forms than the blocking one.
-    const Shape* shape = nullptr;   ///< Of blocking calls without lists.
 };
 
 } // namespace corymb::mpi

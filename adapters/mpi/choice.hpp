@@ -142,26 +142,9 @@ public:
         }
         return state.number == now ? Verdict::corymb : Verdict::open;
     }
-    /// Where the choice for calls of an operation and size is kept.
-    [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
-        return static_cast<std::size_t>(operation) * size_classes +
-               std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
-    }
-    /// The same as `next`, where that would say that the next call is the MPI's: whether it would.
-    [[nodiscard]] bool is_for_mpi(std::size_t at) noexcept {
-        State& state = states_[at];
-        if (state.verdict != Verdict::mpi || state.number == 1) {
-            return false;
-        }
-        state.number -= state.number != 0 ? 1 : 0;
-        return true;
-    }
     /// The last call was none: the MPI, whose it was, has refused it on this rank.
     void take_back(Operation operation, std::uint64_t bytes) noexcept {
-        take_back(place(operation, bytes));
-    }
-    void take_back(std::size_t at) noexcept {
-        State& state = states_[at];
+        State& state = states_[place(operation, bytes)];
         state.number += state.verdict != Verdict::open && state.number != 0 ? 1 : 0;
     }
     /// Whether there is something of the kind that is to be tried or just is.
@@ -204,6 +187,11 @@ private:
 
     static constexpr std::size_t size_classes = 48; ///< Powers of two; the last one has the rest.
     static constexpr auto operations = static_cast<std::size_t>(Operation::exscan) + 1;
+
+    [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
+        return static_cast<std::size_t>(operation) * size_classes +
+               std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
+    }
 
     std::array<State, operations * size_classes> states_{};
     int open_ = 0; ///< Of calls in which ranks cannot agree.

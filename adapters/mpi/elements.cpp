@@ -235,10 +235,6 @@ bool is_row_of_bytes(MPI_Datatype type) noexcept {
 
 } // namespace
 
-bool is_predefined(MPI_Datatype type) {
-    return find_named(type) != nullptr;
-}
-
 Layout layout_of(MPI_Datatype type) {
     if (const Named* const named = find_named(type)) {
         return named->layout;

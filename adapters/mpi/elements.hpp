@@ -23,9 +23,6 @@ struct Layout {
     std::ptrdiff_t end = 0;
 };
 
-/// One of those that the adapter knows by name.
-[[nodiscard]] bool is_predefined(MPI_Datatype type);
-
 /// Of any datatype that is not null. Thread-safe once MPI is initialised.
 [[nodiscard]] Layout layout_of(MPI_Datatype type);
 

@@ -199,39 +199,6 @@ def entries() -> list[Entry]:
     ]
 
 
-def shape(entry: Entry) -> str:
-    """Initialisers of a Shape; nothing where lists belong to the call."""
-    kinds: dict[str, list[str]] = {}
-    for name, kind in entry.parameters:
-        kinds.setdefault(kind, []).append(name)
-    if entry.form != "blocking" or entry.operation in PASSED_ON or "counts" in kinds:
-        return ""
-    buffers = [name for name, kind in entry.parameters if kind in ("in", "out")]
-    in_place = [f"{name} == MPI_IN_PLACE" for name in buffers]
-    members = [
-        f".counts = {{{', '.join(kinds.get('count', []))}}}",
-        f".types = {{{', '.join(kinds.get('type', []))}}}",
-        f".op = {kinds['op'][0]}" if "op" in kinds else "",
-        f".root = {kinds['root'][0]}" if "root" in kinds else "",
-        f".is_in_place = {' || '.join(in_place)}" if in_place else "",
-    ]
-    return ", ".join(member for member in members if member)
-
-
-def repeated(entry: Entry, names: str) -> list[str]:
-    """The short way of a call like the last one, if that was the MPI's."""
-    members = shape(entry)
-    if not members:
-        return []
-    operation = f"corymb::mpi::Operation::{entry.operation.lower()}"
-    return [
-        f"    const corymb::mpi::Shape shape{{{members}}};",
-        f"    if (auto* const group = corymb::mpi::repeats(comm, {operation}, shape)) {{",
-        f"        return corymb::mpi::left_to_mpi(*group, {operation}, shape, function({names}));",
-        "    }",
-    ]
-
-
 def definition(entry: Entry) -> str:
     types = [f"{KINDS[kind][entry.wide]} {name}" for name, kind in entry.parameters]
     names = ", ".join(name for name, _ in entry.parameters)
@@ -246,11 +213,9 @@ def definition(entry: Entry) -> str:
         "    if (corymb::mpi::is_left_alone(comm)) {",
         f"        return function({names});",
         "    }",
-        *repeated(entry, names),
         f"    auto below = [=] {{ return function({names}); }};",
         "    const corymb::mpi::Call call{corymb::mpi::Operation::"
-        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}, "
-        f"{'&shape' if shape(entry) else 'nullptr'}}};",
+        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
     ]
     if entry.operation in PASSED_ON:
         lines.append("    return corymb::mpi::pass_on(call, comm);")

@@ -8,7 +8,6 @@
 #include "choice.hpp"
 #include "host.hpp"
 #include "reasons.hpp"
-#include "shape.hpp"
 #include "threads.hpp"
 
 #include <corymb.h>
@@ -85,7 +84,6 @@ struct Group {
     Choice choice;
     Choice request_choice; ///< Of its nonblocking calls.
     Meetings meetings;
-    LeftCalls left_calls;
 
     Account account; ///< Of this rank's calls.
 };
@@ -160,32 +158,6 @@ private:
 [[nodiscard]] inline bool is_left_alone(MPI_Comm comm) noexcept {
     const Group* const last = remembered_group(comm);
     return last != nullptr && last->state == Group::State::passed && !last->is_watched;
-}
-
-/// A blocking call that is left to the MPI as the last one of its shape was, as far as the thread
-/// remembers: it is counted, and what the MPI returns goes through `left_to_mpi`. Else null.
-[[nodiscard]] inline Group* repeats(MPI_Comm comm, Operation operation,
-                                    const Shape& shape) noexcept {
-    Group* const group = remembered_group(comm);
-    if (group == nullptr || group->is_watched || group->meetings.calls_left == 1) {
-        return nullptr;
-    }
-    const std::size_t* const place = group->left_calls.find(operation, shape);
-    if (place == nullptr || !group->choice.is_for_mpi(*place)) {
-        return nullptr;
-    }
-    --group->meetings.calls_left;
-    return group;
-}
-/// A call that the MPI has refused on this rank was none.
-inline int left_to_mpi(Group& group, Operation operation, const Shape& shape, int result) noexcept {
-    if (result != MPI_SUCCESS) {
-        if (const std::size_t* const place = group.left_calls.find(operation, shape)) {
-            group.choice.take_back(*place);
-        }
-        ++group.meetings.calls_left;
-    }
-    return result;
 }
 
 /// At MPI_Finalize: gives back all teams. What happens afterwards is the MPI's.

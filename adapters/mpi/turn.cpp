@@ -7,7 +7,6 @@
 #include "library.hpp"
 #include "outcome.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
 namespace corymb::mpi {
@@ -16,12 +15,6 @@ namespace {
 
 /// Calls of a communicator that are left to MPI: many communicators live no longer.
 constexpr int early_calls = 3;
-
-bool has_predefined_types(const Shape& shape) {
-    return std::ranges::all_of(shape.types, [](MPI_Datatype type) {
-        return type == MPI_Datatype{} || is_predefined(type);
-    });
-}
 
 } // namespace
 
@@ -124,9 +117,6 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     if (result != MPI_SUCCESS) [[unlikely]] {
         choice.take_back(call_.operation, bytes);
         take_back_call();
-    } else if (call_.shape != nullptr && has_predefined_types(*call_.shape)) {
-        group_->left_calls.keep(call_.operation, *call_.shape,
-                                Choice::place(call_.operation, bytes));
     }
     return result;
 }
