@@ -5,7 +5,7 @@
 // Some look like the one before but for their root or MPI_IN_PLACE. Who does them is open.
 // "slow": allreduces with an operator that sleeps while corymb has its calls of the trial, so that
 // all after that are the MPI's; the operator looks who calls it. Some are made once more by one
-// rank, in the same shape, with a buffer that the MPI refuses, which makes them none.
+// rank, with a datatype that only the MPI refuses, which makes them none.
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -122,6 +122,8 @@ static void sum_in_place(int call, MPI_Op op) {
 static void call_slow(int calls) {
     MPI_Op op;
     MPI_Op_create(add, 1, &op);
+    MPI_Datatype not_committed;
+    MPI_Type_contiguous(1, MPI_INT, &not_committed);
     for (int call = 0; call < early_calls; ++call) {
         MPI_Barrier(comm);
     }
@@ -135,12 +137,13 @@ static void call_slow(int calls) {
     for (int call = 0; call < calls; ++call) {
         sum_in_place(call, op);
         if (call % refused_every == 0 && call / refused_every % ranks == rank) {
-            wrong += MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, op, comm) == MPI_SUCCESS;
+            wrong += MPI_Allreduce(in, out, 1, not_committed, op, comm) == MPI_SUCCESS;
         }
     }
     own[2] = by_corymb;
     own[3] = by_mpi;
     MPI_Op_free(&op);
+    MPI_Type_free(&not_committed);
     MPI_Reduce(own, all, 4, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         printf("trial: corymb %d, MPI %d; after it: corymb %d, MPI %d\n", all[0] > 0, all[1] > 0,

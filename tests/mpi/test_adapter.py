@@ -134,9 +134,9 @@ def test_calls_of_open_shapes(mpi: Mpi, program: Program, mpirun: Mpirun) -> Non
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
-def test_calls_like_the_last_one(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
-    """Calls that are left to the MPI go there without a look at more than their shape. Ranks stay
-    together, also where one makes such a call that the MPI refuses."""
+def test_calls_left_to_the_mpi(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """All calls after a trial that the MPI wins are the MPI's, and ranks stay together, also where
+    one makes a call that the MPI refuses."""
     run = mpirun(mpi, 2, program(mpi, "left_calls"), "slow", 1000, CORYMB_MPI="")
     assert run.returncode == 0, run.stderr
     assert run.stdout == (
