@@ -132,12 +132,15 @@ public:
     explicit SlotSender(Ring& ring, std::uint64_t start = 0) noexcept
         : ring_(&ring), slots_(ring.slots()), sent_(start), credited_(start) {}
 
+    /// Whether the next message will not wait, as far as the sender knows.
+    [[nodiscard]] bool has_room() const noexcept { return sent_ - credited_ < slots_; }
+
     /// Sends `count` <= payload_bytes bytes; `credit` is the opposite receiver's `consumed()`.
     /// False: `waiter` gave up waiting for room and nothing was sent.
     template <class Waiter>
     [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t count,
                             std::uint64_t credit, Signature signature = 0) {
-        if (sent_ - credited_ >= slots_ && !wait_for_room(waiter)) {
+        if (!has_room() && !wait_for_room(waiter)) {
             return false;
         }
         auto&& slot = ring_->at(sent_);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/blame.hpp"
 
+#include "team/ask_again.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <set>
-#include <thread>
 
 namespace corymb::detail {
 
@@ -130,13 +130,7 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
 
 std::vector<int> lost_soon(const std::function<std::vector<int>()>& lost) {
     using namespace std::chrono_literals;
-    const auto end = std::chrono::steady_clock::now() + 1s;
-    std::vector<int> ranks = lost();
-    while (ranks.empty() && std::chrono::steady_clock::now() < end) {
-        std::this_thread::sleep_for(100us);
-        ranks = lost();
-    }
-    return ranks;
+    return ask_again(lost, [](const auto& ranks) { return !ranks.empty(); }, 1s);
 }
 
 team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,

@@ -24,6 +24,9 @@
 //   activation counts, so that a later call goes on where this one stopped. Nothing that a step
 //   changes may come before its last await.
 //
+//   `lead` does what `run` would begin with, as far as that waits for nobody: what peers wait for
+//   goes before all that a rank has to do besides.
+//
 //   Every message carries the signature of the sender's call. One with another signature than the
 //   receiver's is not used: the step fails for good, and `met_other_call` is true.
 //
@@ -82,6 +85,17 @@ public:
         return step == last;
     }
 
+    /// Runs the steps at the beginning that hand something small over and wait for nobody, so that
+    /// peers have it before this rank goes on with anything else. How many they were.
+    std::size_t lead(Program<Env>& program, const Operands& operands) {
+        const std::size_t blocks = std::max<std::size_t>(1, program.block_count);
+        std::size_t done = 0;
+        while (done != program.steps.size() && hand_over(program.steps[done], operands, blocks)) {
+            ++done;
+        }
+        return done;
+    }
+
     /// Why `run` has given up, for good: the peer of the step that the activation names is in
     /// another call.
     [[nodiscard]] bool met_other_call() const noexcept { return met_other_call_; }
@@ -92,26 +106,39 @@ private:
     using Compiled = CompiledStep<Env>;
     using LineReceiver = channel::SlotReceiver<Env, LineRing<Env>>;
 
+    /// False, and nothing done, where the step may have to wait, or has more to do.
+    bool hand_over(Compiled& step, const Operands& operands, std::size_t block_count) {
+        const auto what = [&] {
+            return team::bytes_of(operands, step.from, block_count);
+        };
+        switch (step.code) {
+        case Opcode::signal: return signal(*step.peer, operands.signature);
+        case Opcode::meet_signal: return meet_put(step, {nullptr, 0}, operands.signature);
+        case Opcode::meet_put: return meet_put(step, what(), operands.signature);
+        case Opcode::send_line:
+            return step.peer->line_out.has_room() &&
+                   send_line(*step.peer, what(), operands.signature);
+        default: return false;
+        }
+    }
+
     bool perform(Compiled& step) {
         if constexpr (requires { waiter_->expect(step.awaited); }) {
             waiter_->expect(step.awaited);
         }
-        return execute(step);
-    }
-
-    bool execute(Compiled& step) {
         switch (step.code) {
-        case Opcode::signal: return signal(*step.peer);
+        case Opcode::signal: return signal(*step.peer, signature_);
         case Opcode::wait: return wait(*step.peer);
         case Opcode::signal_lent:
-            return takes_copy_along(step, bytes_of(step.to).bytes) || signal(*step.peer);
+            return takes_copy_along(step, bytes_of(step.to).bytes) ||
+                   signal(*step.peer, signature_);
         case Opcode::wait_lent:
             return takes_copy_along(step, bytes_of(step.from).bytes) || wait(*step.peer);
         case Opcode::raise: return raise(*step.end);
         case Opcode::observe:
             return step.end->publication->flag.wait(*waiter_, step.end->flags, signature_,
                                                     &met_other_call_);
-        case Opcode::send_line: return send_line(*step.peer, bytes_of(step.from));
+        case Opcode::send_line: return send_line(*step.peer, bytes_of(step.from), signature_);
         case Opcode::receive_line: return receive_line(step);
         case Opcode::send_cells: return send_cells(*step.peer, bytes_of(step.from));
         case Opcode::receive_cells: return receive_cells(step);
@@ -123,18 +150,18 @@ private:
         case Opcode::read_line: return read_line(step);
         case Opcode::publish_address: return publish_address(*step.end, bytes_of(step.from));
         case Opcode::read_address: return read_address(step);
-        case Opcode::meet_signal: return meet_put(step, {nullptr, 0});
+        case Opcode::meet_signal: return meet_put(step, {nullptr, 0}, signature_);
         case Opcode::meet_wait:
             return step.peer->exchange.take(*waiter_, 0, signature_, &met_other_call_) != nullptr;
-        case Opcode::meet_put: return meet_put(step, bytes_of(step.from));
+        case Opcode::meet_put: return meet_put(step, bytes_of(step.from), signature_);
         case Opcode::meet_take: return meet_take(step);
         case Opcode::copy: copy(step); return true;
         }
         return false;
     }
 
-    bool signal(Peer<Env>& peer) {
-        peer.signal_out->signal(peer.signals_sent, signature_);
+    bool signal(Peer<Env>& peer, channel::Signature signature) {
+        peer.signal_out->signal(peer.signals_sent, signature);
         peer.spot->wake_if_parked(own_key_);
         return true;
     }
@@ -182,13 +209,14 @@ private:
     // Lines
     // ----------------------------------------------------------------------------------------
 
-    bool send_line(Peer<Env>& peer, Address what) {
+    bool send_line(Peer<Env>& peer, Address what, channel::Signature signature) {
         Env::note_read(what.data, what.bytes);
-        return send_message(peer, what.data, what.bytes);
+        return send_message(peer, what.data, what.bytes, signature);
     }
 
-    bool send_message(Peer<Env>& peer, const void* data, std::size_t bytes) {
-        if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed(), signature_)) {
+    bool send_message(Peer<Env>& peer, const void* data, std::size_t bytes,
+                      channel::Signature signature) {
+        if (!peer.line_out.send(*waiter_, data, bytes, peer.line_in.consumed(), signature)) {
             return false;
         }
         peer.spot->wake_if_parked(own_key_);
@@ -215,14 +243,10 @@ private:
     }
 
     /// Both ends have the same lengths. Where those are not the same for all ranks, no signature
-    /// says so, and only the two can find out. The lower 32 bits are enough.
-    bool is_expected(std::uint64_t bytes, std::uint64_t expected) noexcept {
-        if (static_cast<std::uint32_t>(bytes) != static_cast<std::uint32_t>(expected))
-            [[unlikely]] {
-            met_other_call_ = true;
-            return false;
-        }
-        return true;
+    /// says so, and only the two can find out.
+    bool agree(std::size_t there, std::size_t here) noexcept {
+        met_other_call_ = met_other_call_ || there != here;
+        return there == here;
     }
 
     void release_message(Peer<Env>& peer) {
@@ -245,9 +269,9 @@ private:
     // Meetings via exchange
     // -----------------------------------------------------------------------------------------
 
-    bool meet_put(Compiled& step, Address what) {
+    bool meet_put(Compiled& step, Address what, channel::Signature signature) {
         Env::note_read(what.data, what.bytes);
-        step.peer->exchange.put(what.data, what.bytes, signature_);
+        step.peer->exchange.put(what.data, what.bytes, signature);
         step.peer->spot->wake_if_parked(own_key_);
         return true;
     }
@@ -293,7 +317,7 @@ private:
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
             if (payload == nullptr || !is_ours(word) ||
-                !is_expected(word >> 32U, to.bytes - offset_)) {
+                !agree(word >> 32U, static_cast<std::uint32_t>(to.bytes - offset_))) {
                 return false;
             }
             arrive(step, payload, {to.data + offset_, part}, offset_);
@@ -317,14 +341,14 @@ private:
         if (goes_through_cells(step, what.bytes)) [[unlikely]] {
             return post_copy(*step.peer, what);
         }
-        return send_message(*step.peer, &what, sizeof what);
+        return send_message(*step.peer, &what, sizeof what, signature_);
     }
 
     bool post_enclosed(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
         Letter letter{what, {}};
         copy_bytes(letter.enclosed, what.data, what.bytes);
-        return send_message(peer, &letter, sizeof what + what.bytes);
+        return send_message(peer, &letter, sizeof what + what.bytes, signature_);
     }
 
     [[nodiscard]] bool is_enclosed(std::size_t bytes) const noexcept {
@@ -345,7 +369,7 @@ private:
     bool post_copy(Peer<Env>& peer, Address what) {
         if (offset_ == 0) {
             const Address length{nullptr, what.bytes};
-            if (!send_message(peer, &length, sizeof length)) {
+            if (!send_message(peer, &length, sizeof length, signature_)) {
                 return false;
             }
             offset_ = 1;
@@ -359,8 +383,7 @@ private:
     /// Copies or folds out of the peer's memory, unless it may have gone with a broken team.
     bool copy_from(const Compiled& step, const Address& there, std::uint32_t process) {
         const Address to = bytes_of(step.to);
-        if (there.bytes != to.bytes) [[unlikely]] { // As is_expected.
-            met_other_call_ = true;
+        if (!agree(there.bytes, to.bytes)) [[unlikely]] {
             return false;
         }
         if (process != 0) [[unlikely]] {
@@ -428,8 +451,7 @@ private:
             if (!receive_address(*step.peer, there)) {
                 return false;
             }
-            if (there.bytes != to.bytes) [[unlikely]] { // As is_expected.
-                met_other_call_ = true;
+            if (!agree(there.bytes, to.bytes)) [[unlikely]] {
                 return false;
             }
             offset_ = 1;
@@ -448,11 +470,10 @@ private:
         }
         Address there;
         std::memcpy(&there, payload, sizeof there);
-        const bool is_expected = there.bytes == to.bytes;
+        const bool is_expected = agree(there.bytes, to.bytes);
         if (is_expected) {
             arrive(step, payload + sizeof there, to, 0);
         }
-        met_other_call_ = met_other_call_ || !is_expected;
         release_message(*step.peer);
         return is_expected;
     }
@@ -462,7 +483,7 @@ private:
 
     bool offer(const Compiled& step) {
         const Room room{bytes_of(step.to), bytes_of(step.from)};
-        return send_message(*step.peer, &room, sizeof room);
+        return send_message(*step.peer, &room, sizeof room, signature_);
     }
 
     bool put(const Compiled& step) {
@@ -474,9 +495,8 @@ private:
         std::memcpy(&room, payload, sizeof room);
         release_message(*step.peer);
         const Address own = bytes_of(step.from);
-        if (own.bytes != room.to.bytes || (step.fold && own.bytes != room.from.bytes))
-            [[unlikely]] { // As is_expected.
-            met_other_call_ = true;
+        if (!agree(room.to.bytes, own.bytes) || (step.fold && !agree(room.from.bytes, own.bytes)))
+            [[unlikely]] {
             return false;
         }
         if (step.peer->process != 0) [[unlikely]] {

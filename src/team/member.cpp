@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/member.hpp"
 
+#include "team/ask_again.hpp"
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
 
@@ -72,7 +73,7 @@ Pending& Member::pending() {
         barrier_ = &lane_.program_for(barrier_key_);
     }
     begin({});
-    execute(*barrier_, nothing_, barrier_key_);
+    execute({}, *barrier_, nothing_, barrier_key_);
     if (pending_ && shared->oversubscribed) {
         let_root_leave_first();
     }
@@ -112,6 +113,7 @@ void Member::choose_barrier() {
     Call& call = prepared.call;
     if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
         begin(call.terms);
+        tell(call.terms);
         end();
         return;
     }
@@ -126,26 +128,34 @@ void Member::choose_barrier() {
     }
     operands.scratch = scratch_.data();
     begin(call.terms);
-    execute(program, operands, call.key);
+    execute(call.terms, program, operands, call.key);
 }
 
-/// Says to everybody that the rank is in its next operation.
 void Member::begin(const team::CallTerms& terms) {
-    auto& state = shared->fabric.state(rank);
     if (shared->is_parents()) [[unlikely]] {
         require_own_process();
     }
     ++operations_;
     digest_.add(terms);
+}
+
+/// Says to everybody who asks that the rank is in its next operation.
+void Member::tell(const team::CallTerms& terms) {
+    auto& state = shared->fabric.state(rank);
     state.calls.write(operations_, terms);
     state.started.store(operations_, std::memory_order_relaxed);
     shared->throw_if_broken();
 }
 
-void Member::execute(Program& program, team::Operands& operands, const team::PlanKey& key) {
+/// What the peers wait for goes first: all that a rank does before it adds to a small operation. In
+/// a team that is broken nobody gets it.
+void Member::execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
+                     const team::PlanKey& key) {
     operands.signature = digest_.signature();
+    const std::size_t done = engine_.lead(program, operands);
+    tell(terms);
+    team::Activation<team::Env> activation{&program, &operands, done};
     ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
-    team::Activation<team::Env> activation{&program, &operands};
     if (!run_to_end(activation)) [[unlikely]] {
         fail(key, activation.step_of_plan());
     }
@@ -191,11 +201,14 @@ bool Member::is_lost() noexcept {
 }
 
 team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
+    if (engine_.met_other_call()) {
+        const auto differ =
+            ask_again([this] { return disagreement(*shared, 0, operations_); },
+                      [](const auto& found) { return found.has_value(); }, logs_are_late);
+        return differ ? *differ : foreign_message(*shared, rank);
+    }
     if (auto differ = disagreement(*shared, 0, operations_)) {
         return *differ;
-    }
-    if (engine_.met_other_call()) {
-        return foreign_message(*shared, rank);
     }
     if (ladder_.is_lost() && pending_ != nullptr) {
         if (auto hopeless = pending_->hopeless()) {

@@ -53,7 +53,9 @@ private:
     void choose_barrier();
     void let_root_leave_first() noexcept;
     void begin(const team::CallTerms& terms);
-    void execute(Program& program, team::Operands& operands, const team::PlanKey& key);
+    void tell(const team::CallTerms& terms);
+    void execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
+                 const team::PlanKey& key);
     [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
     void end() noexcept;
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);

@@ -135,15 +135,6 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
 [[gnu::flatten]] void Pending::start(Operation& given) {
     auto& operation = own(given);
     shared_->throw_if_broken();
-    patrol_.note_progress();
-    if (operation.is_message) {
-        ladder_->begin_to_move(moved_bytes(operation));
-    } else {
-        ladder_->begin_operation(moved_bytes(operation));
-    }
-    if (!operation.is_message && team::sends_from_root(operation.terms)) {
-        last_root_ = team::root_of(operation.terms);
-    }
     Queue& queue = *operation.queue;
     if (!queue.is_listed) {
         make_room(busy_, busy_.size() + 1);
@@ -159,6 +150,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
         }
         queue.last->next = &operation;
         queue.last = &operation;
+        note_start(operation);
         return;
     }
     if (operation.scratch_bytes > queue.scratch.size()) {
@@ -171,11 +163,26 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
         ladder_->set_background(&background_);
     }
     begin(queue);
+    note_start(operation);
     std::size_t steps = steps_of_a_look;
     advance(queue, steps);
 }
 
-/// The first operation of the queue gets its scratch and says that it has begun.
+/// What peers do not wait for.
+void Pending::note_start(const LaneOperation& operation) {
+    patrol_.note_progress();
+    if (operation.is_message) {
+        ladder_->begin_to_move(moved_bytes(operation));
+        return;
+    }
+    ladder_->begin_operation(moved_bytes(operation));
+    if (team::sends_from_root(operation.terms)) {
+        last_root_ = team::root_of(operation.terms);
+    }
+}
+
+/// The first operation of the queue gets its scratch, hands over what its peers wait for (as
+/// Member::execute does), and says that it has begun.
 void Pending::begin(Queue& queue) {
     LaneOperation& operation = *queue.first;
     operation.operands.scratch =
@@ -184,6 +191,11 @@ void Pending::begin(Queue& queue) {
     if (queue.state != nullptr) {
         queue.digest.add(operation.terms);
         operation.operands.signature = queue.digest.signature();
+    }
+    if (has_its_turn(operation)) {
+        operation.activation.step = engine_.lead(*operation.activation.program, operation.operands);
+    }
+    if (queue.state != nullptr) {
         queue.state->calls.write(queue.begun, operation.terms);
         queue.state->started.store(queue.begun, std::memory_order_relaxed);
     }

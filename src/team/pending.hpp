@@ -71,6 +71,7 @@ private:
     void prepare(LaneOperation& operation, const team::Operands& operands);
     LaneOperation& take_spare();
     void begin(Queue& queue);
+    void note_start(const LaneOperation& operation);
     void advance(Queue& queue, std::size_t& steps_left);
     void advance_all(std::size_t steps_left) noexcept;
     void advance_each(std::size_t& steps_left) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When operations that are under way cannot end: who is to blame, and how they are given up.
+#include "team/ask_again.hpp"
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
 #include "team/pending.hpp"
@@ -79,11 +80,14 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (uncopied_ != nullptr) { // What it finds, `hopeless` finds again.
         static_cast<void>(lost_soon([this] { return ended(*uncopied_->queue); }));
     }
+    if (has_met_other_call()) {
+        const auto known =
+            ask_again([this] { return hopeless(); },
+                      [](const auto& found) { return found.has_value(); }, logs_are_late);
+        return known ? *known : foreign_message(*shared_, rank_);
+    }
     if (auto known = hopeless()) {
         return *known;
-    }
-    if (has_met_other_call()) {
-        return foreign_message(*shared_, rank_);
     }
     const auto lost =
         timed_out

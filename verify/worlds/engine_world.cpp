@@ -74,6 +74,9 @@ public:
         for (std::uint64_t operation = 0; operation < operations_; ++operation) {
             fill(me, operation);
             corymb::team::Activation<ExplorerEnv> activation{&me.program, &me.operands};
+            if (operation % 2 == 0) { // Both ways to begin; one a team with one operation.
+                activation.step = me.engine.lead(me.program, me.operands);
+            }
             require(me.engine.run(activation), "every step is done");
             check(me, operation);
         }
