@@ -9,6 +9,7 @@
 
 #include <corymb/c/active_messages.h>
 #include <corymb/c/broadcast.h>
+#include <corymb/c/calls.h>
 #include <corymb/c/cluster.h>
 #include <corymb/c/collectives.h>
 #include <corymb/c/mailboxes.h>

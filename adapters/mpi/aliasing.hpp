@@ -25,7 +25,7 @@ struct Described {
 
 /// MPICH and Intel MPI refuse what is both, described alike, without MPI_IN_PLACE. They do so on
 /// the rank that calls, which may make up for it, so this is told without a word to others. Open
-/// MPI does not look.
+/// MPI refuses it in Reduce and Allreduce only, some versions of it; there libcorymb judges.
 [[nodiscard]] inline bool is_aliased([[maybe_unused]] const Described& in,
                                      [[maybe_unused]] const Described& out) noexcept {
 #if defined(OPEN_MPI)

@@ -169,6 +169,7 @@ Group* next_to_give_back() noexcept {
 void give_back_team(Group& group) noexcept {
     forget_attempts(group);
     go_on_without(group);
+    group.kept.forget();
     if (group.team != nullptr) {
         library().team_free(&group.team);
     }

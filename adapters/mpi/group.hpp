@@ -7,6 +7,7 @@
 #include "carrier.hpp"
 #include "choice.hpp"
 #include "host.hpp"
+#include "kept_calls.hpp"
 #include "reasons.hpp"
 #include "threads.hpp"
 
@@ -84,6 +85,7 @@ struct Group {
     Choice choice;
     Choice request_choice; ///< Of its nonblocking calls.
     Meetings meetings;
+    KeptCalls kept; ///< Of its `team`.
 
     Account account; ///< Of this rank's calls.
 };

@@ -21,6 +21,9 @@ namespace corymb::mpi {
     X(team_free)                                                                                   \
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \
+    X(call_create)                                                                                 \
+    X(call_run)                                                                                    \
+    X(call_free)                                                                                   \
     X(cluster_team_create)                                                                         \
     X(cluster_team_free)                                                                           \
     X(cluster_team_abandon)                                                                        \

@@ -24,6 +24,20 @@ Work bytes_work(corymb_collective op, std::size_t bytes, int root = 0) noexcept 
     return work;
 }
 
+Meaning moving(corymb_collective op, std::size_t bytes) noexcept {
+    return {op, bytes, CORYMB_BYTE, CORYMB_NO_OP, bytes};
+}
+
+/// Whether calls of this type always mean the same.
+bool is_kept(const Layout& layout) noexcept {
+    return layout.is_dense && layout.is_predefined;
+}
+
+/// Where the part of a rank lies in a buffer with one for each.
+std::size_t part_of(int rank, std::size_t bytes) noexcept {
+    return static_cast<std::size_t>(rank) * bytes;
+}
+
 } // namespace
 
 int barrier(const Call& call, MPI_Comm comm) {
@@ -37,6 +51,10 @@ int barrier(const Call& call, MPI_Comm comm) {
 int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root,
           MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, count, type, {}, root};
+    if (const KeptCall* const known = turn.kept(shape, nullptr, buffer)) [[likely]] {
+        return turn.take(*known, nullptr, buffer);
+    }
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team, count, type);
     }
@@ -45,6 +63,11 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
     }
     const Layout layout = layout_of(type);
     const std::size_t bytes = bytes_of(count, layout);
+    if (is_kept(layout)) {
+        Meaning meaning = moving(CORYMB_BROADCAST, bytes);
+        meaning.has_input = false;
+        turn.keep(shape, meaning, nullptr, buffer);
+    }
     return turn.take(bytes, [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_BROADCAST, bytes, root);
         work.write(buffer, count, layout);
@@ -59,6 +82,10 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
 int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
            MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     if (!turn.has_team()) {
         return in == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, out_count, out_type)
                                   : turn.pass_on(Reason::no_team, in_count, in_type);
@@ -75,6 +102,12 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
     if (is_root && is_aliased({in, in_count, in_type},
                               from_element(out_count * root, {out, out_count, out_type}, own))) {
         return turn.refuse_aliased();
+    }
+    if (is_kept(own) && (in_place || is_kept(layout_of(in_type)))) {
+        Meaning meaning = moving(CORYMB_GATHER, bytes);
+        meaning.has_output = is_root;
+        meaning.own_output = part_of(is_root ? root : 0, bytes);
+        turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &own] {
         Work work = bytes_work(CORYMB_GATHER, bytes, root);
@@ -94,6 +127,10 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
 int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
             MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     if (!turn.has_team()) {
         return out == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, in_count, in_type)
                                    : turn.pass_on(Reason::no_team, out_count, out_type);
@@ -110,6 +147,12 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     if (is_root && is_aliased(from_element(in_count * root, {in, in_count, in_type}, own),
                               {out, out_count, out_type})) {
         return turn.refuse_aliased();
+    }
+    if (is_kept(own) && (in_place || is_kept(layout_of(out_type)))) {
+        Meaning meaning = moving(CORYMB_SCATTER, bytes);
+        meaning.has_input = is_root;
+        meaning.own_input = part_of(is_root ? root : 0, bytes);
+        turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &own] {
         Work work = bytes_work(CORYMB_SCATTER, bytes, root);
@@ -128,6 +171,10 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
 int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
               MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team, out_count, out_type);
     }
@@ -141,6 +188,11 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
     if (is_aliased({in, in_count, in_type},
                    from_element(out_count * turn.rank(), {out, out_count, out_type}, layout))) {
         return turn.refuse_aliased();
+    }
+    if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
+        Meaning meaning = moving(CORYMB_ALLGATHER, bytes);
+        meaning.own_output = part_of(turn.rank(), bytes);
+        turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_ALLGATHER, bytes);
@@ -158,6 +210,10 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
 int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
              MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
@@ -170,6 +226,11 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
     const std::size_t bytes = bytes_of(out_count, layout);
     if (is_aliased({in, in_count, in_type}, {out, out_count, out_type})) {
         return turn.refuse_aliased();
+    }
+    if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
+        Meaning meaning = moving(CORYMB_ALLTOALL, bytes);
+        meaning.bytes *= static_cast<std::uint64_t>(turn.size());
+        turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes * static_cast<std::size_t>(turn.size()), [=, &turn, &layout] {
         Work work = bytes_work(CORYMB_ALLTOALL, bytes);

@@ -72,6 +72,10 @@ bool has_gaps(const Reducing& how) noexcept {
     return how.by_host && how.by_host->has_gaps;
 }
 
+Meaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) noexcept {
+    return {op, elements(count), how.type, how.op, elements(count) * how.bytes, how.may_choose};
+}
+
 /// Of operations that read as much as they write.
 void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI_Count count,
                  bool has_output) {
@@ -105,6 +109,11 @@ void set_scattered(Work& work, const Reducing& how, const void* in, void* out, M
 int on_all_ranks(corymb_collective operation, const Call& call, const void* in, void* out,
                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
+    Shape shape{call.operation, count, type, op};
+    shape.in_place = in == MPI_IN_PLACE;
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
@@ -115,6 +124,9 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
     }
     if (is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
+    }
+    if (!how.by_host) {
+        turn.keep(shape, meaning_of(operation, count, how), in, out);
     }
     return turn.take(
         elements(count) * how.bytes,
@@ -149,6 +161,11 @@ int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
     Turn turn(call, comm);
+    Shape shape{call.operation, count, type, op, root};
+    shape.in_place = in == MPI_IN_PLACE;
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
@@ -159,6 +176,11 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
     }
     if (is_root && is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
+    }
+    if (!how.by_host) {
+        Meaning meaning = meaning_of(CORYMB_REDUCE, count, how);
+        meaning.has_output = is_root;
+        turn.keep(shape, meaning, in, out);
     }
     return turn.take(
         elements(count) * how.bytes,
@@ -174,6 +196,10 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     Turn turn(call, comm);
+    const Shape shape{call.operation, count, type, op};
+    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
+        return turn.take(*known, in, out);
+    }
     const Reducing how = reducing(turn, count, type, op);
     if (how.refused != Reason::none) {
         return turn.pass_on(how.refused, count, type);
@@ -185,6 +211,11 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
         return turn.refuse_aliased();
     }
     const MPI_Count all = count * turn.size();
+    if (!how.by_host) {
+        Meaning meaning = meaning_of(CORYMB_REDUCE_SCATTER, count, how);
+        meaning.bytes *= static_cast<std::uint64_t>(turn.size());
+        turn.keep(shape, meaning, in, out);
+    }
     return turn.take(
         elements(all) * how.bytes,
         [=, &turn, &call, &how] {

@@ -45,6 +45,40 @@ public:
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased() noexcept;
+    /// What is known of a call of this shape with these buffers, or null.
+    [[nodiscard]] const KeptCall* kept(const Shape& shape, const void* in,
+                                       const void* out) const noexcept {
+        if (group_ == nullptr || !may_keep(shape, in, out)) {
+            return nullptr;
+        }
+        const KeptCall* const known = group_->kept.find(shape);
+        return known != nullptr && !known->is_aliased(in, out) ? known : nullptr;
+    }
+    /// It is about to be made as any other call.
+    void keep(const Shape& shape, const Meaning& meaning, const void* in,
+              const void* out) const noexcept {
+        if (group_->team != nullptr && may_keep(shape, in, out)) {
+            const InUse use(*group_);
+            group_->kept.note(shape, meaning, group_->team);
+        }
+    }
+    /// As the other `take`.
+    int take(const KeptCall& known, const void* in, void* out) {
+        if (--group_->meetings.calls_left == 0) [[unlikely]] {
+            meet_about_requests(*group_);
+        }
+        const Meaning& meaning = known.meaning;
+        auto run = [&]() noexcept -> int {
+            return guarded([&] {
+                const InUse use(*group_);
+                return library().call_run(known.call, known.input(in, out),
+                                          meaning.has_output ? out : nullptr);
+            });
+        };
+        return do_by(meaning.may_choose ? group_->choice.next(call_.operation, meaning.bytes)
+                                        : Verdict::corymb,
+                     meaning.bytes, run);
+    }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
     /// `may_choose` is the same on all ranks, and so are `bytes` if it is true.
     template <class Make>
@@ -77,6 +111,11 @@ public:
     }
 
 private:
+    [[nodiscard]] bool may_keep(const Shape& shape, const void* in,
+                                const void* out) const noexcept {
+        return call_.form == Form::blocking && (in != MPI_IN_PLACE || shape.in_place) &&
+               out != MPI_IN_PLACE;
+    }
     /// No memory, here only: nobody may wait for this rank.
     template <class Action>
     corymb_status guarded(const Action& action) noexcept {

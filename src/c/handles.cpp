@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c/handles.hpp"
 
+#include "c/kept_call.hpp"
+
 #include <utility>
 
 namespace corymb::c {
@@ -18,6 +20,10 @@ corymb_team* make_handle(Team&& team) {
 }
 
 void free_handle(corymb_team& handle) noexcept {
+    for (corymb_call* call : handle.calls) {
+        AllSlots<corymb_call>::give_back(*call);
+    }
+    handle.calls.clear();
     handle.team = Team{};
     leave(*std::exchange(handle.home, nullptr));
     AllSlots<corymb_team>::give_back(handle);

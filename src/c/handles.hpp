@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace corymb::c {
 struct RequestHome;
@@ -33,7 +34,8 @@ struct corymb_team : corymb::c::SlotBase<corymb_team> {
 
     corymb::Team team;
     corymb::c::RequestHome* home = nullptr;
-    bool is_of_threads = false; ///< Given back by corymb_threads, not by its user.
+    bool is_of_threads = false;      ///< Given back by corymb_threads, not by its user.
+    std::vector<corymb_call*> calls; ///< Of corymb_call_create; they end with it.
 };
 
 struct corymb_thread_team : corymb::c::SlotBase<corymb_thread_team> {

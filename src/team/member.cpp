@@ -109,7 +109,21 @@ void Member::choose_barrier() {
 }
 
 [[gnu::flatten]] void Member::run(const Wish& wish) {
-    PreparedCall& prepared = recent_calls_.call_for(*this, wish);
+    perform(recent_calls_.call_for(*this, wish));
+}
+
+[[gnu::flatten]] void Member::run(KnownCall& known, const void* input, void* output) {
+    if (!known.may_have(input, output)) [[unlikely]] {
+        Wish wish = known.wish();
+        wish.input = input;
+        wish.output = output;
+        known.prepare(*this, wish);
+    }
+    known.set_buffers(input, output);
+    perform(known.prepared());
+}
+
+void Member::perform(PreparedCall& prepared) {
     Call& call = prepared.call;
     if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
         begin(call.terms);

@@ -28,6 +28,8 @@ struct Member final : private channel::Watch {
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
     void run(const Wish& wish);
+    /// The same for a call that is made again and again, with these buffers.
+    void run(KnownCall& known, const void* input, void* output);
     /// The checked call for `wish`, valid until the next one. Throws Errc::invalid_argument.
     const Call& call_for(const Wish& wish) { return recent_calls_.call_for(*this, wish).call; }
     /// The barrier's own, shorter way to the engine.
@@ -52,6 +54,7 @@ private:
     [[nodiscard]] bool is_interrupted() noexcept;
     void choose_barrier();
     void let_root_leave_first() noexcept;
+    void perform(PreparedCall& prepared);
     void begin(const team::CallTerms& terms);
     void tell(const team::CallTerms& terms);
     void execute(const team::CallTerms& terms, Program& program, team::Operands& operands,

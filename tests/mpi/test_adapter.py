@@ -35,6 +35,16 @@ def test_random_collectives(
     assert "only the MPI combines" not in run.stderr  # The program's operators, too.
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_calls_made_again(mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int) -> None:
+    """What is known of a call holds for other buffers, and for nothing else."""
+    run = mpirun(mpi, ranks, "--explain", program(mpi, "again"), 400, ranks)
+    assert run.stdout == "400 bursts, 0 differences\n", run.stderr
+    assert run.returncode == 0
+    taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
+    assert {"MPI_Bcast", "MPI_Exscan", "MPI_Allgather", "MPI_Reduce_scatter_block"} <= taken
+
+
 # How requests go on while the program waits in the MPI.
 PROGRESS = [{}, {"CORYMB_MPI_PROGRESS": "thread"}]
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking calls of a communicator that the program makes again and again: what the adapter has
+// found out of their arguments, and libcorymb's own record of them.
+#pragma once
+
+#include "call.hpp"
+#include "host.hpp"
+
+#include <corymb.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// What a call says beside its buffers.
+struct Shape {
+    Operation operation;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Op op{};
+    int root = 0;
+    MPI_Count other_count = 0; ///< Of operations with two.
+    MPI_Datatype other_type{};
+    bool in_place = false; ///< The input is the output.
+
+    bool operator==(const Shape&) const = default;
+};
+
+/// What it comes to: on types and operators that are predefined, since others change, and with
+/// buffers that are used where they lie.
+struct Meaning {
+    corymb_collective operation;
+    std::size_t count;
+    corymb_type type;
+    corymb_op with = CORYMB_NO_OP;
+    std::uint64_t bytes = 0; ///< As it is counted.
+    bool may_choose = true;
+    bool has_input = true; ///< On this rank.
+    bool has_output = true;
+    /// Where this rank's own part lies in the buffer.
+    std::size_t own_input = 0;
+    std::size_t own_output = 0;
+};
+
+struct KeptCall {
+    Shape shape{};
+    Meaning meaning{};
+    corymb_call* call = nullptr; ///< Null: it was made once.
+
+    /// Whether the buffers have this rank's own part in the same place, which only the long way
+    /// judges.
+    [[nodiscard]] bool is_aliased(const void* in, const void* out) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(in) + meaning.own_input ==
+               reinterpret_cast<std::uintptr_t>(out) + meaning.own_output;
+    }
+    [[nodiscard]] const void* input(const void* in, const void* out) const noexcept {
+        return shape.in_place ? out : meaning.has_input ? in : nullptr;
+    }
+};
+
+class KeptCalls {
+public:
+    [[nodiscard]] const KeptCall* find(const Shape& shape) const noexcept {
+        const KeptCall& entry = entries_[index_of(shape)];
+        return entry.call != nullptr && entry.shape == shape ? &entry : nullptr;
+    }
+    /// The call is made. From the second time in a row on, as far as others share its place, it is
+    /// kept.
+    void note(const Shape& shape, const Meaning& meaning, corymb_team* team) noexcept {
+        KeptCall& entry = entries_[index_of(shape)];
+        if (!(entry.shape == shape)) {
+            entry.shape = shape;
+            drop(entry);
+        } else {
+            keep(entry, meaning, team);
+        }
+    }
+    /// The team goes, and its calls with it.
+    void forget() noexcept { entries_ = {}; }
+
+private:
+    [[nodiscard]] static std::size_t index_of(const Shape& shape) noexcept {
+        return (static_cast<std::size_t>(shape.operation) * 3 +
+                static_cast<std::size_t>(shape.root) + static_cast<std::size_t>(shape.count)) %
+               entry_count;
+    }
+    static void drop(KeptCall& entry) noexcept;
+    static void keep(KeptCall& entry, const Meaning& meaning, corymb_team* team) noexcept;
+
+    static constexpr std::size_t entry_count = 16;
+    std::array<KeptCall, entry_count> entries_{};
+};
+
+} // namespace corymb::mpi

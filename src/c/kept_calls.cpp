@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking collectives that are made again and again.
+#include "c/kept_call.hpp"
+#include "team/member.hpp"
+
+#include <corymb/detail/untyped.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+using namespace corymb;
+
+namespace {
+
+using Calls = c::AllSlots<corymb_call>;
+
+/// Where there is more to do than to use the buffers.
+corymb_status run_as_any(corymb_call& call, const void* input, void* output) noexcept {
+    c::Arguments arguments = *call.arguments;
+    arguments.input = input;
+    arguments.output = output;
+    return c::run(call.team, arguments);
+}
+
+} // namespace
+
+corymb_status corymb_call_create(corymb_collective op, size_t count, corymb_type type,
+                                 corymb_op with, int root, corymb_team* team,
+                                 corymb_call** call) noexcept {
+    return c::guarded([&] {
+        c::require(call, "corymb_call_create: call");
+        *call = nullptr;
+        Team& own = c::live(team).team;
+        c::Arguments arguments{c::op_of(op), nullptr, nullptr, count, type, with, root};
+        if (arguments.op == Collective::barrier) {
+            c::refuse("a barrier has nothing that could be kept; call corymb_barrier");
+        }
+        if (!is_reduction(arguments.op)) {
+            arguments.with = CORYMB_NO_OP;
+        }
+        arguments.root = is_rooted(arguments.op) ? root : 0;
+        detail::check_rank(arguments.root, own.size(), "root");
+        std::shared_ptr<c::OwnCall> own_call;
+        const detail::Wish wish = c::wish_of(
+            {detail::Untyped::member(own).shared, own.rank(), own.size()}, arguments, own_call);
+        team->calls.reserve(team->calls.size() + 1);
+        corymb_call& made = Calls::take();
+        made.team = team;
+        made.arguments = arguments;
+        made.known.expect(wish);
+        made.has_own_operator = own_call != nullptr;
+        team->calls.push_back(&made);
+        *call = &made;
+    });
+}
+
+corymb_status corymb_call_run(corymb_call* call, const void* input, void* output) noexcept {
+    if (c::is_live(call) && (call->has_own_operator || input == CORYMB_IN_PLACE ||
+                             output == CORYMB_IN_PLACE)) [[unlikely]] {
+        return run_as_any(*call, input, output);
+    }
+    return c::guarded([&] {
+        corymb_call& own = c::live(call);
+        detail::Untyped::member(own.team->team).run(own.known, input, output);
+    });
+}
+
+corymb_status corymb_call_free(corymb_call** call) noexcept {
+    return c::guarded([&] {
+        c::require(call, "corymb_call_free: call");
+        if (*call == nullptr) {
+            return;
+        }
+        corymb_call& handle = c::live(std::exchange(*call, nullptr));
+        std::erase(handle.team->calls, &handle);
+        Calls::give_back(handle);
+    });
+}
