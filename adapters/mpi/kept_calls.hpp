@@ -73,7 +73,7 @@ public:
         if (!(entry.shape == shape)) {
             entry.shape = shape;
             drop(entry);
-        } else {
+        } else if (entry.call == nullptr) {
             keep(entry, meaning, team);
         }
     }
