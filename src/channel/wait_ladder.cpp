@@ -47,7 +47,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
     auto stop_condition = [&]() noexcept {
-        if (broken_->load(std::memory_order_relaxed) != 0) {
+        if (broken_->load(std::memory_order_acquire) != 0) { // P1 acquire
             return true;
         }
         std::int64_t waited = now_ns() - begin;
@@ -66,9 +66,17 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         return timed_out_ || lost_;
     };
     const Look stop(stop_condition);
+    // Between a look and the end of the wait the awaited may have come, and who sent it may have
+    // broken the team since: what has all it needs is not given up.
+    auto came_after_all = [&]() noexcept {
+        const bool is_there = look();
+        timed_out_ = timed_out_ && !is_there;
+        lost_ = lost_ && !is_there;
+        return is_there;
+    };
     const auto outcome = patience_.wait_awake(look, stop, this, begin);
     if (outcome != Patience::Outcome::exhausted) {
-        return outcome == Patience::Outcome::satisfied;
+        return outcome == Patience::Outcome::satisfied || came_after_all();
     }
     auto look_after_sleep = [&]() noexcept {
         take_turn();
@@ -84,7 +92,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         },
         key);
     patience_.learn_from_sleep(now_ns() - begin);
-    return done;
+    return done || came_after_all();
 }
 
 } // namespace corymb::channel

@@ -13,8 +13,10 @@
 //   On 2 and 3 the rank's other operations go on between looks (set_background), and the team's
 //   broken flag and the deadline are checked.
 //
-// Order: none of its own; the caller names the order of its word. The broken flag is relaxed: it
-// carries no data, its reader takes the team's mutex for the details.
+// Order: the caller names the order of its word.
+//   P1: release store of `broken` by whoever breaks the team -> acquire load in climb: a rank that
+//       sees it sees what the breaker had sent before, and takes it in one more look. For the
+//       details it takes the team's mutex.
 //
 // Progress: returns when the word satisfies the caller, the team is broken, or the deadline has
 // passed.
@@ -105,8 +107,8 @@ public:
     /// that name no rank, will wake this one.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
 
-    /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: the team is
-    /// broken or the deadline has passed (`timed_out` says which).
+    /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: it has not
+    /// come, and the team is broken or the deadline has passed (`timed_out` says which).
     template <class T, class Predicate>
     [[nodiscard]] bool await(const StandardEnv::Atomic<T>& word, std::memory_order order,
                              const Predicate& satisfied, T& seen) {

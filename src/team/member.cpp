@@ -151,6 +151,10 @@ void Member::begin(const team::CallTerms& terms) {
     }
     ++operations_;
     digest_.add(terms);
+    if (shared->is_broken()) [[unlikely]] { // Peers are not to get on with what this rank gives up.
+        tell(terms);
+        shared->throw_broken();
+    }
 }
 
 /// Says to everybody who asks that the rank is in its next operation.
@@ -158,11 +162,9 @@ void Member::tell(const team::CallTerms& terms) {
     auto& state = shared->fabric.state(rank);
     state.calls.write(operations_, terms);
     state.started.store(operations_, std::memory_order_relaxed);
-    shared->throw_if_broken();
 }
 
-/// What the peers wait for goes first: all that a rank does before it adds to a small operation. In
-/// a team that is broken nobody gets it.
+/// What the peers wait for goes first: all that a rank does before it adds to a small operation.
 void Member::execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
                      const team::PlanKey& key) {
     operands.signature = digest_.signature();

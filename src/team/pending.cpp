@@ -139,22 +139,20 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     if (!queue.is_listed) {
         make_room(busy_, busy_.size() + 1);
     }
+    if (operation.scratch_bytes > queue.scratch.size()) { // Those before it use the queue's.
+        auto& scratch = queue.first != nullptr ? operation.own_scratch : queue.scratch;
+        scratch.resize(operation.scratch_bytes);
+    }
     operation.activation.step = operation.activation.offset = 0;
     operation.state = State::pending;
     operation.next = nullptr;
     operation.long_number = operation.is_long ? ++long_started_ : 0;
     ++pending_count_;
     if (queue.first != nullptr) {
-        if (operation.scratch_bytes > queue.scratch.size()) {
-            operation.own_scratch.resize(operation.scratch_bytes);
-        }
         queue.last->next = &operation;
         queue.last = &operation;
         note_start(operation);
         return;
-    }
-    if (operation.scratch_bytes > queue.scratch.size()) {
-        queue.scratch.resize(operation.scratch_bytes);
     }
     queue.first = queue.last = &operation;
     if (!queue.is_listed) {
@@ -192,7 +190,7 @@ void Pending::begin(Queue& queue) {
         queue.digest.add(operation.terms);
         operation.operands.signature = queue.digest.signature();
     }
-    if (has_its_turn(operation)) {
+    if (has_its_turn(operation) && !has_stopped()) {
         operation.activation.step = engine_.lead(*operation.activation.program, operation.operands);
     }
     if (queue.state != nullptr) {
