@@ -14,9 +14,9 @@
 //   broken flag and the deadline are checked.
 //
 // Order: the caller names the order of its word.
-//   P1: release store of `broken` by whoever breaks the team -> acquire load in climb: a rank that
-//       sees it sees what the breaker had sent before, and takes it in one more look. For the
-//       details it takes the team's mutex.
+//   P1: release store of `broken` in end_waits -> acquire load in climb: a rank that sees it sees
+//       what the breaker had sent before, and takes it in one more look. For the details it takes
+//       the team's mutex.
 //
 // Progress: returns when the word satisfies the caller, the team is broken, or the deadline has
 // passed.
@@ -80,6 +80,10 @@ public:
         }
     }
 
+    /// Ends all waits on this flag; those that sleep must be woken afterwards.
+    static void end_waits(Flag& broken) noexcept {
+        broken.store(1, std::memory_order_release); // P1 release
+    }
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
     /// The rank begins a collective operation, in which each moves at most about so many bytes. All

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order:
-//   P1: release store of `broken` in fail -> acquire load in a wait (channel/wait_ladder.hpp): who
-//       gives up because of it has seen what this rank sent before.
 #include "team/team_shared.hpp"
 
 #include "base/clock.hpp"
+#include "channel/wait_ladder.hpp"
 
 #include <corymb/usable_cpus.hpp>
 
@@ -222,7 +220,7 @@ team::Failure TeamShared::fail(const team::Failure& failure) {
         const std::lock_guard lock(*memory);
         if (record.failure == 0) {
             record.failure = team::write_failure(fabric.arena(), failure);
-            record.broken.store(1, std::memory_order_release); // P1 release
+            channel::WaitLadder::end_waits(record.broken);
         }
     }
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
