@@ -121,5 +121,39 @@ TEST(WaitLadderTest, SleepsSoonWhereOnlyTheQuotaIsShort) {
     EXPECT_TRUE(sleeps_soon(history, 1));
 }
 
+/// What ends a wait comes with what is awaited.
+struct Breaker final : Watch {
+    bool is_lost() noexcept override {
+        word.store(1, std::memory_order_relaxed);
+        if (breaks) {
+            WaitLadder::end_waits(broken);
+        }
+        return !breaks;
+    }
+    StandardEnv::Atomic<std::uint32_t> word{0};
+    WaitLadder::Flag broken{0};
+    bool breaks = false;
+};
+
+TEST(WaitLadderTest, WhatHasComeIsNotGivenUp) {
+    for (const WaitPolicy policy : {WaitPolicy::spin, WaitPolicy::park}) {
+        for (const bool breaks : {false, true}) {
+            WaitLadder::Spot spot;
+            WaitLadder::Gate gate;
+            Breaker breaker;
+            breaker.breaks = breaks;
+            WaitLadder ladder(spot, gate, breaker.broken,
+                              {.policy = policy, .deadline_ns = 10'000'000'000, .watch = &breaker});
+            std::uint32_t seen = 0;
+            EXPECT_TRUE(ladder.await(
+                breaker.word, std::memory_order_acquire,
+                [](std::uint32_t value) { return value == 1; }, seen));
+            EXPECT_FALSE(ladder.is_lost());
+            EXPECT_FALSE(ladder.timed_out());
+            EXPECT_EQ(breaker.broken.load(std::memory_order_relaxed), breaks ? 1U : 0U);
+        }
+    }
+}
+
 } // namespace
 } // namespace corymb::channel
