@@ -3,9 +3,10 @@
 //
 // "mixed": calls of a few shapes, as many as asked for, in an order that is the same on all ranks.
 // Some look like the one before but for their root or MPI_IN_PLACE. Who does them is open.
-// "slow": allreduces with an operator that sleeps while corymb has its calls of the trial, so that
-// all after that are the MPI's; the operator looks who calls it. Some are made once more by one
-// rank, with a datatype that only the MPI refuses, which makes them none.
+// "slow": allreduces with an operator that sleeps while corymb has its calls of the trial, longer
+// than the MPI waits for a CPU that a stranger has, so that all after that are the MPI's; the
+// operator looks who calls it. Some are made once more by one rank, with a datatype that only the
+// MPI refuses, which makes them none.
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -108,7 +109,7 @@ static void add(void* left, void* right, int* count, MPI_Datatype* type) {
     }
     ++*(is_called_by_corymb() ? &by_corymb : &by_mpi);
     if (is_slow) {
-        usleep(1000);
+        usleep(20000);
     }
 }
 
