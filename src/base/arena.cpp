@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // An arena is a list of chunks. Objects are cut from the front of a chunk, table entries from its
 // end, so that entries never share a cache line with an object. The first chunk begins with the
-// root. Every change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
+// root. Entries are a tree by the bits of their keys' hashes: a team of 32 ranks has ten thousands
+// of edges, and a tree, unlike a table, grows without moving what others may be reading. Every
+// change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
 #include "base/arena.hpp"
 
 #include "base/commit.hpp"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <mutex>
+#include <vector>
 
 namespace corymb {
 
@@ -27,12 +31,15 @@ struct Arena::Root {
 };
 
 struct Arena::Entry {
-    Offset next;
     ArenaKey key;
     Offset object;
+    std::array<Offset, 4> below; ///< By two bits of the hash each.
 };
 
 namespace {
+
+constexpr unsigned bucket_bits = 6;
+constexpr unsigned branch_bits = 2;
 
 constexpr std::size_t first_chunk_bytes = 4096;
 constexpr std::size_t large_chunk_bytes = std::size_t{64} << 10;
@@ -42,7 +49,7 @@ constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noex
     return (bytes + unit - 1) / unit * unit;
 }
 
-std::size_t bucket_of(const ArenaKey& key, std::size_t buckets) noexcept {
+std::uint64_t hash_of(const ArenaKey& key) noexcept {
     std::uint64_t mixed = key.id;
     for (const auto part :
          {static_cast<std::uint64_t>(key.kind), std::uint64_t{key.lane},
@@ -50,7 +57,7 @@ std::size_t bucket_of(const ArenaKey& key, std::size_t buckets) noexcept {
         mixed = (mixed ^ part) * 0x9e3779b97f4a7c15u;
         mixed ^= mixed >> 29;
     }
-    return mixed % buckets;
+    return mixed;
 }
 
 } // namespace
@@ -77,25 +84,44 @@ Arena::Chunk& Arena::chunk(Offset offset) const noexcept {
     return *std::launder(reinterpret_cast<Chunk*>(memory_->at(offset)));
 }
 
-std::byte* Arena::find(const ArenaKey& key) const noexcept {
-    const Root& root = header();
-    Offset at = committed(root.buckets[bucket_of(key, root.buckets.size())]);
-    while (at != 0) {
-        const Entry& entry = *std::launder(reinterpret_cast<Entry*>(memory_->at(at)));
-        if (entry.key == key) {
-            return memory_->at(entry.object);
+Arena::Entry& Arena::entry(Offset offset) const noexcept {
+    return *std::launder(reinterpret_cast<Entry*>(memory_->at(offset)));
+}
+
+Offset& Arena::place_of(const ArenaKey& key) const noexcept {
+    Root& root = header();
+    std::uint64_t hash = hash_of(key);
+    Offset* place = &root.buckets[hash % root.buckets.size()];
+    hash >>= bucket_bits;
+    for (Offset at = committed(*place); at != 0; at = committed(*place)) {
+        Entry& here = entry(at);
+        if (here.key == key) {
+            break;
         }
-        at = entry.next;
+        place = &here.below[hash % here.below.size()]; // Bits that have run out are zeros.
+        hash >>= branch_bits;
     }
-    return nullptr;
+    return *place;
+}
+
+std::byte* Arena::find(const ArenaKey& key) const noexcept {
+    const Offset at = committed(place_of(key));
+    return at == 0 ? nullptr : memory_->at(entry(at).object);
 }
 
 void Arena::visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const {
-    for (const Offset& bucket : header().buckets) {
-        for (Offset at = committed(bucket); at != 0;) {
-            const Entry& entry = *std::launder(reinterpret_cast<Entry*>(memory_->at(at)));
-            see(entry.key, memory_->at(entry.object));
-            at = entry.next;
+    const auto& buckets = header().buckets;
+    std::vector<const Offset*> places;
+    std::ranges::transform(buckets, std::back_inserter(places),
+                           [](const Offset& of) { return &of; });
+    while (!places.empty()) {
+        const Offset at = committed(*places.back());
+        places.pop_back();
+        if (at != 0) {
+            const Entry& here = entry(at);
+            see(here.key, memory_->at(here.object));
+            std::ranges::transform(here.below, std::back_inserter(places),
+                                   [](const Offset& of) { return &of; });
         }
     }
 }
@@ -144,11 +170,9 @@ void Arena::publish(const ArenaKey& key, Offset object) {
     constexpr std::uint64_t length = rounded_up(sizeof(Entry), alignof(std::uint64_t));
     Chunk& from = chunk_with_room(length);
     commit(from.back, from.back - length);
-    const Offset place = from.self + from.back;
-    Root& root = header();
-    Offset& bucket = root.buckets[bucket_of(key, root.buckets.size())];
-    new (memory_->at(place)) Entry{bucket, key, object};
-    commit(bucket, place);
+    const Offset made = from.self + from.back;
+    new (memory_->at(made)) Entry{key, object, {}};
+    commit(place_of(key), made);
 }
 
 std::size_t Arena::bytes() const {

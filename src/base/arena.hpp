@@ -40,8 +40,8 @@ public:
     [[nodiscard]] Memory& memory() const noexcept { return *memory_; }
 
     /// The object of a key, made out of `arguments` when there is none; without arguments its
-    /// members start as their default initialisers say, the rest as zeros. Takes the lock. Throws
-    /// what `Memory::take` throws.
+    /// members start as their default initialisers say, the rest as zeros. Takes the lock to make
+    /// it. Throws what `Memory::take` throws.
     template <class T, class... Arguments>
     T& find_or_make(const ArenaKey& key, Arguments&&... arguments) {
         return *find_or_make_sized<T>(key, sizeof(T), [&](void* place) {
@@ -58,19 +58,22 @@ public:
     T* find_or_make_sized(const ArenaKey& key, std::size_t bytes, const Make& make) {
         static_assert(std::is_trivially_destructible_v<T>, "an arena is dropped without a look");
         static_assert(alignof(T) <= object_alignment);
-        const std::lock_guard lock(*memory_);
-        std::byte* place = find(key);
+        std::byte* place = find(key); // Ranks that wait look at each other's objects all the time.
         if (place == nullptr) {
-            const Offset object = allocate(bytes);
-            place = memory_->at(object);
-            make(place);
-            publish(key, object);
+            const std::lock_guard lock(*memory_);
+            place = find(key);
+            if (place == nullptr) {
+                const Offset object = allocate(bytes);
+                place = memory_->at(object);
+                make(place);
+                publish(key, object);
+            }
         }
         return std::launder(reinterpret_cast<T*>(place));
     }
 
     /// With the lock held, or in an arena that is not dropped meanwhile: the object of a key, or
-    /// null.
+    /// null. Takes steps in the logarithm of the number of objects.
     [[nodiscard]] std::byte* find(const ArenaKey& key) const noexcept;
     /// The same of all objects, in no order.
     void visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const;
@@ -94,6 +97,9 @@ private:
 
     [[nodiscard]] Root& header() const noexcept;
     [[nodiscard]] Chunk& chunk(Offset offset) const noexcept;
+    [[nodiscard]] Entry& entry(Offset offset) const noexcept;
+    /// What names the entry of the key, or would.
+    [[nodiscard]] Offset& place_of(const ArenaKey& key) const noexcept;
     [[nodiscard]] Chunk& chunk_with_room(std::size_t bytes);
     [[nodiscard]] Chunk& new_chunk(std::size_t bytes, Offset next);
     void publish(const ArenaKey& key, Offset object);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <thread>
@@ -27,8 +28,14 @@ ArenaKey key(std::uint32_t kind, std::int32_t from = 0, std::uint64_t id = 0) {
 class CountingMemory final : public Memory {
 public:
     Reach reach() const noexcept override { return Reach::process; }
-    std::byte* at(Offset offset) const noexcept override { return heap_.at(offset); }
-    void lock() override { heap_.lock(); }
+    std::byte* at(Offset offset) const noexcept override {
+        ++looks;
+        return heap_.at(offset);
+    }
+    void lock() override {
+        ++locks;
+        heap_.lock();
+    }
     void unlock() noexcept override { heap_.unlock(); }
     Offset take(std::size_t bytes) override {
         out += bytes;
@@ -39,6 +46,8 @@ public:
         heap_.give_back(block, bytes);
     }
     std::size_t out = 0;
+    std::size_t locks = 0;
+    mutable std::size_t looks = 0;
 
 private:
     HeapMemory heap_;
@@ -98,6 +107,42 @@ TEST(ArenaTest, DroppingGivesEverythingBack) {
     EXPECT_EQ(memory.out, before + arena.bytes());
     arena.drop();
     EXPECT_EQ(memory.out, before);
+}
+
+TEST(ArenaTest, FindsAmongManyInFewLooksWithoutTheLock) {
+    CountingMemory memory;
+    Arena arena(memory);
+    constexpr std::int32_t ranks = 32;
+    const auto for_each_edge = [](const auto& edge) {
+        for (std::uint32_t lane = 0; lane < 9; ++lane) {
+            for (std::int32_t from = 0; from < ranks; ++from) {
+                for (std::int32_t to = 0; to < ranks; ++to) {
+                    edge(ArenaKey{1, lane, from, to, 0});
+                }
+            }
+        }
+    };
+    for_each_edge([&](const ArenaKey& of) {
+        arena.find_or_make<Line>(of).value =
+            of.lane * 10'000u + static_cast<std::uint64_t>(of.from * ranks + of.to);
+    });
+    std::set<std::uint64_t> values;
+    std::size_t edges = 0;
+    std::size_t most = 0;
+    memory.looks = memory.locks = 0;
+    for_each_edge([&](const ArenaKey& of) {
+        const std::size_t before = memory.looks;
+        values.insert(arena.find_or_make<Line>(of).value);
+        most = std::max(most, memory.looks - before);
+        ++edges;
+    });
+    EXPECT_EQ(values.size(), edges);
+    EXPECT_EQ(memory.locks, 0u);
+    EXPECT_LT(memory.looks, 10 * edges); // A tree of four branches under 64 roots has 4 levels.
+    EXPECT_LT(most, 25u);
+    std::size_t visited = 0;
+    arena.visit([&](const ArenaKey&, std::byte*) { ++visited; });
+    EXPECT_EQ(visited, edges);
 }
 
 TEST(ArenaTest, ThreadsFindTheSameObject) {
