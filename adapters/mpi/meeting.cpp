@@ -6,6 +6,7 @@
 
 #include "clock.hpp"
 #include "library.hpp"
+#include "node_ranks.hpp"
 #include "progress_thread.hpp"
 #include "visit.hpp"
 
@@ -18,7 +19,6 @@
 #include <functional>
 #include <limits>
 #include <random>
-#include <sched.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,18 +31,17 @@ namespace {
 constexpr int teams_max = 64;
 /// MPI has no deadlines; a peer that dies is noticed without one.
 constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
-constexpr int words_of_cpus = 16;
 
 /// What ranks tell each other; combined by bitwise or, rank 0 alone sets the last three.
 struct Words {
     std::uint64_t objections = 0;
-    std::uint64_t always = 0;               ///< Not 0: a rank wants nothing tried.
-    std::uint64_t by_thread = 0;            ///< Not 0: requests of a rank go on by a thread.
-    std::uint64_t no_thread = 0;            ///< Not 0: a rank that wants one cannot make it.
-    std::uint64_t no_calls = 0;             ///< Not 0: that of a rank must not call the MPI.
-    std::uint64_t is_slow = 0;              ///< Not 0: a call of the MPI's takes a rank long.
-    std::uint64_t cpus[words_of_cpus] = {}; ///< Those that a rank may use.
-    std::uint64_t early_requests = 0;       ///< So many ones from the lowest bit on, up to 64.
+    std::uint64_t always = 0;         ///< Not 0: a rank wants nothing tried.
+    std::uint64_t by_thread = 0;      ///< Not 0: requests of a rank go on by a thread.
+    std::uint64_t no_thread = 0;      ///< Not 0: a rank that wants one cannot make it.
+    std::uint64_t no_calls = 0;       ///< Not 0: that of a rank must not call the MPI.
+    std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI's takes a rank long.
+    CpuSet cpus;                      ///< Those that a rank may use.
+    std::uint64_t early_requests = 0; ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
     std::uint64_t pid = 0;
@@ -71,32 +70,12 @@ bool is_switched(const char* how) noexcept {
     return value != nullptr && std::strcmp(value, how) == 0;
 }
 
-void add_own_cpus(Words& words) {
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    ::sched_getaffinity(0, sizeof own, &own); // Refused: none are known, nothing is tried.
-    for (std::size_t cpu = 0; cpu < std::size_t{64} * words_of_cpus; ++cpu) {
-        if (CPU_ISSET(cpu, &own)) {
-            words.cpus[cpu / 64] |= std::uint64_t{1} << cpu % 64;
-        }
-    }
-}
-
 /// With more ranks than CPUs short calls are not tried, whose time within the call says little: who
 /// comes late finds all there.
 constexpr std::uint64_t crowded_bytes = 16384;
 /// Nor is anything of a library whose ranks do not give their CPU away, so that a call takes
 /// milliseconds there.
 constexpr std::int64_t crowded_call_most_ns = 1'000'000;
-
-/// That take turns on each, where no rank has more CPUs than others.
-int ranks_per_cpu(const Group& group, const Words& all) {
-    int cpus = 0;
-    for (const std::uint64_t word : all.cpus) {
-        cpus += std::popcount(word);
-    }
-    return cpus == 0 ? group.size : (group.size + cpus - 1) / cpus;
-}
 
 /// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
 bool takes_long(MPI_Comm comm) {
@@ -124,7 +103,7 @@ std::uint64_t as_ones(std::uint64_t count) noexcept {
 void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
-    add_own_cpus(words);
+    words.cpus.add_own();
     words.always = is_switched("always") ? 1 : 0;
     words.by_thread = goes_on_by_thread() ? 1 : 0;
     words.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
@@ -202,7 +181,7 @@ std::uint64_t negotiate(Group& group) {
         return found.objections;
     }
     const bool may_try = words.always == 0;
-    const int ranks_of_cpu = ranks_per_cpu(group, words);
+    const int ranks_of_cpu = ranks_per_cpu(group.size, words.cpus);
     const bool is_crowded = ranks_of_cpu > 1;
     note_ranks_per_cpu(ranks_of_cpu);
     Words proved;
@@ -268,6 +247,7 @@ corymb_status attach(Group& group, int descriptor, int size, int rank) {
     options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
     options.interrupted = &visit;
     options.interrupted_every_ns = visit_every_ns;
+    options.ranks_per_cpu = node_ranks_per_cpu();
     corymb_attach_options how;
     corymb_attach_options_init(&how);
     how.descriptor = descriptor;

@@ -123,6 +123,10 @@ struct TeamOptions {
     /// A wait asks first after so long and then at such intervals, which grow to a millisecond:
     /// for a hook that keeps another library going. Zero: as above.
     std::chrono::nanoseconds interrupted_every{0};
+    /// How many take turns on each CPU of the team's, where others than its ranks do: other teams
+    /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on
+    /// all ranks; teams made from this one count its ranks by themselves. 0: its ranks alone.
+    int ranks_per_cpu = 0;
 };
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.

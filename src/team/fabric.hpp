@@ -46,8 +46,8 @@ enum class Kind : std::uint32_t {
 };
 
 /// Ranks that have no CPU of their own sleep often.
-constexpr channel::Fencing fencing_of(int ranks, int usable_cpus) noexcept {
-    return ranks > usable_cpus ? channel::Fencing::both : channel::Fencing::owner;
+constexpr channel::Fencing fencing_of(bool oversubscribed) noexcept {
+    return oversubscribed ? channel::Fencing::both : channel::Fencing::owner;
 }
 
 /// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has

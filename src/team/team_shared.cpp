@@ -73,6 +73,15 @@ team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company)
     return {std::max(static_cast<int>(own.allowed.size()), 1), own.count()};
 }
 
+int ranks_per_cpu_of(const TeamOptions& options) {
+    if (options.ranks_per_cpu < 0) {
+        throw Error(Errc::invalid_argument,
+                    "TeamOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
+                        "; it counts the ranks that take turns on a CPU, 0 if those of the team");
+    }
+    return options.ranks_per_cpu;
+}
+
 /// More than the largest number that a CPU can have.
 std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
@@ -105,8 +114,9 @@ bool uses(const Plan& plan, Mechanism via) {
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
                        const TeamOptions& given, std::shared_ptr<team::Company> others)
     : memory(std::move(where)), company(std::move(others)), cpus(cpus_of(given, company.get())),
-      oversubscribed(size > cpus.usable),
-      fabric(arena, size, 0, team::fencing_of(size, cpus.usable)),
+      others_per_cpu(ranks_per_cpu_of(given)),
+      oversubscribed(size > cpus.usable || others_per_cpu > 1),
+      fabric(arena, size, 0, team::fencing_of(oversubscribed)),
       record(fabric.arena().find_or_make<team::TeamRecord>(
           {static_cast<std::uint32_t>(team::Kind::record)})),
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
@@ -118,7 +128,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
                                                 " CPUs for a team of " + std::to_string(size) +
                                                 "; give one a rank or none");
     }
-    if (oversubscribed) {
+    if (oversubscribed && !has_strangers()) {
         const auto ranks = static_cast<std::size_t>(size);
         const std::size_t places = configured_cpus();
         crowd = fabric.arena().find_or_make_sized<channel::Crowd>(
@@ -282,6 +292,7 @@ std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Ran
     auto found = known.lock();
     if (!found) {
         TeamOptions its = options;
+        its.ranks_per_cpu = ranks_per_cpu(); // The others go on beside them.
         if (!plans_given) {
             its.plans = nullptr; // The default depends on the members' CPUs.
         }

@@ -14,6 +14,7 @@
 #include <corymb/kernel_copy.hpp>
 #include <corymb/team.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -174,21 +175,29 @@ struct TeamShared {
 
     /// Ranks that take turns on a CPU, rounded up. Also 1 where only a quota is short.
     [[nodiscard]] int ranks_per_cpu() const noexcept {
-        return (fabric.size() + cpus.all - 1) / cpus.all;
+        return std::max(own_per_cpu(fabric.size()), others_per_cpu);
     }
 
     std::shared_ptr<Memory> memory;
     std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
     team::CpuCount cpus;
+    int others_per_cpu;  ///< TeamOptions::ranks_per_cpu.
     bool oversubscribed; ///< More ranks than can run at the same time.
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;
     bool plans_given; ///< The plan source is the user's, not the default.
     std::int64_t deadline_ns;
-    channel::Crowd* crowd = nullptr; ///< Only when oversubscribed.
+    channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
 
 private:
+    [[nodiscard]] int own_per_cpu(int ranks) const noexcept {
+        return (ranks + cpus.all - 1) / cpus.all;
+    }
+    /// Others than our ranks want our CPUs: who waits cannot know when.
+    [[nodiscard]] bool has_strangers() const noexcept {
+        return others_per_cpu > own_per_cpu(fabric.size());
+    }
     void wait_for_writes_elsewhere() noexcept;
     Plan make_plan(const team::PlanKey& key);
     Plan common_plan(const team::PlanKey& key);

@@ -84,6 +84,10 @@ typedef struct corymb_options {
     /// machine, for any root, count and placement. The same on all ranks: those that differ are a
     /// CORYMB_MISMATCH. Teams made from this one have it too.
     int reproducible;
+    /// How many take turns on each CPU of the team's, where others than its ranks do: other teams
+    /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on
+    /// all ranks; teams made from this one count its ranks by themselves. 0: its ranks alone.
+    int ranks_per_cpu;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

@@ -133,6 +133,16 @@ TEST(TeamsTest, ARankThatDoesNotComeIsNamed) {
     expect_ok(corymb_thread_team_free(&group));
 }
 
+TEST(TeamsTest, ANegativeNumberOfRanksPerCpuIsRefused) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.ranks_per_cpu = -2;
+    corymb_thread_team* group = nullptr;
+    EXPECT_EQ(corymb_thread_team_create(2, &options, &group), CORYMB_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(corymb_last_error()).find("ranks_per_cpu is -2"), std::string::npos);
+    EXPECT_EQ(group, nullptr);
+}
+
 TEST(TeamsTest, ReproducibleTeamsCombineInTheOrderOfTheRanksNumbers) {
     corymb_options options;
     corymb_options_init(&options);
