@@ -118,8 +118,8 @@ void print_trials(const std::map<Summary::TrialKey, Trial::Result>& trials) noex
                  "MPI");
     for (const auto& [key, result] : trials) {
         const auto& [operation, form, bytes] = key;
-        std::fprintf(stderr, "  %-24s %10d %14" PRIu64, name_of(operation, form).c_str(),
-                     result.trials, bytes);
+        std::fprintf(stderr, "  %-24s %10d %14s", name_of(operation, form).c_str(), result.trials,
+                     bytes == any_bytes ? "any" : std::to_string(bytes).c_str());
         if (result.corymb_ns == 0) {
             std::fputs("   not known: its calls were not over\n", stderr);
             continue;

@@ -31,6 +31,9 @@ enum class Measure : std::uint8_t {
 };
 [[nodiscard]] Measure measure_of(Operation operation) noexcept;
 
+/// Of calls whose size ranks do not know of each other, which are tried together.
+inline constexpr std::uint64_t any_bytes = ~std::uint64_t{0};
+
 /// Calls of one operation and size class while it is open which of the two is faster.
 class Trial {
 public:
@@ -50,7 +53,8 @@ public:
 
     /// Of calls of about so many bytes: of long ones few take long enough.
     Trial(std::uint64_t bytes, Measure measure) noexcept
-        : measure_(measure), calls_each_(bytes < long_bytes ? calls_most : calls_most / 2) {}
+        : measure_(measure),
+          calls_each_(bytes < long_bytes || bytes == any_bytes ? calls_most : calls_most / 2) {}
 
     /// The next call.
     [[nodiscard]] Attempt begin() noexcept;
@@ -124,6 +128,11 @@ public:
         }
         return state.verdict;
     }
+    /// Whether `next` is going to say that it is the MPI's.
+    [[nodiscard]] bool is_mpis(Operation operation, std::uint64_t bytes) const noexcept {
+        const State& state = states_[place(operation, bytes)];
+        return state.verdict == Verdict::mpi && state.number != 1;
+    }
     /// The same of calls in which ranks cannot agree, only where they meet, `meetings` times so
     /// far. What they have not called before the last one is not open: there may be no more.
     [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes,
@@ -159,12 +168,13 @@ public:
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
         open_ = std::max(open_ - 1, 0);
     }
-    /// Calls `act(operation, bytes, trial)`, where `bytes` are the most of its calls.
+    /// Calls `act(operation, bytes, trial)`, where `bytes` are the most of its calls, or any_bytes.
     template <class Act>
     void for_each_trial(const Act& act) const {
         for (const auto& [where, trial] : trials_) {
+            const std::size_t size = where % size_classes;
             act(static_cast<Operation>(where / size_classes),
-                (std::uint64_t{1} << where % size_classes) - 1, trial);
+                size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);
         }
     }
     /// Calls of fewer bytes, about, are not tried; without a number, none.
@@ -176,6 +186,10 @@ public:
             }
         }
     }
+    /// Nor are those of any size of this operation.
+    void give_open_sizes_to_corymb(Operation operation) noexcept {
+        states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
+    }
 
 private:
     struct State {
@@ -185,7 +199,7 @@ private:
         std::uint32_t number = 0;
     };
 
-    static constexpr std::size_t size_classes = 48; ///< Powers of two; the last one has the rest.
+    static constexpr std::size_t size_classes = 48; ///< Powers of two; the last: of any size.
     static constexpr auto operations = static_cast<std::size_t>(Operation::exscan) + 1;
 
     [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {

@@ -115,7 +115,7 @@ void Turn::take_back_call() noexcept {
 int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
     if (result != MPI_SUCCESS) [[unlikely]] {
-        choice.take_back(call_.operation, bytes);
+        choice.take_back(call_.operation, tried_as(bytes));
         take_back_call();
     }
     return result;
@@ -127,7 +127,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     Choice& choice = is_request ? group_->request_choice : group_->choice;
     Trial* trial = nullptr;
     try {
-        trial = &choice.trial(call_.operation, bytes,
+        trial = &choice.trial(call_.operation, tried_as(bytes),
                               is_request ? Measure::longest : measure_of(call_.operation));
         group_->meetings.tried.reserve(group_->meetings.tried.size() + 1);
     } catch (const std::exception&) {
@@ -158,13 +158,14 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
             watch(*group_, *trial, attempt, *call_.request, span);
         }
         if (trial->is_over()) {
-            group_->meetings.tried.push_back({trial, call_.operation, bytes});
+            group_->meetings.tried.push_back({trial, call_.operation, tried_as(bytes)});
         }
         return result;
     }
     trial->add(attempt, span);
     if (result == MPI_SUCCESS && trial->is_over()) {
-        choice.settle(call_.operation, bytes, trial->agree(group_->comm, bytes));
+        const std::uint64_t tried = tried_as(bytes);
+        choice.settle(call_.operation, tried, trial->agree(group_->comm, tried));
     }
     return result;
 }

@@ -45,6 +45,18 @@ public:
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased() noexcept;
+    /// Ranks know different numbers of bytes of the call: it is tried as one of any size. True: the
+    /// MPI is faster, so that the arguments need no look: `leave` it.
+    [[nodiscard]] bool has_open_size_and_is_mpis() noexcept {
+        has_open_size_ = true;
+        return call_.form == Form::blocking && !group_->is_watched &&
+               group_->choice.is_mpis(call_.operation, any_bytes);
+    }
+    int leave() {
+        count_blocking();
+        static_cast<void>(group_->choice.next(call_.operation, any_bytes));
+        return leave_to_mpi(group_->choice, 0);
+    }
     /// What is known of a call of this shape with these buffers, or null.
     [[nodiscard]] const KeptCall* kept(const Shape& shape, const void* in,
                                        const void* out) const noexcept {
@@ -64,9 +76,7 @@ public:
     }
     /// As the other `take`.
     int take(const KeptCall& known, const void* in, void* out) {
-        if (--group_->meetings.calls_left == 0) [[unlikely]] {
-            meet_about_requests(*group_);
-        }
+        count_blocking();
         const Meaning& meaning = known.meaning;
         auto run = [&]() noexcept -> int {
             return guarded([&] {
@@ -80,7 +90,8 @@ public:
                      meaning.bytes, run);
     }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
-    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true.
+    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true and their number not
+    /// left open.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
         if (call_.form == Form::persistent && group_->cluster != nullptr &&
@@ -92,25 +103,32 @@ public:
                 return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
             ++group_->meetings.requests;
-            return do_by(may_choose ? group_->request_choice.next(call_.operation, bytes,
+            return do_by(may_choose ? group_->request_choice.next(call_.operation, tried_as(bytes),
                                                                   group_->meetings.held)
                                     : Verdict::corymb,
                          bytes, hand);
         }
-        if (--group_->meetings.calls_left == 0) [[unlikely]] {
-            meet_about_requests(*group_);
-        }
+        count_blocking();
         if (call_.form == Form::persistent) [[unlikely]] {
             return finish(guarded([&] { return hand_to_program(WorkMaker(make)); }), bytes);
         }
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
-        return do_by(may_choose ? group_->choice.next(call_.operation, bytes) : Verdict::corymb,
+        return do_by(may_choose ? group_->choice.next(call_.operation, tried_as(bytes))
+                                : Verdict::corymb,
                      bytes, run);
     }
 
 private:
+    void count_blocking() noexcept {
+        if (--group_->meetings.calls_left == 0) [[unlikely]] {
+            meet_about_requests(*group_);
+        }
+    }
+    [[nodiscard]] std::uint64_t tried_as(std::uint64_t bytes) const noexcept {
+        return has_open_size_ ? any_bytes : bytes;
+    }
     [[nodiscard]] bool may_keep(const Shape& shape, const void* in,
                                 const void* out) const noexcept {
         return call_.form == Form::blocking && (in != MPI_IN_PLACE || shape.in_place) &&
@@ -172,6 +190,7 @@ private:
     const Call& call_;
     Group* group_;
     std::int64_t begin_ns_ = 0;
+    bool has_open_size_ = false;
     bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that move parts of different lengths. As in moves.cpp all are taken over, as bytes;
-// ranks may know different lists. Which of two is faster is not tried, for ranks do not know the
-// same lengths.
+// ranks may know different lists. Where they do, calls of all sizes are tried together.
 #include "aliasing.hpp"
 #include "calls.hpp"
 #include "elements.hpp"
@@ -53,14 +52,6 @@ std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
     return static_cast<std::size_t>(count) * layout.size;
 }
 
-std::uint64_t bytes_of(const ProgramParts& parts) noexcept {
-    std::uint64_t bytes = 0;
-    for (const ProgramPart& part : parts.list) {
-        bytes += bytes_of(part.elements, *part.layout);
-    }
-    return bytes;
-}
-
 bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
     return count >= 0 && type != host().type_null;
 }
@@ -82,10 +73,32 @@ Described part_at(const void* buffer, MPI_Aint offset, MPI_Count count,
     return {begin == nullptr ? nullptr : begin + offset, count, type};
 }
 
-Described part_of(int rank, const void* buffer, const ProgramParts& parts,
-                  MPI_Datatype type) noexcept {
-    const ProgramPart& part = parts.list[static_cast<std::size_t>(rank)];
-    return part_at(buffer, part.offset, part.elements, type);
+Described part_of(int rank, const void* buffer, Counts counts, Displacements places,
+                  MPI_Datatype type) {
+    return part_at(buffer, places[rank] * layout_of(type).extent, counts[rank], type);
+}
+
+/// Whether MPI would take the lists.
+bool are_valid(int size, Counts counts, Displacements places, MPI_Datatype type) noexcept {
+    return counts.exists() && places.exists() && is_valid(sum_of(counts, size), type);
+}
+
+/// What lists of alltoallw describe; -1: MPI would refuse them.
+MPI_Count bytes_of(int size, Counts counts, Displacements places, const MPI_Datatype* types) {
+    if (!counts.exists() || !places.exists() || types == nullptr) {
+        return -1;
+    }
+    MPI_Count bytes = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        if (counts[rank] == 0) { // Of nothing MPI libraries do not look at the type.
+            continue;
+        }
+        if (!is_valid(counts[rank], types[rank])) {
+            return -1;
+        }
+        bytes += counts[rank] * static_cast<MPI_Count>(layout_of(types[rank]).size);
+    }
+    return bytes;
 }
 
 /// `count` is that of this rank's own part where a buffer has but one.
@@ -96,25 +109,29 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
     return work;
 }
 
-int exchange(Turn& turn, const ProgramParts& in_parts, const void* in,
-             const ProgramParts& out_parts, void* out) {
+/// `take_in` and `take_out` take down lists that describe so many bytes.
+template <class TakeIn, class TakeOut>
+int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_in, void* out,
+             MPI_Count out_bytes, const TakeOut& take_out) {
     const bool in_place = in == MPI_IN_PLACE;
-    if (out == MPI_IN_PLACE || out_parts.list.empty() || (!in_place && in_parts.list.empty())) {
+    if (out == MPI_IN_PLACE || out_bytes < 0 || (!in_place && in_bytes < 0)) {
         return turn.pass_on(Reason::arguments);
     }
-    const auto bytes = static_cast<MPI_Count>(bytes_of(out_parts));
-    if (is_aliased({in, bytes, host().type_byte}, {out, bytes, host().type_byte})) {
+    if (is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
         return turn.refuse_aliased();
     }
-    return turn.take(
-        bytes_of(out_parts),
-        [&] {
-            Work work = vector_work(CORYMB_ALLTOALL, 0);
-            work.write_parts(out, out_parts);
-            work.read_parts(in_place ? out : in, in_place ? out_parts : in_parts, in_place);
-            return work;
-        },
-        false);
+    return turn.take(static_cast<std::size_t>(out_bytes), [&] {
+        ProgramParts out_parts;
+        take_out(out_parts);
+        ProgramParts in_parts;
+        if (!in_place) {
+            take_in(in_parts);
+        }
+        Work work = vector_work(CORYMB_ALLTOALL, 0);
+        work.write_parts(out, out_parts);
+        work.read_parts(in_place ? out : in, in_place ? out_parts : in_parts, in_place);
+        return work;
+    });
 }
 
 } // namespace
@@ -126,38 +143,38 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
+    if (turn.has_open_size_and_is_mpis()) {
+        return turn.leave();
+    }
     const bool is_root = turn.rank() == root;
     const bool in_place = in == MPI_IN_PLACE;
-    ProgramParts parts;
-    if (is_root) {
-        take_down(parts, turn.size(), out_counts, out_places, out_type);
-    }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(in_count, in_type)) ||
-        (is_root && (out == MPI_IN_PLACE || parts.list.empty()))) {
+        (is_root &&
+         (out == MPI_IN_PLACE || !are_valid(turn.size(), out_counts, out_places, out_type)))) {
         return turn.pass_on(Reason::arguments);
     }
-    if (is_root && is_aliased({in, in_count, in_type}, part_of(root, out, parts, out_type))) {
+    if (is_root &&
+        is_aliased({in, in_count, in_type}, part_of(root, out, out_counts, out_places, out_type))) {
         return turn.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
-    return turn.take(
-        bytes,
-        [&] {
-            Work work = vector_work(CORYMB_GATHER, bytes, root);
-            if (is_root) {
-                work.write_parts(out, parts);
-            }
-            if (in_place) {
-                work.input = CORYMB_IN_PLACE;
-                work.read_part_from_output(out, parts, root);
-            } else {
-                work.read(in, in_count, layout);
-            }
-            return work;
-        },
-        false);
+    return turn.take(bytes, [&] {
+        Work work = vector_work(CORYMB_GATHER, bytes, root);
+        ProgramParts parts;
+        if (is_root) {
+            take_down(parts, turn.size(), out_counts, out_places, out_type);
+            work.write_parts(out, parts);
+        }
+        if (in_place) {
+            work.input = CORYMB_IN_PLACE;
+            work.read_part_from_output(out, parts, root);
+        } else {
+            work.read(in, in_count, layout);
+        }
+        return work;
+    });
 }
 
 int scatterv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
@@ -167,37 +184,37 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
+    if (turn.has_open_size_and_is_mpis()) {
+        return turn.leave();
+    }
     const bool is_root = turn.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
-    ProgramParts parts;
-    if (is_root) {
-        take_down(parts, turn.size(), in_counts, in_places, in_type);
-    }
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(out_count, out_type)) ||
-        (is_root && (in == MPI_IN_PLACE || parts.list.empty()))) {
+        (is_root &&
+         (in == MPI_IN_PLACE || !are_valid(turn.size(), in_counts, in_places, in_type)))) {
         return turn.pass_on(Reason::arguments);
     }
-    if (is_root && is_aliased(part_of(root, in, parts, in_type), {out, out_count, out_type})) {
+    if (is_root &&
+        is_aliased(part_of(root, in, in_counts, in_places, in_type), {out, out_count, out_type})) {
         return turn.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(out_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : out_count, layout);
-    return turn.take(
-        bytes,
-        [&] {
-            Work work = vector_work(CORYMB_SCATTER, bytes, root);
-            if (is_root) {
-                work.read_parts(in, parts, false);
-            }
-            if (in_place) {
-                work.output = CORYMB_IN_PLACE;
-            } else {
-                work.write(out, out_count, layout);
-            }
-            return work;
-        },
-        false);
+    return turn.take(bytes, [&] {
+        Work work = vector_work(CORYMB_SCATTER, bytes, root);
+        if (is_root) {
+            ProgramParts parts;
+            take_down(parts, turn.size(), in_counts, in_places, in_type);
+            work.read_parts(in, parts, false);
+        }
+        if (in_place) {
+            work.output = CORYMB_IN_PLACE;
+        } else {
+            work.write(out, out_count, layout);
+        }
+        return work;
+    });
 }
 
 int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type,
@@ -244,13 +261,20 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    ProgramParts in_parts;
-    if (in != MPI_IN_PLACE) {
-        take_down(in_parts, turn.size(), in_counts, in_places, in_type);
+    if (turn.has_open_size_and_is_mpis()) {
+        return turn.leave();
     }
-    ProgramParts out_parts;
-    take_down(out_parts, turn.size(), out_counts, out_places, out_type);
-    return exchange(turn, in_parts, in, out_parts, out);
+    const int size = turn.size();
+    const auto bytes = [size](Counts counts, Displacements places, MPI_Datatype type) {
+        return are_valid(size, counts, places, type)
+                   ? sum_of(counts, size) * static_cast<MPI_Count>(layout_of(type).size)
+                   : -1;
+    };
+    return exchange(
+        turn, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_type),
+        [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_type); }, out,
+        bytes(out_counts, out_places, out_type),
+        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_type); });
 }
 
 int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
@@ -260,13 +284,15 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    ProgramParts in_parts;
-    if (in != MPI_IN_PLACE) {
-        take_down(in_parts, turn.size(), in_counts, in_places, in_types);
+    if (turn.has_open_size_and_is_mpis()) {
+        return turn.leave();
     }
-    ProgramParts out_parts;
-    take_down(out_parts, turn.size(), out_counts, out_places, out_types);
-    return exchange(turn, in_parts, in, out_parts, out);
+    const int size = turn.size();
+    return exchange(
+        turn, in, in == MPI_IN_PLACE ? 0 : bytes_of(size, in_counts, in_places, in_types),
+        [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_types); }, out,
+        bytes_of(size, out_counts, out_places, out_types),
+        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_types); });
 }
 
 } // namespace corymb::mpi

@@ -143,6 +143,20 @@ def test_calls_of_open_shapes(mpi: Mpi, program: Program, mpirun: Mpirun) -> Non
     assert run.stdout == "6000 calls, 0 wrong\n"
 
 
+@pytest.mark.parametrize("words", [[], ["--explain"]])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_calls_of_sizes_that_few_know(
+    mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int, words: list[str]
+) -> None:
+    """They are tried, all sizes together; calls that the MPI refuses on one rank are none."""
+    path = program(mpi, "open_sizes")
+    run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="", CORYMB_DEADLINE="60")
+    assert run.stdout == "3000 calls, 0 wrong, 600 refused\n", run.stderr
+    if words:
+        found = re.findall(r"MPI_(\w+) +\d+ +any +[\d.]+ us +[\d.]+ us", run.stderr)
+        assert {"Gatherv", "Scatterv", "Alltoallv", "Alltoallw"} <= set(found), run.stderr
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_calls_left_to_the_mpi(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """All calls after a trial that the MPI wins are the MPI's, and ranks stay together, also where
