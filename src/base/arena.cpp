@@ -88,25 +88,28 @@ Arena::Entry& Arena::entry(Offset offset) const noexcept {
     return *std::launder(reinterpret_cast<Entry*>(memory_->at(offset)));
 }
 
-Offset& Arena::place_of(const ArenaKey& key) const noexcept {
+Arena::Place Arena::place_of(const ArenaKey& key) const noexcept {
     Root& root = header();
     std::uint64_t hash = hash_of(key);
-    Offset* place = &root.buckets[hash % root.buckets.size()];
+    Offset* word = &root.buckets[hash % root.buckets.size()];
     hash >>= bucket_bits;
-    for (Offset at = committed(*place); at != 0; at = committed(*place)) {
+    for (;;) {
+        const Offset at = committed(*word); // Once: another key's entry may come at any moment.
+        if (at == 0) {
+            return {*word, nullptr};
+        }
         Entry& here = entry(at);
         if (here.key == key) {
-            break;
+            return {*word, &here};
         }
-        place = &here.below[hash % here.below.size()]; // Bits that have run out are zeros.
+        word = &here.below[hash % here.below.size()]; // Bits that have run out are zeros.
         hash >>= branch_bits;
     }
-    return *place;
 }
 
 std::byte* Arena::find(const ArenaKey& key) const noexcept {
-    const Offset at = committed(place_of(key));
-    return at == 0 ? nullptr : memory_->at(entry(at).object);
+    const Entry* const found = place_of(key).entry;
+    return found == nullptr ? nullptr : memory_->at(found->object);
 }
 
 void Arena::visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const {
@@ -172,7 +175,7 @@ void Arena::publish(const ArenaKey& key, Offset object) {
     commit(from.back, from.back - length);
     const Offset made = from.self + from.back;
     new (memory_->at(made)) Entry{key, object, {}};
-    commit(place_of(key), made);
+    commit(place_of(key).word, made);
 }
 
 std::size_t Arena::bytes() const {

@@ -94,12 +94,15 @@ private:
     struct Root;
     struct Chunk;
     struct Entry;
+    struct Place {
+        Offset& word; ///< That names the entry of a key, or would.
+        Entry* entry; ///< Null where there was none.
+    };
 
     [[nodiscard]] Root& header() const noexcept;
     [[nodiscard]] Chunk& chunk(Offset offset) const noexcept;
     [[nodiscard]] Entry& entry(Offset offset) const noexcept;
-    /// What names the entry of the key, or would.
-    [[nodiscard]] Offset& place_of(const ArenaKey& key) const noexcept;
+    [[nodiscard]] Place place_of(const ArenaKey& key) const noexcept;
     [[nodiscard]] Chunk& chunk_with_room(std::size_t bytes);
     [[nodiscard]] Chunk& new_chunk(std::size_t bytes, Offset next);
     void publish(const ArenaKey& key, Offset object);

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] virtual Reach reach() const noexcept = 0;
     [[nodiscard]] virtual std::byte* at(Offset offset) const noexcept = 0;
 
-    // The lock of all arenas in this memory; taken only when something is made, found or dropped.
+    // The lock of all arenas in this memory; taken only when something is made or dropped.
     virtual void lock() = 0;
     virtual void unlock() noexcept = 0;
 

@@ -37,7 +37,7 @@ struct SharedMemory::Header {
 
 namespace {
 
-constexpr std::uint64_t magic_of_this_version = 0x0005'626d'7972'6f63; // "corymb", layout 5.
+constexpr std::uint64_t magic_of_this_version = 0x0006'626d'7972'6f63; // "corymb", layout 6.
 constexpr std::size_t header_bytes = 4096;
 constexpr int smallest_block = 12;    // 4096 bytes.
 constexpr int whole_pages_block = 16; // Blocks from here on go back to the system when free.

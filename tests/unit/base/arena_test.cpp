@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <set>
 #include <thread>
@@ -163,6 +165,71 @@ TEST(ArenaTest, ThreadsFindTheSameObject) {
     for (const auto& other : seen) {
         EXPECT_EQ(other, seen[0]);
     }
+}
+
+/// Two keys whose entries go to the same place of an empty arena.
+std::array<ArenaKey, 2> keys_of_one_place() {
+    CountingMemory memory;
+    Arena arena(memory);
+    arena.find_or_make<Line>(key(1));
+    const auto looks_for = [&](const ArenaKey& of) {
+        memory.looks = 0;
+        static_cast<void>(arena.find(of));
+        return memory.looks;
+    };
+    std::size_t least = looks_for(key(2));
+    for (std::int32_t other = 1;; ++other) {
+        const std::size_t looks = looks_for(key(2, other));
+        if (looks > least) { // Past the entry that is there.
+            return {key(1), key(2, other)};
+        }
+        least = std::min(least, looks);
+    }
+}
+
+TEST(ArenaTest, ThreadsThatMakeObjectsAtTheSamePlaceFindTheirOwn) {
+    if (std::thread::hardware_concurrency() < 2) {
+        GTEST_SKIP() << "two threads never look and publish at the same time here";
+    }
+    constexpr int rounds = 100'000;
+    constexpr int latest = 500;
+    const auto keys = keys_of_one_place();
+    HeapMemory memory;
+    std::atomic<std::uint64_t> root{0};
+    std::atomic<int> arrivals{0};
+    std::atomic<int> foreign{0};
+    const auto make_own = [&](std::uint64_t own) {
+        int awaited = 0;
+        const auto meet = [&] {
+            awaited += 2;
+            for (++arrivals; arrivals.load() < awaited;) {
+            }
+        };
+        for (int round = 0; round < rounds; ++round) {
+            if (own == 0) {
+                root.store(Arena(memory).root());
+            }
+            meet();
+            Arena arena(memory, root.load());
+            // One looks while the other publishes, at times in every instant of that.
+            for (int i = 0; own == 0 && i < round % latest; ++i) {
+                static_cast<void>(arrivals.load());
+            }
+            auto& line = arena.find_or_make<Line>(keys[own]); // Nobody else asks for it.
+            foreign += line.value == 7 ? 0 : 1;
+            line.value = own;
+            foreign += &arena.find_or_make<Line>(keys[own]) == &line ? 0 : 1;
+            meet();
+            if (own == 0) {
+                arena.drop();
+            }
+        }
+    };
+    {
+        const std::jthread other([&] { make_own(1); });
+        make_own(0);
+    }
+    EXPECT_EQ(foreign.load(), 0);
 }
 
 } // namespace
