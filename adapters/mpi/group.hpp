@@ -81,6 +81,8 @@ struct Group {
     bool is_shared = false; ///< Several threads may use the team, one of them ours.
     /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
     bool by_thread = false;
+    /// As far as ranks knew when they met, others included; the same on all of them.
+    int ranks_per_cpu = 1;
     // Of a communicator with a team:
     Choice choice;
     Choice request_choice; ///< Of its nonblocking calls.

@@ -74,7 +74,6 @@ Host look_up() noexcept {
     host.type_null = MPI_DATATYPE_NULL;
     host.type_byte = MPI_BYTE;
     host.type_uint64 = MPI_UINT64_T;
-    host.info_null = MPI_INFO_NULL;
     host.op_null = MPI_OP_NULL;
     host.op_bor = MPI_BOR;
     host.op_max = MPI_MAX;

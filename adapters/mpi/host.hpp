@@ -39,7 +39,6 @@ struct Host {
     MPI_Comm comm_null{};
     MPI_Comm comm_world{};
     MPI_Comm comm_self{};
-    MPI_Info info_null{};
     MPI_Request request_null{};
     MPI_Datatype type_null{};
     MPI_Datatype type_byte{};

@@ -41,6 +41,7 @@ struct Words {
     std::uint64_t no_calls = 0;       ///< Not 0: that of a rank must not call the MPI.
     std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI's takes a rank long.
     CpuSet cpus;                      ///< Those that a rank may use.
+    std::uint64_t crowd = 0;          ///< Ranks of a CPU that a rank knows of, as ones.
     std::uint64_t early_requests = 0; ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
@@ -104,6 +105,7 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
     words.cpus.add_own();
+    words.crowd = as_ones(static_cast<std::uint64_t>(known_ranks_per_cpu()));
     words.always = is_switched("always") ? 1 : 0;
     words.by_thread = goes_on_by_thread() ? 1 : 0;
     words.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
@@ -161,6 +163,7 @@ std::uint64_t negotiate(Group& group) {
         try_no_requests(group);
     }
     group.by_thread = words.by_thread != 0;
+    group.ranks_per_cpu = std::popcount(words.crowd);
     group.can_request = words.no_thread == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         // Messages between nodes are the MPI's.
@@ -181,9 +184,11 @@ std::uint64_t negotiate(Group& group) {
         return found.objections;
     }
     const bool may_try = words.always == 0;
-    const int ranks_of_cpu = ranks_per_cpu(group.size, words.cpus);
-    const bool is_crowded = ranks_of_cpu > 1;
-    note_ranks_per_cpu(ranks_of_cpu);
+    const int own_of_cpu = ranks_per_cpu(group.size, words.cpus.count());
+    const bool is_crowded = std::max(own_of_cpu, group.ranks_per_cpu) > 1;
+    if (words.cpus.count() > 0) {
+        note_ranks_per_cpu(own_of_cpu);
+    }
     Words proved;
     proved.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
     if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
@@ -251,7 +256,7 @@ corymb_status attach(Group& group, int descriptor, int size, int rank) {
     options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
     options.interrupted = &visit;
     options.interrupted_every_ns = visit_every_ns;
-    options.ranks_per_cpu = node_ranks_per_cpu();
+    options.ranks_per_cpu = group.ranks_per_cpu;
     corymb_attach_options how;
     corymb_attach_options_init(&how);
     how.descriptor = descriptor;

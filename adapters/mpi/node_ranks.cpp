@@ -1,47 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted once, when MPI is initialised: later a communicator's ranks cannot ask those outside.
-// Programs that begin by MPI_Session_init, and Fortran's where they pass by this library, are not
-// counted; then a communicator's own ranks are all that is known.
 #include "node_ranks.hpp"
-
-#include "host.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
+#include <system_error>
+#include <unistd.h>
 
 namespace corymb::mpi {
 
 namespace {
 
-std::atomic<int> of_the_node{1};
-
-int rounded_up_share(int ranks, int cpus) noexcept {
-    return cpus == 0 ? ranks : (ranks + cpus - 1) / cpus;
+/// Ranks on this node, by the launcher; 0: it does not say.
+int launched_here() noexcept {
+    // Of Open MPI; of Hydra, which starts MPICH's and Intel MPI's ranks.
+    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+        const char* const text = std::getenv(name);
+        int ranks = 0;
+        if (text != nullptr &&
+            std::from_chars(text, text + std::strlen(text), ranks).ec == std::errc{} && ranks > 0) {
+            return ranks;
+        }
+    }
+    return 0;
 }
 
-/// Collective over MPI_COMM_WORLD.
-void count_node() noexcept {
-    const Host& mpi = host();
-    int size = 1;
-    MPI_Comm node = mpi.comm_null;
-    if (!mpi.whole || mpi.Comm_size(mpi.comm_world, &size) != MPI_SUCCESS || size == 1 ||
-        mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &node) !=
-            MPI_SUCCESS) {
-        return;
-    }
-    CpuSet own;
-    own.add_own();
-    CpuSet all;
-    if (mpi.Comm_size(node, &size) == MPI_SUCCESS &&
-        mpi.Allreduce(own.word, all.word, CpuSet::words, mpi.type_uint64, mpi.op_bor, node) ==
-            MPI_SUCCESS) {
-        of_the_node.store(rounded_up_share(size, all.count()), std::memory_order_relaxed);
-    }
-    mpi.Comm_free(&node);
+/// By the launcher and the CPUs of the node. Which of them the ranks outside a communicator may use
+/// is not known: where they are kept to some, there may be more ranks on each.
+int at_least() noexcept {
+    const auto cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    return cpus > 0 ? std::max(ranks_per_cpu(launched_here(), cpus), 1) : 1;
+}
+
+std::atomic<int>& known() noexcept {
+    static std::atomic<int> ranks{at_least()};
+    return ranks;
 }
 
 } // namespace
@@ -57,29 +54,14 @@ void CpuSet::add_own() noexcept {
     }
 }
 
-int node_ranks_per_cpu() noexcept {
-    return of_the_node.load(std::memory_order_relaxed);
+int known_ranks_per_cpu() noexcept {
+    return known().load(std::memory_order_relaxed);
 }
 
-int ranks_per_cpu(int ranks, const CpuSet& cpus) noexcept {
-    return std::max(rounded_up_share(ranks, cpus.count()), node_ranks_per_cpu());
+void note_ranks_per_cpu(int ranks) noexcept {
+    int most = known_ranks_per_cpu();
+    while (most < ranks && !known().compare_exchange_weak(most, ranks, std::memory_order_relaxed)) {
+    }
 }
 
 } // namespace corymb::mpi
-
-extern "C" __attribute__((visibility("default"))) int MPI_Init(int* count, char*** words) {
-    const int result = corymb::mpi::host().Init(count, words);
-    if (result == MPI_SUCCESS) {
-        corymb::mpi::count_node();
-    }
-    return result;
-}
-
-extern "C" __attribute__((visibility("default"))) int MPI_Init_thread(int* count, char*** words,
-                                                                      int wanted, int* provided) {
-    const int result = corymb::mpi::host().Init_thread(count, words, wanted, provided);
-    if (result == MPI_SUCCESS) {
-        corymb::mpi::count_node();
-    }
-    return result;
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks of the program take turns on a CPU of this node. A communicator of two ranks has
-// a CPU for each, and yet none to wait on when eight others want them.
+// How many ranks of the program take turns on a CPU of this node, as far as this process knows. A
+// communicator of two ranks has a CPU for each, and yet none to wait on when eight others want
+// them.
 #pragma once
 
 #include <bit>
@@ -24,10 +25,15 @@ struct CpuSet {
     }
 };
 
-/// Of the node; the same for all its ranks. 1: they have a CPU each, or are not counted.
-[[nodiscard]] int node_ranks_per_cpu() noexcept;
-/// So many ranks take turns on each of these CPUs where no rank has more of them than others; or
-/// more, when all ranks of this node do. The same for ranks of a node that give the same.
-[[nodiscard]] int ranks_per_cpu(int ranks, const CpuSet& cpus) noexcept;
+/// Of so many ranks on these CPUs, where none has more of them than others. Of unknown CPUs: all.
+[[nodiscard]] constexpr int ranks_per_cpu(int ranks, int cpus) noexcept {
+    return cpus == 0 ? ranks : (ranks + cpus - 1) / cpus;
+}
+
+/// The most that any communicator has found, or that follow from what the launcher says of its
+/// ranks on this node. 1: they have a CPU each, or nothing is known. Processes may know different
+/// numbers: ranks that decide by it agree first.
+[[nodiscard]] int known_ranks_per_cpu() noexcept;
+void note_ranks_per_cpu(int ranks) noexcept;
 
 } // namespace corymb::mpi

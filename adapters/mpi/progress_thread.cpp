@@ -12,6 +12,7 @@
 
 #include "hook.hpp"
 #include "host.hpp"
+#include "node_ranks.hpp"
 #include "requests.hpp"
 
 #include <algorithm>
@@ -43,7 +44,6 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 std::atomic<bool> is_running{false};
 std::atomic<bool> must_end{false};
 std::atomic<bool> asleep{false};
-std::atomic<std::int64_t> ranks_of_cpu{1};
 pthread_t thread{};
 pid_t process = 0; ///< That the thread is in: a forked one has none.
 
@@ -86,7 +86,7 @@ void* run(void* /*argument*/) noexcept {
             idle = 0;
         }
         begun_before = begun;
-        sleep_ns(pause_ns * ranks_of_cpu.load(std::memory_order_relaxed));
+        sleep_ns(pause_ns * known_ranks_per_cpu());
     }
     return nullptr;
 }
@@ -168,13 +168,6 @@ bool make_progress_thread() noexcept {
         return error == 0;
     }();
     return is_made;
-}
-
-void note_ranks_per_cpu(int ranks) noexcept {
-    std::int64_t most = ranks_of_cpu.load(std::memory_order_relaxed);
-    while (most < ranks &&
-           !ranks_of_cpu.compare_exchange_weak(most, ranks, std::memory_order_relaxed)) {
-    }
 }
 
 void wake_progress_thread() noexcept {

@@ -10,8 +10,6 @@ namespace corymb::mpi {
 [[nodiscard]] bool goes_on_by_thread() noexcept;
 /// Makes the thread, asleep. False, after a line on stderr: that cannot be done.
 [[nodiscard]] bool make_progress_thread() noexcept;
-/// So many ranks of a communicator take turns on each CPU; then it looks less often.
-void note_ranks_per_cpu(int ranks) noexcept;
 /// Wakes it. After each request that begins.
 void wake_progress_thread() noexcept;
 /// At MPI_Finalize, when nothing is under way.

@@ -55,8 +55,7 @@ void TeamShared::set_processes(team::Roster& roster) {
 
 void TeamShared::tell_processes(Offset arena, const std::vector<Rank>& ranks) {
     const auto size = static_cast<int>(ranks.size());
-    team::Fabric<team::Env> part(Arena(*memory, arena), size, 0,
-                                 team::fencing_of(size > cpus.usable || ranks_per_cpu() > 1));
+    team::Fabric<team::Env> part(Arena(*memory, arena), size, 0, team::fencing_of(oversubscribed));
     const std::lock_guard lock(*memory);
     for (std::size_t place = 0; place < ranks.size(); ++place) {
         auto& state = part.state(static_cast<Rank>(place));

@@ -286,13 +286,17 @@ std::vector<int> TeamShared::missing(std::uint64_t operation) {
     return ranks;
 }
 
-std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Rank>& ranks) {
+std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Rank>& ranks,
+                                             Rest rest) {
     const std::lock_guard lock(mutex_);
     auto& known = parts_[arena];
     auto found = known.lock();
     if (!found) {
         TeamOptions its = options;
-        its.ranks_per_cpu = ranks_per_cpu(); // The others go on beside them.
+        if (rest == Rest::goes_on) { // Beside them, on the same CPUs and the same quota.
+            its.ranks_per_cpu =
+                std::max(ranks_per_cpu(), (fabric.size() + cpus.usable - 1) / cpus.usable);
+        }
         if (!plans_given) {
             its.plans = nullptr; // The default depends on the members' CPUs.
         }
@@ -311,7 +315,7 @@ std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Ran
 }
 
 std::shared_ptr<TeamShared> TeamShared::successor(const std::vector<Rank>& ranks) {
-    auto found = part(record.successor, ranks);
+    auto found = part(record.successor, ranks, Rest::has_gone);
     const std::lock_guard lock(mutex_);
     if (!successor_) {
         successor_ = found;

@@ -163,9 +163,12 @@ struct TeamShared {
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
+    /// What becomes of our ranks that are not in a part.
+    enum class Rest { goes_on, has_gone };
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
-    std::shared_ptr<TeamShared> part(Offset arena, const std::vector<Rank>& ranks);
+    std::shared_ptr<TeamShared> part(Offset arena, const std::vector<Rank>& ranks,
+                                     Rest rest = Rest::goes_on);
     /// The part that is our successor. Each of its ranks calls this once; until all of this process
     /// have, it lives, even if those that came first have given it up already.
     std::shared_ptr<TeamShared> successor(const std::vector<Rank>& ranks);
@@ -182,7 +185,7 @@ struct TeamShared {
     std::shared_ptr<team::Company> company; ///< Null: all ranks are in this process.
     team::CpuCount cpus;
     int others_per_cpu;  ///< TeamOptions::ranks_per_cpu.
-    bool oversubscribed; ///< More ranks than can run at the same time.
+    bool oversubscribed; ///< More ranks, with those of others, than can run at the same time.
     team::Fabric<team::Env> fabric;
     team::TeamRecord& record;
     TeamOptions options;

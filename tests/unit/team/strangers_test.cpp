@@ -72,6 +72,11 @@ TEST_F(Strangers, AreThoseWhoWereLeftOutOfAPart) {
     EXPECT_TRUE(part->oversubscribed);
     EXPECT_EQ(part->ranks_per_cpu(), 2);
     EXPECT_EQ(part->crowd, nullptr);
+    const auto survivors = made(4, on_two_cpus(4), 0);
+    EXPECT_FALSE(
+        survivors
+            ->part(Arena(*survivors->memory).root(), {0, 1}, detail::TeamShared::Rest::has_gone)
+            ->oversubscribed);
     const auto roomy = made(2, on_two_cpus(2), 0);
     EXPECT_FALSE(roomy->part(Arena(*roomy->memory).root(), {0, 1})->oversubscribed);
 }
