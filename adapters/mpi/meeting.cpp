@@ -163,7 +163,6 @@ std::uint64_t negotiate(Group& group) {
         try_no_requests(group);
     }
     group.by_thread = words.by_thread != 0;
-    group.ranks_per_cpu = std::popcount(words.crowd);
     group.can_request = words.no_thread == 0;
     if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
         // Messages between nodes are the MPI's.
@@ -184,6 +183,7 @@ std::uint64_t negotiate(Group& group) {
         return found.objections;
     }
     const bool may_try = words.always == 0;
+    group.ranks_per_cpu = std::popcount(words.crowd);
     const int own_of_cpu = ranks_per_cpu(group.size, words.cpus.count());
     const bool is_crowded = std::max(own_of_cpu, group.ranks_per_cpu) > 1;
     if (words.cpus.count() > 0) {

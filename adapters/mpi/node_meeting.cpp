@@ -4,6 +4,7 @@
 // that have proved it are a node.
 #include "library.hpp"
 #include "meeting.hpp"
+#include "node_ranks.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +23,7 @@ struct Card {
     std::uint64_t pid = 0;
     std::uint64_t descriptor = 0;
     std::uint64_t nonce = 0;
+    std::uint64_t ranks_per_cpu = 1; ///< Of its node, as far as the rank knows.
 };
 
 /// Who is where.
@@ -77,6 +79,10 @@ std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& c
                     const Descriptor& memory) {
     const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
     const auto size = static_cast<int>(nodes.members.size());
+    for (const int member : nodes.members) {
+        const auto known = static_cast<int>(cards[static_cast<std::size_t>(member)].ranks_per_cpu);
+        group.ranks_per_cpu = std::max(group.ranks_per_cpu, known);
+    }
     if (attach(group, memory.number(), size, nodes.place) != CORYMB_OK) {
         return bit_of(Objection::not_attached);
     }
@@ -146,6 +152,7 @@ std::uint64_t meet_on_nodes(Group& group) {
     Card own;
     std::vector<Card> cards;
     own.machine = machine_and_namespace();
+    own.ranks_per_cpu = static_cast<std::uint64_t>(known_ranks_per_cpu());
     const std::string name = processor_name();
     own.name = hash_of(hash_begin, name.data(), name.size());
     if (!exchange(group, own, cards)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_ranks.hpp"
 
+#include "host.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -15,18 +17,21 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Ranks on this node, by the launcher; 0: it does not say.
+#if defined(OPEN_MPI)
+constexpr const char* ranks_here = "OMPI_COMM_WORLD_LOCAL_SIZE";
+#else
+constexpr const char* ranks_here = "MPI_LOCALNRANKS"; // Of Hydra: MPICH's and Intel MPI's.
+#endif
+
+/// Ranks on this node, by the launcher; 0: it does not say, or another job's has said it.
 int launched_here() noexcept {
-    // Of Open MPI; of Hydra, which starts MPICH's and Intel MPI's ranks.
-    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-        const char* const text = std::getenv(name);
-        int ranks = 0;
-        if (text != nullptr &&
-            std::from_chars(text, text + std::strlen(text), ranks).ec == std::errc{} && ranks > 0) {
-            return ranks;
-        }
-    }
-    return 0;
+    const char* const text = std::getenv(ranks_here);
+    int here = 0;
+    int all = 0;
+    const bool is_known = text != nullptr &&
+                          std::from_chars(text, text + std::strlen(text), here).ec == std::errc{} &&
+                          host().Comm_size(host().comm_world, &all) == MPI_SUCCESS;
+    return is_known && here > 0 && here <= all ? here : 0;
 }
 
 /// By the launcher and the CPUs of the node. Which of them the ranks outside a communicator may use

@@ -293,9 +293,8 @@ std::shared_ptr<TeamShared> TeamShared::part(Offset arena, const std::vector<Ran
     auto found = known.lock();
     if (!found) {
         TeamOptions its = options;
-        if (rest == Rest::goes_on) { // Beside them, on the same CPUs and the same quota.
-            its.ranks_per_cpu =
-                std::max(ranks_per_cpu(), (fabric.size() + cpus.usable - 1) / cpus.usable);
+        if (rest == Rest::goes_on) {
+            its.ranks_per_cpu = ranks_per_cpu();
         }
         if (!plans_given) {
             its.plans = nullptr; // The default depends on the members' CPUs.

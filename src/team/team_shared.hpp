@@ -163,7 +163,7 @@ struct TeamShared {
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
-    /// What becomes of our ranks that are not in a part.
+    /// What becomes of our ranks that are not in a part: they want their CPUs, or are given up.
     enum class Rest { goes_on, has_gone };
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
