@@ -33,6 +33,15 @@ enum class Measure : std::uint8_t {
 
 /// Of calls whose size ranks do not know of each other, which are tried together.
 inline constexpr std::uint64_t any_bytes = ~std::uint64_t{0};
+inline constexpr std::array operations_of_any_size = {Operation::gatherv, Operation::scatterv,
+                                                      Operation::alltoallv, Operation::alltoallw};
+/// The bytes of a call for a Choice.
+[[nodiscard]] constexpr std::uint64_t tried_bytes(Operation operation,
+                                                  std::uint64_t bytes) noexcept {
+    const bool is_of_any =
+        std::ranges::find(operations_of_any_size, operation) != operations_of_any_size.end();
+    return is_of_any ? any_bytes : bytes;
+}
 
 /// Calls of one operation and size class while it is open which of the two is faster.
 class Trial {
@@ -186,9 +195,11 @@ public:
             }
         }
     }
-    /// Nor are those of any size of this operation.
-    void give_open_sizes_to_corymb(Operation operation) noexcept {
-        states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
+    /// Nor are operations_of_any_size.
+    void give_any_size_to_corymb() noexcept {
+        for (const Operation operation : operations_of_any_size) {
+            states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
+        }
     }
 
 private:

@@ -202,10 +202,7 @@ std::uint64_t negotiate(Group& group) {
     if (may_try && is_crowded) {
         const bool is_slow = proved.is_slow != 0;
         group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
-        for (const auto operation : {Operation::gatherv, Operation::scatterv, Operation::alltoallv,
-                                     Operation::alltoallw}) {
-            group.request_choice.give_open_sizes_to_corymb(operation);
-        }
+        group.request_choice.give_any_size_to_corymb();
         if (is_slow) {
             try_no_requests(group);
         } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.

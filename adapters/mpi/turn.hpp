@@ -45,13 +45,12 @@ public:
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased() noexcept;
-    /// Ranks know different numbers of bytes of the call: it is tried as one of any size. True: the
-    /// MPI is faster, so that the arguments need no look: `leave` it.
-    [[nodiscard]] bool has_open_size_and_is_mpis() noexcept {
-        has_open_size_ = true;
+    /// Of operations_of_any_size: the MPI is faster, so that the arguments need no look.
+    [[nodiscard]] bool is_mpis() const noexcept {
         return call_.form == Form::blocking && !group_->is_watched &&
                group_->choice.is_mpis(call_.operation, any_bytes);
     }
+    /// Then.
     int leave() {
         count_blocking();
         static_cast<void>(group_->choice.next(call_.operation, any_bytes));
@@ -90,8 +89,8 @@ public:
                      meaning.bytes, run);
     }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
-    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true and their number not
-    /// left open.
+    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true, but of
+    /// operations_of_any_size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
         if (call_.form == Form::persistent && group_->cluster != nullptr &&
@@ -127,7 +126,7 @@ private:
         }
     }
     [[nodiscard]] std::uint64_t tried_as(std::uint64_t bytes) const noexcept {
-        return has_open_size_ ? any_bytes : bytes;
+        return tried_bytes(call_.operation, bytes);
     }
     [[nodiscard]] bool may_keep(const Shape& shape, const void* in,
                                 const void* out) const noexcept {
@@ -190,7 +189,6 @@ private:
     const Call& call_;
     Group* group_;
     std::int64_t begin_ns_ = 0;
-    bool has_open_size_ = false;
     bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
 };
 

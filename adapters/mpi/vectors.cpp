@@ -143,7 +143,7 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    if (turn.has_open_size_and_is_mpis()) {
+    if (turn.is_mpis()) {
         return turn.leave();
     }
     const bool is_root = turn.rank() == root;
@@ -184,7 +184,7 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    if (turn.has_open_size_and_is_mpis()) {
+    if (turn.is_mpis()) {
         return turn.leave();
     }
     const bool is_root = turn.rank() == root;
@@ -261,7 +261,7 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    if (turn.has_open_size_and_is_mpis()) {
+    if (turn.is_mpis()) {
         return turn.leave();
     }
     const int size = turn.size();
@@ -284,7 +284,7 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team);
     }
-    if (turn.has_open_size_and_is_mpis()) {
+    if (turn.is_mpis()) {
         return turn.leave();
     }
     const int size = turn.size();

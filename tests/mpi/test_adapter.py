@@ -152,7 +152,7 @@ def test_calls_of_sizes_that_few_know(
     path = program(mpi, "open_sizes")
     run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="", CORYMB_DEADLINE="60")
     assert run.stdout == "3000 calls, 0 wrong, 600 refused\n", run.stderr
-    if words:
+    if words and ranks <= len(os.sched_getaffinity(0)):  # Else not where the MPI's calls are long.
         found = re.findall(r"MPI_(\w+) +\d+ +any +[\d.]+ us +[\d.]+ us", run.stderr)
         assert {"Gatherv", "Scatterv", "Alltoallv", "Alltoallw"} <= set(found), run.stderr
 
