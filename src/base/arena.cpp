@@ -4,6 +4,24 @@
 // root. Entries are a tree by the bits of their keys' hashes: a team of 32 ranks has ten thousands
 // of edges, and a tree, unlike a table, grows without moving what others may be reading. Every
 // change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
+//
+// Roles: one writer at a time, who has the memory's lock; any number of ranks that search, with the
+// lock or without. Neither entries nor objects move or go until the arena is dropped, which nobody
+// may search then.
+//
+// Protocol: a search follows the words that name entries from a root on and ends at the key, or at
+// a word that was 0 when it was read, once: then the key was not there. Who wants it made takes the
+// lock and searches again. A writer finishes object and entry and then commits the entry to the
+// word at which its own search has ended; 0 to an entry is all that ever happens to such a word.
+//
+// Order: A1: commit of that word (release) <-> `committed` of a search (acquire). Who sees an entry
+// sees its key, its zeros and its object as it was made. What an object's users write later has
+// orders of its own.
+//
+// Progress: a search is wait-free, in steps as many as the tree is deep.
+//
+// Checked by: tests/unit/base/arena_test.cpp, two threads that search and publish at the same place
+// in every instant of each other, also under ThreadSanitizer.
 #include "base/arena.hpp"
 
 #include "base/commit.hpp"
@@ -16,6 +34,13 @@
 
 namespace corymb {
 
+namespace {
+
+constexpr unsigned bucket_bits = 6;
+constexpr unsigned branch_bits = 2;
+
+} // namespace
+
 struct Arena::Chunk {
     Offset self;
     Offset next;
@@ -27,19 +52,16 @@ struct Arena::Chunk {
 struct Arena::Root {
     Offset newest;       ///< Chunk.
     std::uint64_t bytes; ///< Of all chunks.
-    std::array<Offset, 64> buckets;
+    std::array<Offset, 1U << bucket_bits> buckets;
 };
 
 struct Arena::Entry {
     ArenaKey key;
     Offset object;
-    std::array<Offset, 4> below; ///< By two bits of the hash each.
+    std::array<Offset, 1U << branch_bits> below; ///< By further bits of the hash.
 };
 
 namespace {
-
-constexpr unsigned bucket_bits = 6;
-constexpr unsigned branch_bits = 2;
 
 constexpr std::size_t first_chunk_bytes = 4096;
 constexpr std::size_t large_chunk_bytes = std::size_t{64} << 10;
@@ -94,7 +116,7 @@ Arena::Place Arena::place_of(const ArenaKey& key) const noexcept {
     Offset* word = &root.buckets[hash % root.buckets.size()];
     hash >>= bucket_bits;
     for (;;) {
-        const Offset at = committed(*word); // Once: another key's entry may come at any moment.
+        const Offset at = committed(*word); // A1 acquire
         if (at == 0) {
             return {*word, nullptr};
         }
@@ -175,7 +197,7 @@ void Arena::publish(const ArenaKey& key, Offset object) {
     commit(from.back, from.back - length);
     const Offset made = from.self + from.back;
     new (memory_->at(made)) Entry{key, object, {}};
-    commit(place_of(key).word, made);
+    commit(place_of(key).word, made); // A1 release
 }
 
 std::size_t Arena::bytes() const {
