@@ -16,7 +16,8 @@ class NetworkPatience {
 public:
     /// `oversubscribed`: not every rank of the node has a CPU.
     explicit NetworkPatience(bool oversubscribed) noexcept
-        : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_) {}
+        : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_),
+          yield_for_ns_(oversubscribed ? 1'000'000 : 20'000'000) {}
 
     /// A wait is for as long as nothing moves: it begins anew when `moves` is another number.
     void follow(std::uint64_t moves) noexcept {
@@ -24,6 +25,7 @@ public:
             moves_ = moves;
             looks_ = looks_first_;
             since_ns_ = waited_ns_ = 0;
+            yields_ = true;
         }
     }
 
@@ -37,9 +39,12 @@ public:
         const std::int64_t now = now_ns();
         if (since_ns_ == 0) {
             since_ns_ = watched_ns_ = now;
+        } else {
+            yields_ = yields_ && now - since_ns_ < yield_for_ns_ &&
+                      now - since_ns_ - waited_ns_ < time_slice_ns;
         }
         waited_ns_ = now - since_ns_;
-        if (waited_ns_ < yield_for_ns) {
+        if (yields_) {
             std::this_thread::yield();
         } else {
             std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -67,12 +72,17 @@ public:
 private:
     /// Looks without a pause, where every rank of the node has a CPU.
     static constexpr int looks_at_once = 200;
-    /// Then yields for so long; a message within a rack takes less.
-    static constexpr std::int64_t yield_for_ns = 1'000'000;
+    /// A yield that takes so long has given the CPU to somebody who computes. To go on yielding
+    /// would cost as much each time; a sleeper is preferred when it wakes.
+    static constexpr std::int64_t time_slice_ns = 500'000;
     static constexpr std::int64_t watch_every_ns = 20'000'000;
 
     int looks_first_;
     int looks_;
+    /// Then yields for so long. A rank that has its CPU to itself goes on for as long as a large
+    /// message takes, whose parts would wait for a sleeper.
+    std::int64_t yield_for_ns_;
+    bool yields_ = true;
     std::uint64_t moves_ = 0;
     std::int64_t since_ns_ = 0;
     std::int64_t waited_ns_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans by doubling (Hillis, Steele, CACM 1986), first among ranks of a node that follow each
-// other, then among the last of each such group, who then have all that comes before the next
-// group. Combines in the order of the ranks.
+// other. The last of each such group then has all of it and sends that to the first of the next
+// group; doubling among those tells each of them all that comes before its group. Where groups are
+// of one rank, an inclusive scan is doubling among them. Combines in the order of the ranks.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 namespace corymb::nodes {
 
 namespace {
+
+constexpr Blocks result{Buffer::output, 0, 1};
 
 class Scan {
 public:
@@ -25,6 +28,7 @@ public:
             }
             groups_.back().push_back(rank);
         }
+        before_.resize(groups_.size());
     }
 
     Script script() && {
@@ -35,23 +39,27 @@ public:
             holds(rank) = script_.scratch(rank, 1);
             script_.move(rank, rank, {Buffer::input, 0, 1}, holds(rank));
         }
-        std::vector<Rank> last;
-        for (const auto& group : groups_) {
-            last.push_back(group.back());
+        combine(groups_, false);
+        if (is_exclusive_) {
+            shift();
+            finish_exclusive();
+        } else if (std::ranges::any_of(groups_.begin() + 1, groups_.end(), is_alone)) {
+            combine_last();
+            finish_inclusive();
+        } else {
+            shift();
+            finish_inclusive();
         }
-        combine(groups_);
-        const std::vector<Blocks> within = holds_; // Of the group only.
-        combine({last});
-        is_exclusive_ ? finish_exclusive(within) : finish_inclusive();
         return std::move(script_);
     }
 
 private:
+    static bool is_alone(const std::vector<Rank>& group) noexcept { return group.size() == 1; }
     [[nodiscard]] Blocks& holds(Rank rank) { return holds_[static_cast<std::size_t>(rank)]; }
 
-    /// Afterwards everybody of a row holds the combination of all up to itself. What was sent is
-    /// kept.
-    void combine(const std::vector<std::vector<Rank>>& rows) {
+    /// Afterwards everybody of a row holds the combination of all up to itself; `to_result`: as its
+    /// result, but for the first one. What was sent is kept.
+    void combine(const std::vector<std::vector<Rank>>& rows, bool to_result) {
         std::size_t most = 0;
         for (const auto& row : rows) {
             most = std::max(most, row.size());
@@ -61,8 +69,9 @@ private:
             const std::vector<Blocks> before = holds_;
             for (const auto& row : rows) {
                 for (std::size_t i = distance; i < row.size(); ++i) {
+                    const bool is_done = to_result && i < 2 * distance;
                     const Blocks own = holds(row[i]);
-                    holds(row[i]) = script_.scratch(row[i], 1);
+                    holds(row[i]) = is_done ? result : script_.scratch(row[i], 1);
                     script_.fold(row[i - distance], row[i],
                                  before[static_cast<std::size_t>(row[i - distance])], holds(row[i]),
                                  own);
@@ -71,67 +80,89 @@ private:
         }
     }
 
-    /// The first of a group gets all before the group, tells the others, and is told in turn by the
-    /// last, who is done already: a rank combines what arrives only.
-    void finish_inclusive() {
-        const Blocks result{Buffer::output, 0, 1};
-        std::vector<Blocks> all_before(groups_.size());
+    /// Where some groups are of one rank: the last of each has all up to itself and tells the first
+    /// of the next group, if that is another rank than the last one.
+    void combine_last() {
+        std::vector<Rank> last;
+        for (const auto& group : groups_) {
+            last.push_back(group.back());
+        }
+        combine({last}, true);
         script_.begin_round();
         for (std::size_t g = 1; g < groups_.size(); ++g) {
-            if (groups_[g].size() > 1) {
-                const Rank first = groups_[g].front();
-                all_before[g] = script_.scratch(first, 1);
-                script_.move(groups_[g - 1].back(), first, holds(groups_[g - 1].back()),
-                             all_before[g]);
+            if (!is_alone(groups_[g])) {
+                tell_next(g - 1, script_.scratch(groups_[g].front(), 1));
             }
         }
+    }
+
+    /// The first of each group gets what the group before it has, then all before its group; of an
+    /// exclusive scan that is its result.
+    void shift() {
+        const std::vector<Blocks> within = holds_;
+        std::vector<Rank> first;
+        script_.begin_round();
+        for (std::size_t g = 1; g < groups_.size(); ++g) {
+            first.push_back(groups_[g].front());
+            const bool is_done = is_exclusive_ && g == 1;
+            tell_next(g - 1, is_done ? result : script_.scratch(first.back(), 1));
+        }
+        for (std::size_t g = 1; g < groups_.size(); ++g) {
+            holds(groups_[g].front()) = before_[g];
+        }
+        combine({first}, is_exclusive_);
+        for (std::size_t g = 1; g < groups_.size(); ++g) {
+            before_[g] = std::exchange(holds(groups_[g].front()),
+                                       within[static_cast<std::size_t>(groups_[g].front())]);
+        }
+    }
+
+    void tell_next(std::size_t group, Blocks target) {
+        const Rank last = groups_[group].back();
+        before_[group + 1] = target;
+        script_.move(last, groups_[group + 1].front(), holds(last), target);
+    }
+
+    /// The first of a group tells the others what was before it, and is told in turn by the last: a
+    /// rank combines what arrives only.
+    void finish_inclusive() {
         script_.begin_round();
         std::vector<Blocks> at_last(groups_.size());
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const auto& group = groups_[g];
-            const Rank last = group.back();
-            script_.move(last, last, holds(last), result);
-            for (std::size_t i = 0; i + 1 < group.size(); ++i) {
+            for (const Rank rank : group) {
                 if (g == 0) {
-                    script_.move(group[i], group[i], holds(group[i]), result);
-                } else if (i > 0) {
-                    script_.fold(group.front(), group[i], all_before[g], result, holds(group[i]));
+                    script_.move(rank, rank, holds(rank), result);
+                } else if (rank != group.front() && holds(rank).buffer != Buffer::output) {
+                    script_.fold(group.front(), rank, before_[g], result, holds(rank));
                 }
             }
-            if (g > 0 && group.size() > 1) {
-                at_last[g] = script_.scratch(last, 1);
-                script_.move(group.front(), last, all_before[g], at_last[g]);
+            if (g > 0 && !is_alone(group)) {
+                at_last[g] = script_.scratch(group.back(), 1);
+                script_.move(group.front(), group.back(), before_[g], at_last[g]);
             }
         }
         script_.begin_round();
         for (std::size_t g = 1; g < groups_.size(); ++g) {
             const Rank first = groups_[g].front();
-            if (groups_[g].size() > 1) {
+            if (!is_alone(groups_[g])) {
                 script_.fold(groups_[g].back(), first, at_last[g], result, holds(first), true);
             }
         }
     }
 
-    /// The first of a group has its result when it gets all before the group; the others combine
-    /// that with what the group has before them.
-    void finish_exclusive(const std::vector<Blocks>& within) {
-        const Blocks result{Buffer::output, 0, 1};
+    /// The others of a group combine what its first one has with what the group has before them.
+    void finish_exclusive() {
         script_.begin_round();
-        for (std::size_t g = 0; g < groups_.size(); ++g) {
-            const auto& group = groups_[g];
-            if (g > 0) {
-                const Rank before = groups_[g - 1].back();
-                script_.move(before, group.front(), holds(before), result);
-            }
+        for (const auto& group : groups_) {
             for (std::size_t i = 1; i < group.size(); ++i) {
-                script_.move(group[i - 1], group[i], within[static_cast<std::size_t>(group[i - 1])],
-                             result);
+                script_.move(group[i - 1], group[i], holds(group[i - 1]), result);
             }
         }
         script_.begin_round();
         for (std::size_t g = 1; g < groups_.size(); ++g) {
             for (std::size_t i = 1; i < groups_[g].size(); ++i) {
-                script_.fold(groups_[g].front(), groups_[g][i], result, result, result);
+                script_.fold(groups_[g].front(), groups_[g][i], before_[g], result, result);
             }
         }
     }
@@ -139,7 +170,8 @@ private:
     bool is_exclusive_;
     Script script_;
     std::vector<std::vector<Rank>> groups_;
-    std::vector<Blocks> holds_; // by rank: its combination so far
+    std::vector<Blocks> holds_;  // by rank: its combination so far, with what its group has
+    std::vector<Blocks> before_; // by group, at its first rank: what comes before it
 };
 
 } // namespace
