@@ -17,7 +17,7 @@ public:
     /// `oversubscribed`: not every rank of the node has a CPU.
     explicit NetworkPatience(bool oversubscribed) noexcept
         : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_),
-          yield_for_ns_(oversubscribed ? 1'000'000 : 20'000'000) {}
+          yield_for_ns_(oversubscribed ? 1'000'000 : 100'000'000) {}
 
     /// A wait is for as long as nothing moves: it begins anew when `moves` is another number.
     void follow(std::uint64_t moves) noexcept {
