@@ -16,20 +16,9 @@ constexpr Blocks result{Buffer::output, 0, 1};
 
 class Scan {
 public:
-    Scan(Collective op, const Layout& layout, const Scheme& scheme)
-        : is_exclusive_(op == Collective::exscan), script_(layout),
-          holds_(static_cast<std::size_t>(layout.size())) {
-        for (Rank rank = 0; rank < layout.size(); ++rank) {
-            const auto node = layout.node_of_rank[static_cast<std::size_t>(rank)];
-            const bool goes_on = scheme.roles != Roles::flat && rank > 0 &&
-                                 layout.node_of_rank[static_cast<std::size_t>(rank) - 1] == node;
-            if (!goes_on) {
-                groups_.emplace_back();
-            }
-            groups_.back().push_back(rank);
-        }
-        before_.resize(groups_.size());
-    }
+    Scan(Collective op, std::vector<std::vector<Rank>> groups, const Layout& layout)
+        : is_exclusive_(op == Collective::exscan), script_(layout), groups_(std::move(groups)),
+          holds_(static_cast<std::size_t>(layout.size())), before_(groups_.size()) {}
 
     Script script() && {
         script_.begin_round();
@@ -177,8 +166,18 @@ private:
 } // namespace
 
 Plan scan(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    NodeWriter writer(op, layout, scheme, bytes, 1);
-    Scan(op, layout, scheme).script().play(writer);
+    NodeWriter writer(op, layout, scheme, bytes, scheme.pieces);
+    std::vector<std::vector<Rank>> groups = layout.runs().nodes;
+    if (scheme.roles == Roles::flat) {
+        groups.clear();
+        for (Rank rank = 0; rank < layout.size(); ++rank) {
+            groups.push_back({rank});
+        }
+    }
+    const Script script = scheme.exchange == Exchange::ring
+                              ? scan_chain(op, std::move(groups), layout, scheme.pieces)
+                              : Scan(op, std::move(groups), layout).script();
+    script.play(writer);
     return std::move(writer).finished();
 }
 

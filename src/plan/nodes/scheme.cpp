@@ -150,7 +150,8 @@ bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint6
 }
 
 /// Operations in which every rank has a part for each, or of each; scans.
-bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme) {
+bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme,
+                      std::uint64_t bytes) {
     const bool in_runs = op == Collective::reduce_scatter && scheme.roles == Roles::runs;
     if ((scheme.roles != Roles::flat && scheme.roles != Roles::lanes && !in_runs) || scheme.early) {
         return false;
@@ -175,7 +176,9 @@ bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme)
                 (scheme.exchange == Exchange::doubling && std::has_single_bit(actors))) &&
                4 * ranks * ranks <= steps_most;
     default: // scan, exscan
-        return scheme.exchange == Exchange::doubling && scheme.leaders == 1;
+        return scheme.leaders == 1 &&
+               ((scheme.exchange == Exchange::doubling && scheme.pieces == 1) ||
+                (scheme.exchange == Exchange::ring && applies_in_pieces(layout, scheme, bytes)));
     }
 }
 
@@ -327,8 +330,9 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
     const bool is_simple =
         (scheme.roles == Roles::flat || scheme.roles == Roles::lanes || in_runs) && !scheme.early &&
         (scheme.roles == Roles::flat || scheme.leaders == 1);
-    const bool can_be_cut =
-        op == Collective::broadcast || op == Collective::reduce || op == Collective::allreduce;
+    const bool can_be_cut = op == Collective::broadcast || op == Collective::reduce ||
+                            op == Collective::allreduce || op == Collective::scan ||
+                            op == Collective::exscan;
     if (scheme.pieces != 1 && !can_be_cut) {
         return false;
     }
@@ -341,7 +345,7 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
                (scheme.exchange == Exchange::binomial ||
                 (scheme.exchange == Exchange::ring && scheme.pieces > 1));
     case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
-    default: return applies_to_parts(op, layout, scheme);
+    default: return applies_to_parts(op, layout, scheme, bytes);
     }
 }
 

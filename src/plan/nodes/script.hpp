@@ -45,6 +45,10 @@ private:
     std::vector<std::uint32_t> used_; // by rank: places of scratch
 };
 
+/// A scan or exscan from each of these groups to the next; together they are all ranks in order.
+[[nodiscard]] Script scan_chain(Collective op, std::vector<std::vector<Rank>> groups,
+                                const Layout& layout, std::uint32_t pieces);
+
 /// For schemes of the role `flat`: every rank is alone, numbered node after node. For `runs`, those
 /// stand for nodes. Else as it is.
 [[nodiscard]] Layout actors(const Layout& layout, const Scheme& scheme);
