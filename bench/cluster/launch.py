@@ -69,7 +69,8 @@ VARIABLES = {
               "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"},
     "impi": {"FI_PROVIDER": "tcp", "I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0",
              "I_MPI_WAIT_MODE": "1", "I_MPI_THREAD_YIELD": "3"},
-    "openmpi": {"PRTE_MCA_prte_tmpdir_base": "/dev/shm",  # Each node has its own.
+    "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1",  # It does not see that nodes share CPUs.
+                "PRTE_MCA_prte_tmpdir_base": "/dev/shm",  # Each node has its own.
                 **{f"{head}_ALLOW_RUN_AS_ROOT{tail}": "1"
                    for head in ("OMPI", "PRTE") for tail in ("", "_CONFIRM")}},
 }  # fmt: skip
