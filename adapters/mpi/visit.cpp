@@ -3,6 +3,7 @@
 
 #include "clock.hpp"
 #include "host.hpp"
+#include "node_ranks.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +13,8 @@ namespace corymb::mpi {
 namespace {
 
 /// MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
-/// could then keep each other waiting: visits take at most this part of a rank's time.
+/// could then keep each other waiting: visits take at most this part of a CPU's time, so of a
+/// rank's where others share its CPU.
 constexpr std::int64_t visit_share = 16;
 constexpr std::int64_t visits_apart_ns_max = 5'000'000;
 /// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
@@ -71,7 +73,8 @@ void visit(int seldom_looks) noexcept {
         end = now_ns();
     }
     last_end_ns = end;
-    not_before_ns = end + std::min((end - begin) * visit_share, visits_apart_ns_max);
+    const std::int64_t share = visit_share * known_ranks_per_cpu();
+    not_before_ns = end + std::min((end - begin) * share, visits_apart_ns_max);
 }
 
 } // namespace

@@ -74,7 +74,8 @@ public:
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
           ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), gate_(&gate), broken_(&broken),
           watch_(settings.watch), watch_from_ns_(settings.watch_from_ns),
-          visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns) {
+          visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns),
+          is_crowded_(settings.oversubscribed) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -195,6 +196,7 @@ private:
     std::int64_t watch_from_ns_;
     Watch* visitor_;
     std::int64_t visitor_every_ns_;
+    bool is_crowded_; ///< Others may want the CPU.
     std::optional<Crowd::Seat> seat_;
     std::int32_t awaited_ = -1;
 };

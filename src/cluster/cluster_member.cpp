@@ -45,7 +45,6 @@ ClusterMember::~ClusterMember() = default;
 ClusterPending& ClusterMember::pending() {
     if (!pending_) {
         pending_ = std::make_unique<ClusterPending>(station_);
-        ladder_.set_background(&background_);
     }
     return *pending_;
 }
@@ -83,6 +82,8 @@ void ClusterMember::or_break(const Action& action) {
 
 void ClusterMember::begin(const team::CallTerms& terms) {
     auto& state = shared_->fabric.state(station_.own);
+    const bool has_work = pending_ != nullptr && pending_->has_work();
+    ladder_.set_background(has_work ? &background_ : nullptr);
     ++operations_;
     digest_.add(terms);
     state.calls.write(operations_, terms);

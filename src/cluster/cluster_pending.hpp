@@ -47,6 +47,10 @@ public:
 
     /// Goes on with everything as far as it can at once; failures are told by their requests.
     void go_on() noexcept;
+    /// Whether there is anything that `go_on` would do.
+    [[nodiscard]] bool has_work() const noexcept {
+        return !busy_.empty() || !agreements_.are_over();
+    }
     /// The same, and resumes coroutines whose operations are done. Returns how many are under way.
     std::size_t progress();
     void complete_all();
