@@ -4,8 +4,11 @@
 # the name go to it.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-name=${1:?demo or regret}
-shift
+name=${1:-}
+case $name in
+demo | regret) shift ;;
+*) fail "usage: tools/cluster_demo.sh demo|regret [OPTION]...; demo --help says which" ;;
+esac
 prepare_build_folder
 "$root/tools/setup.sh" build
 "$venv/bin/python" -c 'import corymb' 2>/dev/null || "$root/tools/install_python.sh"

@@ -45,6 +45,12 @@ class Mpi:
     def compiler(self) -> str:
         return self.peer.get("compiler", "").format(place=self.place)
 
+    @property
+    def adapter(self) -> Path:
+        """What `corymb mpirun` has programs of this library load."""
+        folder = Path(os.environ.get("CORYMB_MPI_ADAPTERS", ADAPTERS))
+        return folder / f"libcorymb-mpi-{'openmpi' if self.name == 'openmpi' else 'mpich'}.so"
+
     def command(self, ranks: int, bound: bool, with_corymb: bool) -> list[str]:
         """The launcher with its words; corymb's becomes the library's own."""
         bind = self.peer["pinned" if bound else "floating"]
