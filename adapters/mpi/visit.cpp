@@ -13,8 +13,8 @@ namespace corymb::mpi {
 namespace {
 
 /// MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
-/// could then keep each other waiting: visits take at most this part of a CPU's time, so of a
-/// rank's where others share its CPU.
+/// could then keep each other waiting: visits take about this part of a CPU's time at most, of that
+/// of all ranks together that share it, but are no further apart than that.
 constexpr std::int64_t visit_share = 16;
 constexpr std::int64_t visits_apart_ns_max = 5'000'000;
 /// MPI looks only now and then after some of its ways, and one answer may lead to the next request:

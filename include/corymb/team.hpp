@@ -121,7 +121,8 @@ struct TeamOptions {
     /// operation with Errc::interrupted and breaks the team. May not throw. Empty: never asked.
     std::function<bool()> interrupted;
     /// A wait asks first after so long and then at such intervals, which grow to a millisecond:
-    /// for a hook that keeps another library going. Zero: as above.
+    /// for a hook that keeps another library going. A rank that sleeps because others want its CPU
+    /// asks every millisecond. Zero: as above.
     std::chrono::nanoseconds interrupted_every{0};
     /// How many take turns on each CPU of the team's, where others than its ranks do: other teams
     /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on

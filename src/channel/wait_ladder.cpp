@@ -13,9 +13,9 @@ namespace {
 // A long wait looks at its peers after 1, 2, 4, 8, 16 times watch_from_ns, and then every 20 times.
 constexpr std::int64_t watch_intervals_max = 20;
 // A visitor that wants to come more often than this does so in the beginning of a wait only; to a
-// sleeper on a crowded CPU, who has no other work, not even then. Waking up for it takes the CPU
-// from others: of 32 processes on two CPUs, most of which slept, each woke up seven times in a
-// barrier, which took twice as long so.
+// sleeper on a crowded CPU, whose team has no other work under way, not even then. Waking up for it
+// takes the CPU from others: of 32 processes on two CPUs, most of which slept, each woke up seven
+// times in a barrier, which took twice as long so.
 constexpr std::int64_t visits_apart_ns_max = 1'000'000;
 
 } // namespace
@@ -62,7 +62,8 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         }
         if (visitor_ != nullptr && waited >= next_visit && !lost_) {
             lost_ = visitor_->is_lost();
-            waited = now_ns() - begin; // A visit may take longer than they are apart.
+            last_visit_ns_ = now_ns();
+            waited = last_visit_ns_ - begin; // A visit may take longer than they are apart.
             next_visit =
                 waited + std::max(visits_apart_least, std::min(waited / 4, visits_apart_ns_max));
         }
@@ -82,9 +83,10 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied || came_after_all();
     }
-    if (is_crowded_ && background_ == nullptr) {
+    if (is_crowded_ && background_ == nullptr && !are_visits_urgent_) {
         visits_apart_least = std::max(visitor_every_ns_, visits_apart_ns_max);
-        next_visit = std::max(next_visit, now_ns() - begin + visits_apart_least);
+        // Since the last one in whichever wait: of many short waits none would have any.
+        next_visit = std::max(next_visit, last_visit_ns_ + visits_apart_least - begin);
     }
     auto look_after_sleep = [&]() noexcept {
         take_turn();

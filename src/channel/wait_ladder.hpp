@@ -158,6 +158,9 @@ public:
     /// Work to do beside every longer wait in `await`; null: none. Its result does not count.
     void set_background(const Look* work) noexcept { background_ = work; }
 
+    /// Whether somebody waits for what a visit does: then it comes as often to sleepers, too.
+    void set_visits_urgent(bool urgent) noexcept { are_visits_urgent_ = urgent; }
+
     /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
     [[nodiscard]] bool begin_copy(Copy copy = Copy::ordinary) noexcept {
         return gate_->enter(*broken_, copy);
@@ -197,6 +200,8 @@ private:
     Watch* visitor_;
     std::int64_t visitor_every_ns_;
     bool is_crowded_; ///< Others may want the CPU.
+    bool are_visits_urgent_ = false;
+    std::int64_t last_visit_ns_ = 0;
     std::optional<Crowd::Seat> seat_;
     std::int32_t awaited_ = -1;
 };

@@ -17,7 +17,7 @@ public:
     /// `oversubscribed`: not every rank of the node has a CPU.
     explicit NetworkPatience(bool oversubscribed) noexcept
         : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_),
-          yield_for_ns_(oversubscribed ? 1'000'000 : 100'000'000) {}
+          yield_for_ns_(oversubscribed ? yield_for_ns_crowded : yield_for_ns_alone) {}
 
     /// A wait is for as long as nothing moves: it begins anew when `moves` is another number.
     void follow(std::uint64_t moves) noexcept {
@@ -72,6 +72,10 @@ public:
 private:
     /// Looks without a pause, where every rank of the node has a CPU.
     static constexpr int looks_at_once = 200;
+    /// Then yields for so long. A rank that has its CPU to itself goes on for as long as a large
+    /// message takes, whose parts would wait for a sleeper.
+    static constexpr std::int64_t yield_for_ns_crowded = 1'000'000;
+    static constexpr std::int64_t yield_for_ns_alone = 100'000'000;
     /// A yield that takes so long has given the CPU to somebody who computes. To go on yielding
     /// would cost as much each time; a sleeper is preferred when it wakes.
     static constexpr std::int64_t time_slice_ns = 500'000;
@@ -79,8 +83,6 @@ private:
 
     int looks_first_;
     int looks_;
-    /// Then yields for so long. A rank that has its CPU to itself goes on for as long as a large
-    /// message takes, whose parts would wait for a sleeper.
     std::int64_t yield_for_ns_;
     bool yields_ = true;
     std::uint64_t moves_ = 0;

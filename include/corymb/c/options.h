@@ -77,7 +77,8 @@ typedef struct corymb_options {
     int (*interrupted)(void* context);
     void* interrupted_context;
     /// A wait asks first after so many nanoseconds and then at such intervals, which grow to a
-    /// millisecond: for a hook that keeps another library going. 0: as above.
+    /// millisecond: for a hook that keeps another library going. A rank that sleeps because others
+    /// want its CPU asks every millisecond. 0: as above.
     int64_t interrupted_every_ns;
     /// Not 0: reductions and scans combine in an order that depends on nothing but the ranks'
     /// numbers and how many there are, so that results of floating point are bitwise equal on every

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans by doubling (Hillis, Steele, CACM 1986), first among ranks of a node that follow each
 // other. The last of each such group then has all of it and sends that to the first of the next
-// group; doubling among those tells each of them all that comes before its group. Where groups are
-// of one rank, an inclusive scan is doubling among them. Combines in the order of the ranks.
+// group; doubling among those tells each of them all that comes before its group. Where a group but
+// the first is of one rank, an inclusive scan doubles among the last of each group instead.
+// Combines in the order of the ranks.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>

@@ -155,5 +155,57 @@ TEST(WaitLadderTest, WhatHasComeIsNotGivenUp) {
     }
 }
 
+/// Counts, and has the wait go on.
+struct Visitor final : Watch {
+    bool is_lost() noexcept override {
+        ++visits;
+        return false;
+    }
+    std::int64_t visits = 0;
+};
+
+/// Waits in vain, often enough to take so long together; how many visits there were and how many
+/// milliseconds it took.
+std::pair<std::int64_t, double> visits_of_sleeper(std::int64_t each_ns, std::int64_t all_ns,
+                                                  bool urgent) {
+    WaitLadder::Spot spot;
+    WaitLadder::Gate gate;
+    WaitLadder::Flag broken{0};
+    Visitor visitor;
+    WaitLadder ladder(spot, gate, broken,
+                      {.policy = WaitPolicy::park,
+                       .oversubscribed = true,
+                       .deadline_ns = each_ns,
+                       .visitor = &visitor,
+                       .visitor_every_ns = 20'000});
+    ladder.set_visits_urgent(urgent);
+    auto never = []() noexcept {
+        return false;
+    };
+    const std::int64_t begin = now_ns();
+    do {
+        EXPECT_FALSE(ladder.until(never, 0));
+    } while (now_ns() - begin < all_ns);
+    return {visitor.visits, static_cast<double>(now_ns() - begin) / 1e6};
+}
+
+TEST(WaitLadderTest, ASleeperOnACrowdedCpuIsVisitedOnceAMillisecond) {
+    const auto [long_visits, long_ms] = visits_of_sleeper(30'000'000, 1, false);
+    EXPECT_GE(long_visits, 1);
+    EXPECT_LE(static_cast<double>(long_visits), long_ms + 1);
+    const auto [short_visits, short_ms] = visits_of_sleeper(200'000, 20'000'000, false);
+    EXPECT_GE(short_visits, 3) << "waits shorter than that have some, too";
+    EXPECT_LE(static_cast<double>(short_visits), short_ms + 1);
+}
+
+TEST(WaitLadderTest, ASleeperIsVisitedMoreOftenWhereThatIsUrgent) {
+    bool is_visited_sooner = false; // The kernel may wake it late.
+    for (int attempt = 0; attempt < 50 && !is_visited_sooner; ++attempt) {
+        const auto [visits, ms] = visits_of_sleeper(5'000'000, 1, true);
+        is_visited_sooner = static_cast<double>(visits) > ms + 1;
+    }
+    EXPECT_TRUE(is_visited_sooner);
+}
+
 } // namespace
 } // namespace corymb::channel

@@ -249,7 +249,7 @@ TEST_P(ClosedForms, HoldForPartsToTheByte) {
         EXPECT_EQ(scatter.out, gather.in);
         EXPECT_EQ(scatter.rounds, rounds);
     }
-    // By turns among groups of one rank; else each first tells the next, then doubling among N - 1.
+    // Doubling among groups of one rank; else each tells the next one first, then N - 1 double.
     const std::size_t shifted_rounds = N == 2 ? 1 : 1 + log_n;
     for (const Collective op : {Collective::scan, Collective::exscan}) {
         const bool is_plain = op == Collective::scan && c == 1;
