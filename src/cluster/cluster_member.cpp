@@ -207,7 +207,9 @@ void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size
     if (activation.step == until) {
         return;
     }
-    ladder_.set_visits_urgent(!mail_.are_sent()); // A receiver may wait for the rest of a message.
+    if (shared_->oversubscribed) { // A receiver may wait for the rest of a message.
+        ladder_.set_visits_urgent(!mail_.are_sent());
+    }
     try {
         engine_.run(activation, until - activation.step);
     } catch (...) { // An operator of the user's.
