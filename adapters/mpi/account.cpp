@@ -98,14 +98,14 @@ std::string network_of(const Group& group) {
 }
 
 /// Of communicators of equal title the last one's times.
-void keep_trials(const Choice& choice, Form form,
-                 std::map<Summary::TrialKey, Trial::Result>& kept) {
-    choice.for_each_trial([&](Operation operation, std::uint64_t bytes, const Trial& trial) {
-        if (trial.result().trials > 0) {
+/// A communicator of the same ranks, before it, may have told of some.
+void keep_trials(Choice& choice, Form form, std::map<Summary::TrialKey, Trial::Result>& kept) {
+    choice.for_each_trial([&](Operation operation, std::uint64_t bytes, Trial& trial) {
+        if (const int trials = trial.take_new_trials(); trials > 0) {
             Trial::Result& result = kept[{operation, form, bytes}];
             const int before = result.trials;
             result = trial.result();
-            result.trials += before;
+            result.trials = before + trials;
         }
     });
 }

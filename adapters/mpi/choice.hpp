@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -87,6 +88,10 @@ public:
         std::uint64_t mpi_ns = 0;
     };
     [[nodiscard]] const Result& result() const noexcept { return result_; }
+    /// Trials that nobody has asked for in this way before.
+    [[nodiscard]] int take_new_trials() noexcept {
+        return result_.trials - std::exchange(told_, result_.trials);
+    }
 
 private:
     /// After a trial; `slower_ns` is the loser's time, `faster_ns` the winner's, which are equal
@@ -122,6 +127,7 @@ private:
     int times_in_a_row_ = 0;         ///< That it has won again.
     bool is_doubted_ = false;        ///< It has just lost.
     Result result_;
+    int told_ = 0; ///< Of its trials.
     Spans corymb_;
     Spans mpi_;
 };
@@ -179,8 +185,8 @@ public:
     }
     /// Calls `act(operation, bytes, trial)`, where `bytes` are the most of its calls, or any_bytes.
     template <class Act>
-    void for_each_trial(const Act& act) const {
-        for (const auto& [where, trial] : trials_) {
+    void for_each_trial(const Act& act) {
+        for (auto& [where, trial] : trials_) {
             const std::size_t size = where % size_classes;
             act(static_cast<Operation>(where / size_classes),
                 size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);

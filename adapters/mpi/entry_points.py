@@ -121,6 +121,7 @@ OWN = [
     "Get_count",
     "Get_library_version",
     "Get_processor_name",
+    "Group_compare",
     "Group_free",
     "Group_translate_ranks",
     "Initialized",

@@ -3,6 +3,7 @@
 
 #include "attempts.hpp"
 #include "library.hpp"
+#include "parked_teams.hpp"
 #include "requests.hpp"
 
 #include <atomic>
@@ -35,11 +36,15 @@ int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/
     return MPI_SUCCESS;
 }
 
+/// Nobody uses the group any more. Its team others may go on with.
 void give_back(Group& group) noexcept {
-    give_back_team(group);
-    if (group.carrier != nullptr) {
-        group.carrier->free_communicators();
+    forget_attempts(group);
+    go_on_without(group);
+    if (!registry().is_over.load(std::memory_order_acquire)) {
+        park(group);
     }
+    // Messages of what has failed may lie in them, with which MPICH frees none.
+    end_team(group, !group.has_failed.load(std::memory_order_relaxed));
 }
 
 int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcept {
@@ -169,12 +174,23 @@ Group* next_to_give_back() noexcept {
 void give_back_team(Group& group) noexcept {
     forget_attempts(group);
     go_on_without(group);
-    group.kept.forget();
-    if (group.team != nullptr) {
-        library().team_free(&group.team);
+    end_team(group, false);
+}
+
+void end_team(RankTeam& team, bool all) noexcept {
+    team.kept.forget();
+    if (team.team != nullptr) {
+        library().team_free(&team.team);
     }
-    if (group.cluster != nullptr) {
-        library().cluster_team_free(&group.cluster);
+    if (team.cluster != nullptr) {
+        library().cluster_team_free(&team.cluster);
+    }
+    if (team.id != 0) {
+        host().Group_free(&team.members);
+        team.id = 0;
+    }
+    if (team.carrier != nullptr && all) {
+        team.carrier->free_communicators();
     }
 }
 
@@ -235,6 +251,7 @@ void give_back_teams() noexcept {
         group->state = Group::State::passed;
         let_go(*group);
     }
+    end_parked(false);
 }
 
 int team_count() noexcept {
@@ -244,7 +261,7 @@ int team_count() noexcept {
     for (const Group* const group : all.groups) {
         count += group->team != nullptr || group->cluster != nullptr ? 1 : 0;
     }
-    return count;
+    return count + parked_count();
 }
 
 } // namespace corymb::mpi

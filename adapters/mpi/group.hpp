@@ -43,9 +43,38 @@ struct Meetings {
     std::uint64_t requests = 0; ///< Nonblocking calls.
     std::uint64_t requests_before = 0;
     std::vector<Tried> tried{}; ///< For the next one that finds all together.
+
+    /// On another communicator, whose ranks have all made no calls.
+    void begin_again() noexcept {
+        requests = requests_before = 0;
+        if (calls_left != never) {
+            calls_left = apart = least_apart;
+        }
+    }
 };
 
-struct Group {
+/// What the ranks of a communicator have together; when that is freed, the next one of the same
+/// ranks goes on with it (parked_teams.hpp).
+struct RankTeam {
+    std::uint64_t id = 0; ///< Drawn when it was made, the same on all ranks. 0: there is none.
+    MPI_Group members{};  ///< The ranks, where it has an id.
+    corymb_team* team = nullptr;
+    /// Instead of that, of a communicator on several nodes; its messages between them.
+    corymb_cluster_team* cluster = nullptr;
+    std::unique_ptr<MessageCarrier> carrier{};
+    bool can_request = true; ///< Nonblocking and persistent operations, too.
+    /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
+    bool by_thread = false;
+    /// As far as ranks knew when they met, others included; the same on all of them.
+    int ranks_per_cpu = 1;
+    int crowd = 1; ///< That, or more: what its waits count with on its own CPUs.
+    Choice choice;
+    Choice request_choice; ///< Of its nonblocking calls.
+    Meetings meetings;
+    KeptCalls kept; ///< Of its `team`.
+};
+
+struct Group : RankTeam {
     enum class State : unsigned char { early, team, passed };
 
     MPI_Comm comm{};
@@ -58,11 +87,6 @@ struct Group {
     /// Nonblocking collectives before it has one; afterwards, those that are still left to the MPI,
     /// since another rank has called them before.
     std::uint64_t early_requests = 0;
-    corymb_team* team = nullptr;
-    /// Instead of that, of a communicator on several nodes; its messages between them.
-    corymb_cluster_team* cluster = nullptr;
-    std::unique_ptr<MessageCarrier> carrier{};
-    bool can_request = true;       ///< Nonblocking and persistent operations, too.
     std::atomic<bool> busy{false}; ///< The team is in use (InUse).
     std::atomic<int> active{0};    ///< Requests under way.
     /// Waits for such requests that leave the team to others between their looks.
@@ -78,16 +102,8 @@ struct Group {
     bool is_given_back = false; ///< At MPI_Finalize, under the registry's lock.
     /// Calls are counted, for the summary or until it is settled who does them.
     bool is_watched = true;
-    bool is_shared = false; ///< Several threads may use the team, one of them ours.
-    /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
-    bool by_thread = false;
-    /// As far as ranks knew when they met, others included; the same on all of them.
-    int ranks_per_cpu = 1;
-    // Of a communicator with a team:
-    Choice choice;
-    Choice request_choice; ///< Of its nonblocking calls.
-    Meetings meetings;
-    KeptCalls kept; ///< Of its `team`.
+    bool is_shared = false;              ///< Several threads may use the team, one of them ours.
+    std::atomic<bool> has_failed{false}; ///< An operation of its team, on this rank.
 
     Account account; ///< Of this rank's calls.
 };
@@ -169,11 +185,13 @@ void give_back_teams() noexcept;
 
 /// Whatever team it has. The communicators of a carrier stay.
 void give_back_team(Group& group) noexcept;
+/// The same of a team without a group. With `all`, its communicators go, too.
+void end_team(RankTeam& team, bool all = true) noexcept;
 
 /// Breaks its team, whichever it is, because this rank cannot go on.
 void abandon(Group& group, const char* why) noexcept;
 
-/// Teams that this process has.
+/// Teams that this process has, with those that are parked.
 [[nodiscard]] int team_count() noexcept;
 
 /// Collective over the communicator: a team on which all ranks agree, or a reason on which they

@@ -7,6 +7,7 @@
 #include "clock.hpp"
 #include "library.hpp"
 #include "node_ranks.hpp"
+#include "parked_teams.hpp"
 #include "progress_thread.hpp"
 #include "visit.hpp"
 
@@ -22,6 +23,7 @@
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -45,6 +47,8 @@ struct Words {
     std::uint64_t early_requests = 0; ///< So many ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
+    std::uint64_t parked = 0; ///< The team that a rank offers to go on with.
+    std::uint64_t not_parked = 0;
     std::uint64_t pid = 0;
     std::uint64_t descriptor = 0;
     std::uint64_t nonce = 0;
@@ -100,8 +104,21 @@ std::uint64_t as_ones(std::uint64_t count) noexcept {
     return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
 }
 
-/// The first words of a rank; rank 0 makes the memory.
-void open_talks(const Group& group, Words& words, Descriptor& memory) {
+/// Whether all ranks have said the same number, of its bits and those that it lacks.
+bool is_same(std::uint64_t bits, std::uint64_t lacking) noexcept {
+    return (bits & lacking) == 0;
+}
+
+/// After those that nobody uses have made way.
+bool has_no_room() noexcept {
+    end_parked(true);
+    return team_count() >= teams_max;
+}
+
+/// The first words of a rank; rank 0 makes the memory, if it does not offer a team.
+void open_talks(const Group& group, std::uint64_t parked, Words& words, Descriptor& memory) {
+    words.parked = parked;
+    words.not_parked = ~parked;
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
     words.cpus.add_own();
@@ -117,7 +134,9 @@ void open_talks(const Group& group, Words& words, Descriptor& memory) {
     words.no_thread = goes_on_by_thread() && !make_progress_thread() ? 1 : 0;
     if (!library().missing.empty()) {
         object(words, Objection::no_library);
-    } else if (team_count() >= teams_max) {
+    } else if (parked != 0) {
+        return;
+    } else if (team_count() >= teams_max && has_no_room()) {
         object(words, Objection::too_many);
     } else if (group.rank == 0) {
         if (!make_memory(group.size, memory)) {
@@ -150,27 +169,50 @@ bool agree_on_early_requests(Group& group, const Words& all) {
     return true;
 }
 
+/// The words of all ranks. True: they have agreed to go on with a parked team, which then is the
+/// group's.
+bool open_talks_of_all(Group& group, Words& words, Descriptor& memory) {
+    RankTeam offer = is_switched("off") ? RankTeam{} : take_parked(group);
+    open_talks(group, offer.id, words, memory);
+    const bool is_agreed = agree(group.comm, words);
+    if (is_agreed && words.parked != 0 && is_same(words.parked, words.not_parked)) {
+        static_cast<RankTeam&>(group) = std::move(offer);
+        group.meetings.begin_again();
+        return true;
+    }
+    end_team(offer);
+    if (is_agreed && words.parked != 0) {
+        words = {};
+        open_talks(group, 0, words, memory);
+        agree(group.comm, words);
+    }
+    return false;
+}
+
 /// Returns what all ranks object to; 0: they have a team.
 std::uint64_t negotiate(Group& group) {
+    constexpr auto not_attached = static_cast<std::uint64_t>(Objection::not_attached);
     Words words;
     Descriptor memory;
-    open_talks(group, words, memory);
-    if (!agree(group.comm, words)) {
+    if (open_talks_of_all(group, words, memory)) {
+        return agree_on_early_requests(group, words) ? 0 : not_attached;
+    }
+    if (words.objections != 0) {
         return words.objections;
     }
+    group.id = host().Comm_group(group.comm, &group.members) == MPI_SUCCESS ? words.nonce : 0;
     if (words.always != 0) {
         group.choice.give_to_corymb();
         try_no_requests(group);
     }
     group.by_thread = words.by_thread != 0;
     group.can_request = words.no_thread == 0;
-    if ((words.machine & words.not_machine) != 0) { // Some bit is set in one and clear in another.
+    if (!is_same(words.machine, words.not_machine)) {
         // Messages between nodes are the MPI's.
         group.can_request = group.can_request && words.no_calls == 0;
         const std::uint64_t objections = meet_on_nodes(group);
-        return objections != 0 || agree_on_early_requests(group, words)
-                   ? objections
-                   : static_cast<std::uint64_t>(Objection::not_attached);
+        group.crowd = group.ranks_per_cpu;
+        return objections != 0 || agree_on_early_requests(group, words) ? objections : not_attached;
     }
     if (group.rank != 0) {
         open_memory(words.pid, words.descriptor, memory);
@@ -185,7 +227,8 @@ std::uint64_t negotiate(Group& group) {
     const bool may_try = words.always == 0;
     group.ranks_per_cpu = std::popcount(words.crowd);
     const int own_of_cpu = ranks_per_cpu(group.size, words.cpus.count());
-    const bool is_crowded = std::max(own_of_cpu, group.ranks_per_cpu) > 1;
+    group.crowd = std::max(own_of_cpu, group.ranks_per_cpu);
+    const bool is_crowded = group.crowd > 1;
     if (words.cpus.count() > 0) {
         note_ranks_per_cpu(own_of_cpu);
     }
@@ -214,7 +257,9 @@ std::uint64_t negotiate(Group& group) {
 
 } // namespace
 
-std::uint64_t machine_and_namespace() {
+namespace {
+
+std::uint64_t find_machine() {
     std::string boot;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
     struct stat pids{};
@@ -225,6 +270,13 @@ std::uint64_t machine_and_namespace() {
         boot += std::string("/") + node;
     }
     return std::hash<std::string>{}(boot);
+}
+
+} // namespace
+
+std::uint64_t machine_and_namespace() {
+    static const std::uint64_t here = find_machine(); // Takes as long as a communicator.
+    return here;
 }
 
 std::uint64_t random_number() {

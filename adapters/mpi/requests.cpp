@@ -174,6 +174,7 @@ void settle(Requested& requested, corymb_status status) noexcept {
         requested.work.finish();
     } else {
         report(status);
+        requested.group->has_failed.store(true, std::memory_order_relaxed);
         requested.error = error_class(status);
         requested.has_failed = true;
     }
@@ -340,6 +341,7 @@ int start(Requested& requested) noexcept {
     }
     if (status != CORYMB_OK) {
         report(status);
+        requested.group->has_failed.store(true, std::memory_order_relaxed);
         end(requested);
         requested.is_active = false;
         return error_class(status);

@@ -194,6 +194,7 @@ int Turn::account_for(corymb_status status, std::uint64_t bytes) noexcept {
         return MPI_SUCCESS;
     }
     report(status);
+    group_->has_failed.store(true, std::memory_order_relaxed);
     const int error = error_class(status);
     host().Comm_call_errhandler(group_->comm, error);
     return error;

@@ -3,10 +3,11 @@
 """End-to-end times of bench/applications with corymb's collectives and without, in turns.
 
     make mpi-applications    or    bench/mpi/applications.py [--libraries mpich,...] [--ranks 2,4]
+                                   bench/mpi/applications.py --shapes 2x1,2x2,4x2
 
 A conjugate-gradient solver, a transposition by alltoall and k-means, in C and in Python (mpi4py),
-with nothing about corymb in them, each in two grains. Exit status 1 if an answer differs or a
-program fails.
+with nothing about corymb in them, each in two grains. With --shapes they run on nodes made of
+namespaces (bench/cluster/nodes.py), as root. Exit status 1 if an answer differs or a program fails.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pairs
+from place import Place, add_arguments, places_of
 
 SOURCES = pairs.ROOT / "bench" / "applications"
 # Arguments for each grain, the last one a number of repetitions. Coarse ones mostly compute, fine
@@ -38,6 +40,8 @@ IN_PYTHON = {"coarse": 2, "fine": 10}
 CROWDED = {"coarse": 1, "fine": 5}
 KEEPING = 20
 KEEPS_ITS_CPUS = {"mpich"}
+# On nodes an exchange goes through TCP; there these libraries are told to give their CPUs away.
+OVER_NODES = {"coarse": 4, "fine": 100}
 # Sums come in another order from each library.
 TOLERANCE = 1e-9
 
@@ -52,12 +56,14 @@ def compiled(mpi: pairs.Mpi, name: str, folder: Path) -> Path:
     return path
 
 
-def size_for(mpi: pairs.Mpi, name: str, grain: str, ranks: int) -> list[str]:
+def size_for(mpi: pairs.Mpi, name: str, grain: str, where: Place) -> list[str]:
     """The arguments for so many ranks."""
     *fixed, times = SIZES[name][grain]
     if not mpi.compiler:
         times = int(times) // IN_PYTHON[grain]
-    if ranks > len(os.sched_getaffinity(0)):
+    if where.nodes:
+        times = int(times) // OVER_NODES[grain]
+    elif where.ranks > len(os.sched_getaffinity(0)):
         times = int(times) // CROWDED[grain] // (KEEPING if mpi.name in KEEPS_ITS_CPUS else 1)
     return [*map(str, fixed), str(max(int(times), 1))]
 
@@ -82,19 +88,22 @@ def agree(answers: list[list[float]]) -> bool:
 
 
 def compare(
-    mpi: pairs.Mpi, name: str, grain: str, ranks: int, words: list[Any], options: Any
+    mpi: pairs.Mpi, name: str, grain: str, where: Place, words: list[Any], options: Any
 ) -> dict[str, Any]:
     """One row: medians of the seconds, and whether the answers agree."""
-    outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+    outputs = pairs.in_turns(
+        lambda with_corymb: where.run(mpi, words, with_corymb, options.limit), options.rounds
+    )
     plain, corymb = ([read(text) for text in side] for side in outputs)
     times = [[seconds for _, seconds in side] for side in (plain, corymb)]
     row = {
         "application": name, "grain": grain, "language": mpi.peer.get("language", "c"),
-        "library": mpi.title, "ranks": ranks, "plain_s": times[0], "corymb_s": times[1],
+        "library": mpi.title, "ranks": where.ranks, "shape": where.shape,
+        "plain_s": times[0], "corymb_s": times[1],
         "ratio": statistics.median(times[0]) / statistics.median(times[1]),
         "same_answer": agree([answer for answer, _ in plain + corymb]),
     }  # fmt: skip
-    print(f"{name:19} {grain:6} {row['language']:7} {mpi.title:18} {ranks:5} "
+    print(f"{name:19} {grain:6} {row['language']:7} {mpi.title:18} {where.shape or where.ranks:>5} "
           f"{pairs.spread(times[0]):>24} "
           f"{pairs.spread(times[1]):>24} {row['ratio']:7.2f}"
           f"{'' if row['same_answer'] else '  ANOTHER ANSWER'}", flush=True)  # fmt: skip
@@ -102,7 +111,10 @@ def compare(
 
 
 def main() -> int:
-    options = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi,mpi4py").parse_args()
+    parser = pairs.arguments(__doc__.splitlines()[0], "mpich,openmpi,impi,mpi4py")
+    add_arguments(parser)
+    options = parser.parse_args()
+    places = places_of(parser, options)
     print(f"{'application':19} {'grain':6} {'in':7} {'library':18} ranks "
           f"{'seconds without corymb':>24} {'with it':>24}   ratio")  # fmt: skip
     rows = []
@@ -115,9 +127,9 @@ def main() -> int:
                     else [mpi.place / "bin" / "python", SOURCES / f"{name}.py"]
                 )
                 for grain in SIZES[name]:
-                    for ranks in map(int, options.ranks.split(",")):
-                        words = [*program, *size_for(mpi, name, grain, ranks)]
-                        rows.append(compare(mpi, name, grain, ranks, words, options))
+                    for where in places:
+                        words = [*program, *size_for(mpi, name, grain, where)]
+                        rows.append(compare(mpi, name, grain, where, words, options))
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))
     for grain in ("coarse", "fine"):

@@ -53,7 +53,10 @@ def rows_of(mpi: pairs.Mpi, program: str, names: list[str], ranks: int, options:
         pairs.PEERS / "impi" / "bin" / program, "-npmin", ranks, "-msglog", options.sizes,
         "-time", options.seconds, "-iter", 1000, *names,
     ]  # fmt: skip
-    outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+    outputs = pairs.in_turns(
+        lambda with_corymb: pairs.run(mpi, ranks, words, with_corymb, options.limit),
+        options.rounds,
+    )
     plain, corymb = ([times(text) for text in side] for side in outputs)
     rows = []
     for key in plain[0]:

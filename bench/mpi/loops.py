@@ -17,20 +17,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pairs
-
-sys.path.insert(0, str(pairs.ROOT / "bench" / "cluster"))
-import launch
+from place import Place, add_arguments, places_of
 
 MODES = "blocking,nonblocking,persistent"
 ONLY_BLOCKING = {"mpi4py"}
@@ -74,36 +70,12 @@ def ratio_of(without: Sequence[float], with_it: Sequence[float]) -> float:
     return statistics.median(without) / statistics.median(with_it)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where ranks run: on this machine, or so many on each of some nodes."""
-
-    per_node: int
-    nodes: int = 0
-
-    @property
-    def ranks(self) -> int:
-        return self.per_node * max(self.nodes, 1)
-
-    @property
-    def shape(self) -> str:
-        return f"{self.nodes}x{self.per_node}" if self.nodes else ""
-
-    def run_both(self, mpi: pairs.Mpi, words: list[Any], options: Any) -> str:
-        """What the program says of both sides."""
-        words = [*words, "both"]
-        if not self.nodes:
-            return pairs.run(mpi, self.ranks, words, True, options.limit)
-        loaded = ["env", f"LD_PRELOAD={mpi.adapter}", *map(str, words)]
-        return launch.run(mpi.place, options.rate, self.nodes, self.per_node, loaded, options.limit)
-
-
 def row_of(
-    mpi: pairs.Mpi, place: Place, case: Case, plain: list[list[float]], corymb: list[list[float]]
+    mpi: pairs.Mpi, where: Place, case: Case, plain: list[list[float]], corymb: list[list[float]]
 ) -> dict[str, Any]:
     """Of times of runs."""
     row: dict[str, Any] = {
-        "library": f"{mpi.title} {place.shape}".rstrip(), "ranks": place.ranks, "mode": case[0],
+        "library": f"{mpi.title} {where.shape}".rstrip(), "ranks": where.ranks, "mode": case[0],
         "operation": f"{case[0]} {case[1]}", "bytes": case[2],
     }  # fmt: skip
     by_time = [zip(*side, strict=True) for side in (plain, corymb)]
@@ -114,33 +86,39 @@ def row_of(
 
 
 def rows_of(
-    mpi: pairs.Mpi, program: list[Path], place: Place, mode: str, options: Any
+    mpi: pairs.Mpi, program: list[Path], where: Place, mode: str, options: Any
 ) -> list[Any]:
     """Medians over the runs. A barrier has no sizes."""
     rows = []
-    ranks = place.ranks
+    ranks = where.ranks
     broken = BROKEN.get((mpi.name, mode), {})
     names = options.only.split(",")
     wanted = ",".join(name for name in names if ranks < broken.get(name, ranks + 1))
     for operations, sizes in split(wanted, options.sizes):
         words = [*program, options.milliseconds, mode, operations, sizes]
         if options.both:
-            runs = [times(place.run_both(mpi, words, options)) for _ in range(options.rounds)]
+            runs = [
+                times(where.run(mpi, [*words, "both"], True, options.limit))
+                for _ in range(options.rounds)
+            ]
             for case in runs[0]:
                 plain, corymb, ratios = (
                     [run[case][k : k + len(TIMES)] for run in runs]
                     for k in range(0, 3 * len(TIMES), len(TIMES))
                 )
-                row = row_of(mpi, place, case, plain, corymb)
+                row = row_of(mpi, where, case, plain, corymb)
                 for name, values in zip(TIMES, zip(*ratios, strict=True), strict=True):
                     row[f"ratio{name}"] = statistics.median(values)
                 rows.append(row)
             continue
-        outputs = pairs.in_turns(mpi, ranks, words, options.rounds, options.limit)
+        outputs = pairs.in_turns(
+            lambda with_corymb, words=words: where.run(mpi, words, with_corymb, options.limit),
+            options.rounds,
+        )
         plain, corymb = ([times(text) for text in side] for side in outputs)
         for case in plain[0]:
             sides = ([run[case] for run in side] for side in (plain, corymb))
-            rows.append(row_of(mpi, place, case, *sides))
+            rows.append(row_of(mpi, where, case, *sides))
     return rows
 
 
@@ -151,22 +129,15 @@ def split(operations: str, sizes: str) -> list[tuple[str, str]]:
     return parts + ([(with_data, sizes)] if with_data else [])
 
 
-def places(options: argparse.Namespace) -> list[Place]:
-    if not options.shapes:
-        return [Place(int(word)) for word in options.ranks.split(",")]
-    shapes = (word.split("x") for word in options.shapes.split(","))
-    return [Place(int(per_node), int(nodes)) for nodes, per_node in shapes]
-
-
-def measure(options: argparse.Namespace) -> list[Any]:
+def measure(options: argparse.Namespace, places: list[Place]) -> list[Any]:
     rows: list[Any] = []
     with tempfile.TemporaryDirectory(prefix="corymb-loops-") as folder:
         for mpi in pairs.libraries(options.libraries.split(",")):
             program = program_for(mpi, folder)
-            for place in places(options):
+            for where in places:
                 for mode in options.modes.split(","):
                     if mode == "blocking" or mpi.name not in ONLY_BLOCKING:
-                        found = rows_of(mpi, program, place, mode, options)
+                        found = rows_of(mpi, program, where, mode, options)
                         pairs.tell(found)
                         rows += found
     return rows
@@ -179,18 +150,16 @@ def main() -> int:
     parser.add_argument("--sizes", default="8,1024,65536,1048576", help="bytes of a part")
     parser.add_argument("--milliseconds", type=float, default=20, help="of one case in one run")
     parser.add_argument("--both", action="store_true", help="in one process; not for mpi4py")
-    parser.add_argument("--shapes", default="", help="nodes x ranks of each, with --both")
-    parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
+    add_arguments(parser)
     parser.set_defaults(ranks="2,4,8", rounds=5)
     options = parser.parse_args()
-    if options.shapes and not (
-        options.both and re.fullmatch(r"[1-9]\d*x[1-9]\d*(,[1-9]\d*x[1-9]\d*)*", options.shapes)
-    ):
-        parser.error("--shapes is a list such as 2x2,4x2, and goes with --both")
+    if options.shapes and not options.both:
+        parser.error("--shapes goes with --both")
+    places = places_of(parser, options)
     if options.both:
         libraries = [name for name in options.libraries.split(",") if name not in ONLY_BLOCKING]
         options.libraries = ",".join(libraries)
-    rows = measure(options)
+    rows = measure(options, places)
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=1))
     pairs.conclude(rows)
@@ -203,7 +172,7 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (pairs.FailedError, launch.FailedError, subprocess.CalledProcessError) as error:
+    except (pairs.FailedError, subprocess.CalledProcessError) as error:
         sys.exit(f"loops: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,14 +115,12 @@ def run(mpi: Mpi, ranks: int, words: Sequence[Any], with_corymb: bool, limit_s: 
     return output
 
 
-def in_turns(
-    mpi: Mpi, ranks: int, words: Sequence[Any], rounds: int, limit_s: float
-) -> tuple[list[str], list[str]]:
+def in_turns(run_side: Callable[[bool], str], rounds: int) -> tuple[list[str], list[str]]:
     """Outputs without corymb and with it, of `rounds` runs each; who goes first changes."""
     outputs: tuple[list[str], list[str]] = ([], [])
     for turn in range(rounds):
         for with_corymb in (False, True) if turn % 2 == 0 else (True, False):
-            outputs[with_corymb].append(run(mpi, ranks, words, with_corymb, limit_s))
+            outputs[with_corymb].append(run_side(with_corymb))
     return outputs
 
 

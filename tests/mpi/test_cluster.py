@@ -82,6 +82,14 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     )
 
 
+@pytest.mark.parametrize("how", ["order", "crossed", "late", "pending", "persistent", "failed"])
+def test_teams_of_freed_communicators_on_nodes(mpi: Mpi, program: Program, how: str) -> None:
+    """Those of the same ranks go on with them."""
+    run = on_nodes(mpi, "010", program(mpi, "parked"), how)
+    assert run.stdout == "0 wrong\n", run.stderr
+    assert "MPI_Bcast" in taken(run)
+
+
 def test_nodes_with_classes_of_adapters(program: Program) -> None:
     """Given by rank 0, used by all, told at the end."""
     network = "2000,400,3,12/20000,2000,0.25,0.5@1-2"
