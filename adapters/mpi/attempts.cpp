@@ -95,7 +95,7 @@ void meet_about_requests(Group& group) noexcept {
     std::array<std::uint64_t, 3> most{};
     if (host().Allreduce(mine.data(), most.data(), 3, host().type_uint64, host().op_max,
                          group.comm) != MPI_SUCCESS) {
-        meetings.calls_left = Meetings::never;
+        meetings.end();
         return;
     }
     meetings.apart =

@@ -31,8 +31,8 @@ public:
     [[nodiscard]] corymb_carrier functions() noexcept;
     /// For one more persistent operation. False, on all ranks at once: the MPI has no more tags.
     [[nodiscard]] bool take_own_lane() noexcept;
-    /// Half of the tags for those are gone, and none comes back. The same on all ranks.
-    [[nodiscard]] bool is_worn() const noexcept { return 2 * own_taken_ > own_lanes_; }
+    /// The same on all ranks.
+    [[nodiscard]] bool has_own_lanes() const noexcept { return own_taken_ > 0; }
     /// Gives the communicators back. Not at MPI_Finalize, where MPI does it.
     void free_communicators() noexcept;
 

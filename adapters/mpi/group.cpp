@@ -195,6 +195,7 @@ void end_team(RankTeam& team, bool all) noexcept {
 }
 
 void abandon(Group& group, const char* why) noexcept {
+    group.has_failed.store(true, std::memory_order_relaxed);
     if (group.cluster != nullptr) {
         library().cluster_team_abandon(group.cluster, why);
     } else {
@@ -251,7 +252,7 @@ void give_back_teams() noexcept {
         group->state = Group::State::passed;
         let_go(*group);
     }
-    end_parked(false);
+    end_parked();
 }
 
 int team_count() noexcept {

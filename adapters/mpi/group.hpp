@@ -44,12 +44,17 @@ struct Meetings {
     std::uint64_t requests_before = 0;
     std::vector<Tried> tried{}; ///< For the next one that finds all together.
 
+    bool are_over = false; ///< There will be no more.
+
+    void end() noexcept {
+        are_over = true;
+        calls_left = never;
+    }
     /// On another communicator, whose ranks have all made no calls.
     void begin_again() noexcept {
         requests = requests_before = 0;
-        if (calls_left != never) {
-            calls_left = apart = least_apart;
-        }
+        calls_left = are_over ? never : least_apart;
+        apart = least_apart;
     }
 };
 
@@ -57,7 +62,11 @@ struct Meetings {
 /// ranks goes on with it (parked_teams.hpp).
 struct RankTeam {
     std::uint64_t id = 0; ///< Drawn when it was made, the same on all ranks. 0: there is none.
-    MPI_Group members{};  ///< The ranks, where it has an id.
+    /// Collectives of its communicators since then, on this rank. Ranks that have refused some
+    /// differ.
+    std::uint64_t calls_taken = 0;
+    int ranks = 0;
+    MPI_Group members{}; ///< The ranks, where it has an id.
     corymb_team* team = nullptr;
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;

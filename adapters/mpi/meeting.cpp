@@ -96,7 +96,7 @@ bool takes_long(MPI_Comm comm) {
 
 void try_no_requests(Group& group) noexcept {
     group.request_choice.give_to_corymb();
-    group.meetings.calls_left = Meetings::never;
+    group.meetings.end();
 }
 
 /// A number whose bitwise or over the ranks is that of the greatest one.
@@ -111,7 +111,7 @@ bool is_same(std::uint64_t bits, std::uint64_t lacking) noexcept {
 
 /// After those that nobody uses have made way.
 bool has_no_room() noexcept {
-    end_parked(true);
+    end_parked();
     return team_count() >= teams_max;
 }
 
@@ -173,14 +173,14 @@ bool agree_on_early_requests(Group& group, const Words& all) {
 /// group's.
 bool open_talks_of_all(Group& group, Words& words, Descriptor& memory) {
     RankTeam offer = is_switched("off") ? RankTeam{} : take_parked(group);
-    open_talks(group, offer.id, words, memory);
+    open_talks(group, offer_of(offer), words, memory);
     const bool is_agreed = agree(group.comm, words);
     if (is_agreed && words.parked != 0 && is_same(words.parked, words.not_parked)) {
         static_cast<RankTeam&>(group) = std::move(offer);
         group.meetings.begin_again();
         return true;
     }
-    end_team(offer);
+    give_up(std::move(offer));
     if (is_agreed && words.parked != 0) {
         words = {};
         open_talks(group, 0, words, memory);
@@ -200,6 +200,7 @@ std::uint64_t negotiate(Group& group) {
     if (words.objections != 0) {
         return words.objections;
     }
+    group.ranks = group.size;
     group.id = host().Comm_group(group.comm, &group.members) == MPI_SUCCESS ? words.nonce : 0;
     if (words.always != 0) {
         group.choice.give_to_corymb();

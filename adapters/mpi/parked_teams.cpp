@@ -17,6 +17,7 @@ namespace {
 struct Lot {
     std::mutex lock;
     std::vector<RankTeam> teams; ///< The one that was parked first comes first.
+    std::size_t left_alone = 0;  ///< Teams between nodes that ended on this rank alone.
 };
 
 Lot& lot() {
@@ -36,11 +37,40 @@ bool knows_its_crowd(const RankTeam& team) noexcept {
     return known_ranks_per_cpu() <= team.crowd;
 }
 
-/// As much as there is; of persistent operations the MPI may run out of tags.
+/// What ranks agree on for persistent operations between nodes goes on without them.
 bool can_be_gone_on_with(const Group& group) noexcept {
     return group.state == Group::State::team && group.id != 0 &&
            !group.has_failed.load(std::memory_order_relaxed) &&
-           (group.carrier == nullptr || !group.carrier->is_worn());
+           (group.carrier == nullptr || !group.carrier->has_own_lanes());
+}
+
+int ranks_of(const std::vector<RankTeam>& teams) noexcept {
+    int all = 0;
+    for (const RankTeam& team : teams) {
+        all += team.ranks;
+    }
+    return all;
+}
+
+/// Takes out as many of the first ones as are in the way of one more of so many ranks. Those
+/// between nodes stay; false: so there is no room.
+bool make_room(std::vector<RankTeam>& teams, int ranks, std::vector<RankTeam>& too_many) {
+    teams.reserve(parked_most);
+    too_many.reserve(parked_most);
+    const auto is_full = [&] {
+        return teams.size() >= parked_most ||
+               (!teams.empty() && ranks_of(teams) + ranks > parked_ranks_most);
+    };
+    for (auto next = teams.begin(); is_full();) {
+        next = std::find_if(next, teams.end(),
+                            [](const RankTeam& team) { return team.carrier == nullptr; });
+        if (next == teams.end()) {
+            return false;
+        }
+        too_many.push_back(std::move(*next));
+        next = teams.erase(next);
+    }
+    return true;
 }
 
 } // namespace
@@ -50,21 +80,32 @@ void park(Group& group) noexcept {
         return;
     }
     Lot& all = lot();
-    RankTeam too_many;
-    {
+    std::vector<RankTeam> too_many;
+    try {
         const std::lock_guard lock(all.lock);
-        try {
-            all.teams.reserve(parked_most);
-        } catch (const std::exception&) {
-            return;
+        const bool is_allowed = group.carrier == nullptr || all.left_alone < parked_most;
+        if (is_allowed && make_room(all.teams, group.ranks, too_many)) {
+            all.teams.push_back(std::exchange(static_cast<RankTeam&>(group), RankTeam{}));
         }
-        if (all.teams.size() == parked_most) {
-            too_many = std::move(all.teams.front());
-            all.teams.erase(all.teams.begin());
-        }
-        all.teams.push_back(std::exchange(static_cast<RankTeam&>(group), RankTeam{}));
+    } catch (const std::exception&) { // No memory: it ends, as without all this.
     }
-    end_team(too_many);
+    for (RankTeam& team : too_many) {
+        end_team(team);
+    }
+}
+
+std::uint64_t offer_of(const RankTeam& team) noexcept {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+    return team.id == 0 ? 0 : (team.id + team.calls_taken * spread) | 1;
+}
+
+void give_up(RankTeam&& team) noexcept {
+    if (team.carrier != nullptr) {
+        Lot& all = lot();
+        const std::lock_guard lock(all.lock);
+        ++all.left_alone;
+    }
+    end_team(team, false);
 }
 
 RankTeam take_parked(const Group& group) noexcept {
@@ -90,7 +131,7 @@ RankTeam take_parked(const Group& group) noexcept {
     return found;
 }
 
-void end_parked(bool with_communicators) noexcept {
+void end_parked() noexcept {
     std::vector<RankTeam> teams;
     {
         Lot& all = lot();
@@ -98,7 +139,7 @@ void end_parked(bool with_communicators) noexcept {
         teams.swap(all.teams);
     }
     for (RankTeam& team : teams) {
-        end_team(team, with_communicators);
+        give_up(std::move(team));
     }
 }
 

@@ -101,6 +101,7 @@ public:
             auto hand = [&]() noexcept -> int {
                 return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
+            ++group_->calls_taken;
             ++group_->meetings.requests;
             return do_by(may_choose ? group_->request_choice.next(call_.operation, tried_as(bytes),
                                                                   group_->meetings.held)
@@ -121,6 +122,7 @@ public:
 
 private:
     void count_blocking() noexcept {
+        ++group_->calls_taken;
         if (--group_->meetings.calls_left == 0) [[unlikely]] {
             meet_about_requests(*group_);
         }

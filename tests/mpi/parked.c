@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators of the same ranks, one after the other, whose teams the next ones go on with:
-// `parked same CALLS`, `order`, `crossed`, `late`, `pending`, `persistent`, `many` or `failed`.
+// `parked same CALLS`, `order`, `crossed`, `late`, `pending`, `persistent`, `unstarted`, `many`,
+// `refused` or `failed`.
 #include <mpi.h>
 
 #include <stdio.h>
@@ -134,6 +135,45 @@ static int persistent(void) {
     return wrong;
 }
 
+// A request that is never started; what ranks agree on for it may go on when it is gone.
+static int unstarted(void) {
+    int wrong = 0;
+    MPI_Comm before = MPI_COMM_NULL;
+    for (int i = 0; i < 8; ++i) {
+        MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+        MPI_Request request;
+        int one = 0, sum = 0;
+        MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+        MPI_Request_free(&request);
+        if (before != MPI_COMM_NULL && rank != i % size) {
+            MPI_Comm_free(&before);
+        }
+        wrong += use(comm, enough);
+        if (before != MPI_COMM_NULL) {
+            MPI_Comm_free(&before);
+        }
+        before = comm;
+    }
+    MPI_Comm_free(&before);
+    return wrong;
+}
+
+// A call that is none on one rank, and is not made up for: the others are one ahead.
+static int refused(void) {
+    int wrong = 0;
+    for (int i = 0; i < 4; ++i) {
+        MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        wrong += use(comm, enough + i);
+        int data = i;
+        const int result = MPI_Bcast(&data, rank == size - 1 ? -1 : 1, MPI_INT, 0, comm);
+        wrong += (result == MPI_SUCCESS) != (rank != size - 1);
+        MPI_Comm_free(&comm);
+        wrong += use_copy(enough);
+    }
+    return wrong;
+}
+
 // More than are parked.
 static int many(void) {
     enum { at_once = 24 };
@@ -170,9 +210,9 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         int (*run)(void);
-    } cases[] = {{"order", order},          {"crossed", crossed}, {"late", late},
-                 {"pending", pending},      {"many", many},       {"failed", failed},
-                 {"persistent", persistent}};
+    } cases[] = {{"unstarted", unstarted}, {"refused", refused}, {"order", order},
+                 {"crossed", crossed},     {"late", late},       {"pending", pending},
+                 {"many", many},           {"failed", failed},   {"persistent", persistent}};
     int wrong = argc < 2, all = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {

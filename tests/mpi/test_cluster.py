@@ -82,7 +82,9 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     )
 
 
-@pytest.mark.parametrize("how", ["order", "crossed", "late", "pending", "persistent", "failed"])
+@pytest.mark.parametrize(
+    "how", ["order", "crossed", "late", "pending", "persistent", "unstarted", "failed"]
+)
 def test_teams_of_freed_communicators_on_nodes(mpi: Mpi, program: Program, how: str) -> None:
     """Those of the same ranks go on with them."""
     run = on_nodes(mpi, "010", program(mpi, "parked"), how)

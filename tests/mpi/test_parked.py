@@ -17,7 +17,8 @@ Mpirun = Callable[..., Finished]
 
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize(
-    "how", ["order", "crossed", "late", "pending", "persistent", "many", "failed"]
+    "how",
+    ["order", "crossed", "late", "pending", "persistent", "unstarted", "many", "refused", "failed"],
 )
 def test_results_are_right(
     mpi: Mpi, program: Program, mpirun: Mpirun, how: str, ranks: int
