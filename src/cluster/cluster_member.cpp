@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/cluster_member.hpp"
 
+#include "base/clock.hpp"
 #include "cluster/attic.hpp"
 #include "cluster/plan_exchange.hpp"
 #include "team/blame.hpp"
@@ -54,7 +55,11 @@ void ClusterMember::run(const detail::Wish& wish) {
     if (rehearsals_.is_due(wish, call, size())) [[unlikely]] {
         rehearse(call);
     }
+    const std::int64_t began_ns = now_ns();
     perform(call, nullptr);
+    if (rehearsals_.is_open(call.key)) {
+        rehearsals_.note(call.key, now_ns() - began_ns);
+    }
 }
 
 void ClusterMember::perform(const detail::Call& call, Known* its) {

@@ -53,22 +53,29 @@ void ClusterMember::rehearse(const detail::Call& call) {
 }
 
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
+    const std::int64_t began_ns = now_ns();
     const std::string has_any = asked(call, [&](bool all_can_pull) -> std::string {
+        // The tries alone take as long as two plans do. They would come to the same.
+        if (rehearsals_.plans_most(call.key, rehearsals_.mean_ns(call.key)) < 2) {
+            return {later};
+        }
         return {station_.has_alternatives(call.key, all_can_pull) ? plans_follow : never};
     });
     if (has_any.front() == never) {
         rehearsals_.conclude(call.key);
+    }
+    if (has_any.front() != plans_follow) {
         return;
     }
     const StandIn stand_in(call);
     std::int64_t one_ns = std::numeric_limits<std::int64_t>::max();
     for (int try_number = 0; try_number < tries; ++try_number) {
-        const std::int64_t began_ns = now_ns();
+        const std::int64_t try_began_ns = now_ns();
         static_cast<void>(timed(stand_in.call(), nullptr));
-        one_ns = std::min(one_ns, now_ns() - began_ns);
+        one_ns = std::min(one_ns, now_ns() - try_began_ns);
     }
     const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> std::string {
-        const std::size_t most = rehearsals_.plans_most(one_ns);
+        const std::size_t most = rehearsals_.plans_most(call.key, one_ns);
         if (most < 2) {
             return {later};
         }
@@ -76,12 +83,13 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
             call.key, std::min(most - 1, rehearsals_.others_most(call.key)),
             rehearsals_.is_final(call.key));
         const auto samples =
-            static_cast<char>(rehearsals_.first_samples(1 + others.size(), one_ns));
+            static_cast<char>(rehearsals_.first_samples(call.key, 1 + others.size(), one_ns));
         return std::string{plans_follow, samples} + Station::text_of(others);
     });
     if (reply.front() == plans_follow) {
         compete(stand_in.call(), reply[1], Station::plans_of(std::string_view(reply).substr(2)));
     }
+    rehearsals_.spend(call.key, now_ns() - began_ns);
 }
 
 /// An operation of its own, in which rank 0 answers.
@@ -93,7 +101,6 @@ std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer 
 }
 
 void ClusterMember::compete(const detail::Call& call, int samples, std::vector<Plan> alternatives) {
-    const std::int64_t began_ns = now_ns();
     std::vector<Contender> field;
     field.push_back({plans_known_.at(call.key).get(), nullptr});
     auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
@@ -114,7 +121,6 @@ void ClusterMember::compete(const detail::Call& call, int samples, std::vector<P
     if (field.front().own) {
         plans_known_[call.key] = std::move(field.front().own);
     }
-    rehearsals_.spend(now_ns() - began_ns);
 }
 
 /// The one that is to stay comes first.

@@ -24,11 +24,14 @@ static_assert(std::accumulate(others_of_rehearsal.begin(), others_of_rehearsal.e
 constexpr std::size_t bytes_most = std::size_t{16} << 20;
 /// For more than these, plans take long to make.
 constexpr int ranks_most = 256;
-// All rehearsals of a team may take this long, or this part of its life, one no more than a part of
-// the former.
+// A rehearsal may take a part of what the calls of its operation have taken so far, which is about
+// what a better plan saves, and all of them a part of the team's life. Some time there is in any
+// case; more where there will be no other one.
+constexpr std::int64_t part_of_calls = 10;
+constexpr std::int64_t part_of_life = 20;
 constexpr std::int64_t least_ns = 2'000'000'000;
-constexpr std::int64_t part_of_life = 5;
-constexpr std::int64_t one_most_ns = 400'000'000;
+constexpr std::int64_t one_least_ns = 15'000'000;
+constexpr std::int64_t only_one_least_ns = 400'000'000;
 
 bool is_checkpoint(std::int64_t calls) noexcept {
     return calls >= first_count && calls <= last_count &&
@@ -84,23 +87,44 @@ bool RehearsalPlan::is_final(const team::PlanKey& key) {
     return calls_[key].rehearsals + 1 == others_of_rehearsal.size();
 }
 
-std::int64_t RehearsalPlan::operations_most(std::int64_t operation_ns) const noexcept {
-    const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life;
-    const std::int64_t left_ns = std::max(least_ns, by_life_ns) - spent_ns_;
-    const std::int64_t budget_ns = std::min(left_ns, std::max(one_most_ns, by_life_ns));
+void RehearsalPlan::note(const team::PlanKey& key, std::int64_t time_ns) {
+    Progress& progress = calls_[key];
+    ++progress.calls_timed;
+    progress.calls_ns += time_ns;
+}
+
+std::int64_t RehearsalPlan::mean_ns(const team::PlanKey& key) {
+    const Progress& progress = calls_[key];
+    return progress.calls_ns / std::max<std::int64_t>(progress.calls_timed, 1);
+}
+
+void RehearsalPlan::spend(const team::PlanKey& key, std::int64_t time_ns) {
+    calls_[key].spent_ns += time_ns;
+    spent_ns_ += time_ns;
+}
+
+std::int64_t RehearsalPlan::operations_most(const Progress& progress,
+                                            std::int64_t operation_ns) const noexcept {
+    const std::int64_t one_ns = progress.calls == concluded ? only_one_least_ns : one_least_ns;
+    const std::int64_t in_any_case_ns = std::min(least_ns - spent_ns_, one_ns);
+    const std::int64_t by_calls_ns = progress.calls_ns / part_of_calls - progress.spent_ns;
+    const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life - spent_ns_;
+    const std::int64_t budget_ns = std::max({in_any_case_ns, by_calls_ns, by_life_ns});
     return std::max<std::int64_t>(budget_ns, 0) / std::max<std::int64_t>(operation_ns, 1);
 }
 
-std::size_t RehearsalPlan::plans_most(std::int64_t operation_ns) const noexcept {
+std::size_t RehearsalPlan::plans_most(const team::PlanKey& key, std::int64_t operation_ns) {
     // Half as many plans are timed twice as often, and so on, up to three rounds; once untimed.
     constexpr std::int64_t operations_of_plan = 1 + 3;
-    return static_cast<std::size_t>(operations_most(operation_ns) / operations_of_plan);
+    return static_cast<std::size_t>(operations_most(calls_[key], operation_ns) /
+                                    operations_of_plan);
 }
 
-int RehearsalPlan::first_samples(std::size_t plans, std::int64_t operation_ns) const noexcept {
+int RehearsalPlan::first_samples(const team::PlanKey& key, std::size_t plans,
+                                 std::int64_t operation_ns) {
     const auto rounds =
         static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(plans, 2)) - 1);
-    const auto operations = static_cast<std::size_t>(operations_most(operation_ns));
+    const auto operations = static_cast<std::size_t>(operations_most(calls_[key], operation_ns));
     const std::size_t in_time = (operations - std::min(operations, plans)) / (plans * rounds);
     return static_cast<int>(std::clamp<std::size_t>(in_time, 1, times_of_round_most / plans));
 }

@@ -37,14 +37,25 @@ public:
     [[nodiscard]] bool is_final(const team::PlanKey& key);
     static constexpr std::size_t others_in_all = 15;
 
+    /// There may be one more.
+    [[nodiscard]] bool is_open(const team::PlanKey& key) const noexcept {
+        const auto found = calls_.find(key);
+        return found != calls_.end() && found->second.calls != concluded;
+    }
+    /// A call for such a key has taken so long on this rank.
+    void note(const team::PlanKey& key, std::int64_t time_ns);
+    /// How long such a call takes, as far as is known; 0: it is not.
+    [[nodiscard]] std::int64_t mean_ns(const team::PlanKey& key);
+
     /// On rank 0: of how many plans there is time for one now, where an operation takes so long.
-    [[nodiscard]] std::size_t plans_most(std::int64_t operation_ns) const noexcept;
+    [[nodiscard]] std::size_t plans_most(const team::PlanKey& key, std::int64_t operation_ns);
     /// How often each of so many plans is timed in the first round, as far as there is time, and at
     /// least once.
-    [[nodiscard]] int first_samples(std::size_t plans, std::int64_t operation_ns) const noexcept;
+    [[nodiscard]] int first_samples(const team::PlanKey& key, std::size_t plans,
+                                    std::int64_t operation_ns);
     /// What one round takes of all plans at most.
     static constexpr std::size_t times_of_round_most = 64;
-    void spend(std::int64_t time_ns) noexcept { spent_ns_ += time_ns; }
+    void spend(const team::PlanKey& key, std::int64_t time_ns);
 
 private:
     static constexpr std::int64_t concluded = -1;
@@ -53,10 +64,14 @@ private:
         std::int64_t calls = 0;
         std::size_t rehearsals = 0;
         std::size_t timed = 0;
+        std::int64_t calls_timed = 0; ///< Here, with the time that they took.
+        std::int64_t calls_ns = 0;
+        std::int64_t spent_ns = 0;
     };
 
     /// That there is time for now.
-    [[nodiscard]] std::int64_t operations_most(std::int64_t operation_ns) const noexcept;
+    [[nodiscard]] std::int64_t operations_most(const Progress& progress,
+                                               std::int64_t operation_ns) const noexcept;
 
     bool is_wanted_;
     std::int64_t born_ns_;

@@ -2,6 +2,7 @@
 // Plans of operations that are called again and again are timed beside each other.
 #include "cluster_team/switchboard.hpp"
 
+#include "cluster/rehearsal.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/error.hpp>
@@ -103,6 +104,28 @@ TEST(Rehearsal, FindsTheFasterPlanInTime) {
     EXPECT_TRUE(asked.contains(1) && asked.contains(2));
 }
 
+/// Calls that take long are not held up by rehearsals that take as long as many of them.
+TEST(Rehearsal, TakesAPartOfWhatCallsHaveTaken) {
+    constexpr std::int64_t ms = 1'000'000;
+    const team::PlanKey key{.op = Collective::alltoall, .bytes = 1 << 20};
+    cluster::RehearsalPlan plan(true);
+    EXPECT_GE(plan.plans_most(key, ms / 10), 2U) << "short ones may be timed in any case";
+    EXPECT_EQ(plan.plans_most(key, 40 * ms), 0U);
+    for (int call = 0; call < 128; ++call) {
+        plan.note(key, 40 * ms);
+    }
+    EXPECT_EQ(plan.mean_ns(key), 40 * ms);
+    const std::size_t after_128 = plan.plans_most(key, 40 * ms);
+    EXPECT_GE(after_128, 2U);
+    EXPECT_LE(after_128 * 40 * ms, 128 * 40 * ms / 10);
+    plan.spend(key, 500 * ms);
+    EXPECT_EQ(plan.plans_most(key, 40 * ms), 0U) << "all of that is spent";
+    const team::PlanKey other{.op = Collective::alltoall, .bytes = 8};
+    EXPECT_GE(plan.plans_most(other, ms / 10), 2U);
+    plan.spend(key, 1500 * ms);
+    EXPECT_EQ(plan.plans_most(other, ms), 0U) << "the team has spent enough";
+}
+
 /// More plans than one rehearsal has room for, the fast one last. Few ranks and short operations,
 /// so that there is time for all of them in slow builds, too.
 TEST(Rehearsal, GoesOnWithOtherPlans) {
@@ -133,7 +156,7 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
                     gather_all(team, ++calls);
                 }
                 EXPECT_EQ(algorithm(team), slow) << "after the first one";
-                while (calls < 512 && algorithm(team) == slow) {
+                while (calls < 2048 && algorithm(team) == slow) {
                     gather_all(team, ++calls);
                 }
                 found += algorithm(team) == fast ? 1 : 0;
