@@ -76,7 +76,8 @@ private:
     void rehearse(const detail::Call& call);
     void prepare_and_compete(const detail::Call& call);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
-    void compete(const detail::Call& call, int samples, std::vector<Plan> alternatives);
+    void compete(const detail::Call& call, int samples, bool is_whole,
+                 std::vector<Plan> alternatives);
     void narrow(std::vector<Contender>& field, const detail::Call& call, int samples);
     [[nodiscard]] std::vector<double> of_slowest(std::vector<double> times_ns);
     [[nodiscard]] std::int64_t timed(const detail::Call& call, Known* known);

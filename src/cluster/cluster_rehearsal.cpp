@@ -24,8 +24,10 @@ constexpr int tries = 4;
 /// The present plan stays unless another one takes less than this of its time.
 constexpr double clearly_less = 0.95;
 
-/// What rank 0 says; then, before plans, how often each is timed in the first round.
+/// What rank 0 says; then, before plans, how often each is timed in the first round, and whether
+/// there was time for all of them.
 enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
+enum Extent : char { whole = 'w', part = 't' };
 
 double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -79,15 +81,17 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
         if (most < 2) {
             return {later};
         }
+        const std::size_t wanted = rehearsals_.others_most(call.key);
         const std::vector<std::string> others = station_.next_alternatives(
-            call.key, std::min(most - 1, rehearsals_.others_most(call.key)),
-            rehearsals_.is_final(call.key));
+            call.key, std::min(most - 1, wanted), rehearsals_.is_final(call.key));
         const auto samples =
             static_cast<char>(rehearsals_.first_samples(call.key, 1 + others.size(), one_ns));
-        return std::string{plans_follow, samples} + Station::text_of(others);
+        const char extent = others.size() < most - 1 || others.size() == wanted ? whole : part;
+        return std::string{plans_follow, samples, extent} + Station::text_of(others);
     });
     if (reply.front() == plans_follow) {
-        compete(stand_in.call(), reply[1], Station::plans_of(std::string_view(reply).substr(2)));
+        compete(stand_in.call(), reply[1], reply[2] == whole,
+                Station::plans_of(std::string_view(reply).substr(3)));
     }
     rehearsals_.spend(call.key, now_ns() - began_ns);
 }
@@ -100,11 +104,12 @@ std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer 
     return text;
 }
 
-void ClusterMember::compete(const detail::Call& call, int samples, std::vector<Plan> alternatives) {
+void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole,
+                            std::vector<Plan> alternatives) {
     std::vector<Contender> field;
     field.push_back({plans_known_.at(call.key).get(), nullptr});
     auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
-    rehearsals_.count(call.key, alternatives.size());
+    rehearsals_.count(call.key, alternatives.size(), is_whole);
     for (Plan& plan : alternatives) {
         ++number;
         auto known = std::make_unique<Known>(

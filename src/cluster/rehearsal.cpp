@@ -71,16 +71,18 @@ bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, i
     return is_checkpoint(++calls);
 }
 
-void RehearsalPlan::count(const team::PlanKey& key, std::size_t others) {
+void RehearsalPlan::count(const team::PlanKey& key, std::size_t others, bool is_whole) {
     Progress& progress = calls_[key];
     progress.timed += others;
-    if (++progress.rehearsals == others_of_rehearsal.size()) {
+    progress.rehearsals += is_whole ? 1 : 0;
+    if (progress.rehearsals == others_of_rehearsal.size() || progress.timed >= others_in_all) {
         progress.calls = concluded;
     }
 }
 
 std::size_t RehearsalPlan::others_most(const team::PlanKey& key) {
-    return others_of_rehearsal[calls_[key].rehearsals];
+    const Progress& progress = calls_[key];
+    return std::min(others_of_rehearsal[progress.rehearsals], others_in_all - progress.timed);
 }
 
 bool RehearsalPlan::is_final(const team::PlanKey& key) {

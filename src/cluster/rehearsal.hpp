@@ -26,9 +26,10 @@ public:
     [[nodiscard]] bool is_due(const detail::Wish& wish, const detail::Call& call, int size);
     /// There will be no other one for the key.
     void conclude(const team::PlanKey& key) { calls_[key].calls = concluded; }
-    /// There has been one in which this many others than the present plan were timed. One may go
-    /// wrong, or leave out the best: there is a second one with others, and a third of the best.
-    void count(const team::PlanKey& key, std::size_t others);
+    /// There has been one in which this many others than the present plan were timed; `is_whole`:
+    /// as many as there are, or as it may time. Such a one may go wrong, or leave out the best:
+    /// there is a second one with others, and a third of the best. Others go on where they ended.
+    void count(const team::PlanKey& key, std::size_t others, bool is_whole);
     /// How many others have been timed so far; at most `others_in_all`.
     [[nodiscard]] std::size_t timed(const team::PlanKey& key) { return calls_[key].timed; }
     /// How many others the next one may time.
