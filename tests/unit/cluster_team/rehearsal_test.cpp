@@ -145,7 +145,7 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
                    : slowed(plan, few_messages + static_cast<std::uint64_t>(need.alternative));
     };
     // On a busy machine there may be no time for enough of them.
-    constexpr int teams_most = 8;
+    constexpr int teams_most = 24;
     std::atomic<int> found{0};
     for (int number = 0; number < teams_most && found == 0; ++number) {
         on_nodes(
