@@ -56,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def places_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[Place]:
     """Those of --shapes, else of --ranks; says which word is wrong and ends with status 2."""
     if not options.shapes:
+        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", options.ranks):
+            parser.error("--ranks is a list such as 2,4")
         return [Place(int(word)) for word in options.ranks.split(",")]
     if not re.fullmatch(f"{SHAPE}(,{SHAPE})*", options.shapes):
         parser.error("--shapes is a list such as 2x2,4x2")
