@@ -6,6 +6,7 @@
 #include "account.hpp"
 #include "carrier.hpp"
 #include "choice.hpp"
+#include "early_calls.hpp"
 #include "host.hpp"
 #include "kept_calls.hpp"
 #include "reasons.hpp"
@@ -92,7 +93,7 @@ struct Group : RankTeam {
     State state = State::early;
     Reason reason = Reason::early; ///< Of a communicator that is passed.
     std::string why;               ///< The same in words, for no_team.
-    int calls = 0;                 ///< Blocking collectives before it has a team.
+    EarlyCalls early;
     /// Nonblocking collectives before it has one; afterwards, those that are still left to the MPI,
     /// since another rank has called them before.
     std::uint64_t early_requests = 0;
@@ -204,7 +205,7 @@ void abandon(Group& group, const char* why) noexcept;
 [[nodiscard]] int team_count() noexcept;
 
 /// Collective over the communicator: a team on which all ranks agree, or a reason on which they
-/// agree (meeting.cpp).
-void meet(Group& group) noexcept;
+/// agree (meeting.cpp), or it is too early for a team between nodes, unless that is urgent.
+void meet(Group& group, bool is_urgent) noexcept;
 
 } // namespace corymb::mpi

@@ -27,6 +27,7 @@ namespace corymb::mpi {
     X(cluster_team_create)                                                                         \
     X(cluster_team_free)                                                                           \
     X(cluster_team_abandon)                                                                        \
+    X(cluster_knows_network)                                                                       \
     X(cluster_carried)                                                                             \
     X(cluster_network)                                                                             \
     X(cluster_run)                                                                                 \

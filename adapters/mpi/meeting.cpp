@@ -189,9 +189,39 @@ bool open_talks_of_all(Group& group, Words& words, Descriptor& memory) {
     return false;
 }
 
+/// What ranks tell each other before anything that takes long; combined by bitwise or.
+struct FirstWords {
+    std::uint64_t machine = machine_and_namespace();
+    std::uint64_t not_machine = ~machine;
+    /// Not 0: a rank wants a team at once, or has one that is parked.
+    std::uint64_t hurries =
+        is_switched("always") || std::getenv("CORYMB_NETWORK") != nullptr || parked_count() > 0 ? 1
+                                                                                                : 0;
+};
+
+/// Collective: whether calls between nodes are to take longer before there is a team.
+bool is_too_early(Group& group) noexcept {
+    if (group.early.wanted_ns > 0) {
+        return !have_taken_long(group);
+    }
+    const FirstWords mine;
+    FirstWords all;
+    if (host().Allreduce(&mine, &all, sizeof all / sizeof all.machine, host().type_uint64,
+                         host().op_bor, group.comm) != MPI_SUCCESS ||
+        is_same(all.machine, all.not_machine) || all.hurries != 0) {
+        return false;
+    }
+    group.early.wanted_ns = EarlyCalls::known_network_ns;
+    return !have_taken_long(group);
+}
+
 /// Returns what all ranks object to; 0: they have a team.
-std::uint64_t negotiate(Group& group) {
+std::uint64_t negotiate(Group& group, bool is_urgent) {
     constexpr auto not_attached = static_cast<std::uint64_t>(Objection::not_attached);
+    constexpr auto not_yet = static_cast<std::uint64_t>(Objection::not_yet);
+    if (!is_urgent && is_too_early(group)) {
+        return not_yet;
+    }
     Words words;
     Descriptor memory;
     if (open_talks_of_all(group, words, memory)) {
@@ -323,10 +353,10 @@ bool has_nonce(Group& group, int rank, std::uint64_t nonce) {
            seen == nonce;
 }
 
-void meet(Group& group) noexcept {
+void meet(Group& group, bool is_urgent) noexcept {
     std::uint64_t objections = 0;
     try {
-        objections = negotiate(group);
+        objections = negotiate(group, is_urgent);
     } catch (const std::exception&) { // No memory in the middle: the others cannot know.
         objections = static_cast<std::uint64_t>(Objection::not_attached);
     }
@@ -335,6 +365,9 @@ void meet(Group& group) noexcept {
         return;
     }
     give_back_team(group);
+    if (objections == static_cast<std::uint64_t>(Objection::not_yet)) {
+        return;
+    }
     group.state = Group::State::passed;
     group.reason = Reason::no_team;
     group.early_requests = 0;

@@ -28,6 +28,7 @@ struct Card {
 
 /// Who is where.
 struct Nodes {
+    int count = 0;
     std::vector<int> node_of_rank;
     std::vector<int> members; ///< Of the own node, increasing.
     int place = 0;            ///< Of this rank among them.
@@ -64,6 +65,7 @@ Nodes nodes_of(const std::vector<Card>& cards, int rank) {
             machines.push_back(card.machine);
         }
     }
+    nodes.count = static_cast<int>(machines.size());
     for (int other = 0; other < static_cast<int>(cards.size()); ++other) {
         if (cards[static_cast<std::size_t>(other)].machine ==
             cards[static_cast<std::size_t>(rank)].machine) {
@@ -124,6 +126,24 @@ std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
     return key;
 }
 
+/// The same on all ranks, as far as they agree: whether the network is to be measured, for which it
+/// is too early.
+bool is_too_early(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
+    if (group.early.wanted_ns == 0 || group.early.wanted_ns >= EarlyCalls::new_network_ns) {
+        return false; // It is urgent, or they have taken long.
+    }
+    int is_known = 1; // Rank 0 says.
+    if (group.rank == 0 && library().cluster_knows_network(network_key(nodes, cards).c_str(),
+                                                           nodes.count, &is_known) != CORYMB_OK) {
+        is_known = 0;
+    }
+    if (all_objections(group, is_known != 0 ? 0 : bit_of(Objection::not_yet)) == 0) {
+        return false;
+    }
+    group.early.wanted_ns = EarlyCalls::new_network_ns;
+    return !have_taken_long(group);
+}
+
 /// The node's team becomes part of one over all nodes.
 std::uint64_t join_nodes(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
     group.carrier = std::make_unique<MessageCarrier>(group.comm);
@@ -159,6 +179,9 @@ std::uint64_t meet_on_nodes(Group& group) {
         return bit_of(Objection::not_attached);
     }
     const Nodes nodes = nodes_of(cards, group.rank);
+    if (is_too_early(group, nodes, cards)) {
+        return bit_of(Objection::not_yet);
+    }
     Descriptor memory;
     std::uint64_t objections = 0;
     if (nodes.place == 0) {

@@ -6,7 +6,10 @@ namespace corymb::mpi {
 const char* text_of(Reason reason) noexcept {
     switch (reason) {
     case Reason::none: return "taken over";
-    case Reason::early: return "the first calls on a communicator, which may not live long";
+    case Reason::early:
+        return "the first calls on a communicator, which may not live long; between nodes all "
+               "until they have taken 0.1 s, or 0.5 s if the network has not been measured "
+               "(CORYMB_NETWORK=measure: at once)";
     case Reason::arguments: return "arguments that MPI refuses";
     case Reason::no_kernel: return "a datatype and an operator that only the MPI combines";
     case Reason::no_hook:
@@ -37,6 +40,7 @@ const char* text_of(Objection objection) noexcept {
     case Objection::not_attached: return "a rank could not attach";
     case Objection::wrong_network: return "CORYMB_NETWORK says no costs, or names other nodes";
     case Objection::other_memory: return "the ranks do not see the same memory";
+    case Objection::not_yet: return "it is too early";
     }
     return "";
 }

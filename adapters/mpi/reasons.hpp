@@ -35,6 +35,7 @@ enum class Objection : std::uint64_t {
     not_attached = 128,
     other_memory = 256,
     wrong_network = 512,
+    not_yet = 1024, ///< No reason against one later: the calls have not taken long enough.
 };
 
 /// For people, of the reasons that need no more words.

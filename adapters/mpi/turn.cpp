@@ -11,13 +11,6 @@
 
 namespace corymb::mpi {
 
-namespace {
-
-/// Calls of a communicator that are left to MPI: many communicators live no longer.
-constexpr int early_calls = 3;
-
-} // namespace
-
 void Turn::begin() noexcept {
     if (is_explaining()) {
         begin_ns_ = now_ns();
@@ -27,8 +20,10 @@ void Turn::begin() noexcept {
         // and it promises many calls.
         if (call_.form == Form::nonblocking) {
             ++group_->early_requests;
-        } else if (call_.form == Form::persistent || group_->calls++ == early_calls) {
-            meet(*group_);
+        } else if (call_.form == Form::persistent) {
+            meet(*group_, true);
+        } else if (group_->early.made++ == group_->early.until) {
+            meet(*group_, false);
         }
         return;
     }
@@ -53,8 +48,11 @@ Reason Turn::own_reason(Reason reason) const noexcept {
 /// A call that the MPI refuses on this rank, such as a root's with wrong arguments, is none for the
 /// others, and the program may make up for it: it does not count on the way to a team.
 int Turn::do_below() {
+    const bool is_early = group_->state == Group::State::early && call_.form == Form::blocking;
+    const std::int64_t began_ns = is_early ? now_ns() : 0;
     const int result = call_.below();
     if (result == MPI_SUCCESS) {
+        group_->early.ns += is_early ? now_ns() - began_ns : 0;
         return result;
     }
     if (is_left_to_mpi_) {
@@ -62,7 +60,7 @@ int Turn::do_below() {
         group_->is_watched = true;
     } else if (group_->state == Group::State::early) {
         if (call_.form == Form::blocking) {
-            --group_->calls;
+            --group_->early.made;
         } else if (call_.form == Form::nonblocking) {
             --group_->early_requests;
         }

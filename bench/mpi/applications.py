@@ -41,7 +41,7 @@ CROWDED = {"coarse": 1, "fine": 5}
 KEEPING = 20
 KEEPS_ITS_CPUS = {"mpich"}
 # On nodes an exchange goes through TCP; there these libraries are told to give their CPUs away.
-OVER_NODES = {"coarse": 4, "fine": 100}
+OVER_NODES = {"coarse": 4, "fine": 20}
 # Sums come in another order from each library.
 TOLERANCE = 1e-9
 

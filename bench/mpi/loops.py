@@ -95,7 +95,9 @@ def rows_of(
     names = options.only.split(",")
     wanted = ",".join(name for name in names if ranks < broken.get(name, ranks + 1))
     for operations, sizes in split(wanted, options.sizes):
-        words = [*program, options.milliseconds, mode, operations, sizes]
+        # A team at once: what comes before it is the MPI's.
+        at_once = ["CORYMB_NETWORK=measure"] if where.nodes else []
+        words = [*at_once, *program, options.milliseconds, mode, operations, sizes]
         if options.both:
             runs = [
                 times(where.run(mpi, [*words, "both"], True, options.limit))

@@ -286,6 +286,15 @@ corymb_status corymb_cluster_network(const corymb_cluster_team* team,
     });
 }
 
+corymb_status corymb_cluster_knows_network(const char* network_key, int nodes,
+                                           int* is_known) noexcept {
+    return c::guarded([&] {
+        c::require(network_key, "corymb_cluster_knows_network: network_key");
+        c::require(is_known, "corymb_cluster_knows_network: is_known");
+        *is_known = knows_network(network_key, nodes) ? 1 : 0;
+    });
+}
+
 corymb_status corymb_cluster_team_abandon(corymb_cluster_team* team, const char* why) noexcept {
     return c::guarded(
         [&] { c::live(team).team->abandon(why != nullptr ? why : "it gave no reason"); });

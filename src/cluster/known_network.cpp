@@ -97,6 +97,11 @@ cluster::Word said(const std::string& key, int nodes) {
 
 } // namespace
 
+bool knows_network(const std::string& key, int nodes) {
+    const cluster::Word word = said(key, nodes);
+    return word.is_known || !word.text.empty(); // A wrong variable is refused at once.
+}
+
 Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
                         const std::string& key, std::chrono::nanoseconds budget) {
     if (key.find('\n') != std::string::npos) {

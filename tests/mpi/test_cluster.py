@@ -19,42 +19,16 @@ from types import ModuleType
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
+from pretended_nodes import LIMIT_S, ON_NODES, on_nodes
 
 import corymb
 from corymb.command import clusters
 
 Program = Callable[[Mpi, str], Path]
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S = 150
-
-# Each rank says on which node it is, and loads the adapter: "0011" is two nodes of two ranks.
-ON_NODES = """
-rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
-CORYMB_MPI_NODE=$(printf %s "$1" | cut -c$((rank + 1)))
-export CORYMB_MPI_NODE LD_PRELOAD="$2"
-shift 2
-exec "$@"
-"""
 
 # MPICH's launcher ends all ranks when it sees one end, and signals those that are left.
 UNSEEN_END = ON_NODES.replace('exec "$@"', "trap '' USR1\n\"$@\" || sleep 10")
-
-
-def on_nodes(
-    mpi: Mpi, nodes: str, *words: object, script: str = ON_NODES, **variables: str
-) -> Finished:
-    """Runs a program with ranks that are told not to share memory with those of other nodes."""
-    adapter = ADAPTERS / f"libcorymb-mpi-{mpi.name}.so"
-    launch = [str(mpi.compiler.parent / "mpirun"), *mpi.options, "-n", str(len(nodes))]
-    return subprocess.run(
-        [*launch, "sh", "-c", script, "rank", nodes, str(adapter), *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        env=mpi.environment
-        | {"CORYMB_MPI": "always", "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": "60"}
-        | variables,
-    )
 
 
 def taken(run: Finished) -> set[str]:

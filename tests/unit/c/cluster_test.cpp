@@ -97,6 +97,11 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     const char* network = nullptr;
     expect_ok(corymb_cluster_network(team, &network));
     EXPECT_STREQ(network, "2000,400,3,12");
+    int is_known = -1;
+    expect_ok(corymb_cluster_knows_network("nodes that nobody has met", 2, &is_known));
+    EXPECT_EQ(is_known, 0);
+    EXPECT_EQ(corymb_cluster_knows_network(nullptr, 2, &is_known), CORYMB_INVALID_ARGUMENT);
+    EXPECT_EQ(corymb_cluster_knows_network("nodes", 2, nullptr), CORYMB_INVALID_ARGUMENT);
     for (const corymb_collective op : {CORYMB_SCAN, CORYMB_ALLTOALL, CORYMB_GATHER}) {
         sum = 0;
         expect_ok(corymb_cluster_run(op, &value, &sum, 1, CORYMB_INT32, CORYMB_SUM, 0, team));

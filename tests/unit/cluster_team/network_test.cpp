@@ -93,9 +93,15 @@ protected:
 };
 
 TEST_F(KnownNetwork, IsKeptUnderItsKey) {
+    EXPECT_FALSE(knows_network("two nodes", 2));
     const auto first = find("two nodes");
     ASSERT_EQ(files().size(), 1U);
     EXPECT_EQ(find("two nodes"), first);
+    EXPECT_TRUE(knows_network("two nodes", 2));
+    EXPECT_FALSE(knows_network("others", 2));
+    ::setenv("CORYMB_NETWORK", "1,1,1,1", 1);
+    EXPECT_TRUE(knows_network("others", 2));
+    ::unsetenv("CORYMB_NETWORK");
     EXPECT_EQ(first[0], first[2]);
     find("others");
     EXPECT_EQ(files().size(), 2U);
