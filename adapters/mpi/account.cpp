@@ -72,7 +72,8 @@ struct Summary {
 
     std::mutex lock;
     std::map<std::string, Comms> comms;
-    std::string network; ///< Between nodes, where a team had several.
+    std::string network;     ///< Between nodes, where a team had several.
+    bool has_waited = false; ///< A communicator between nodes for its team.
 };
 
 Summary& summary() {
@@ -153,6 +154,7 @@ void keep_for_summary(Group& group) noexcept {
     try {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
+        all.has_waited = all.has_waited || group.early.wanted_ns > 0;
         if (std::string network = network_of(group); !network.empty()) {
             all.network = std::move(network);
         }
@@ -191,6 +193,14 @@ void print_summary(int world_rank, int world_size) noexcept {
     }
     if (all.comms.empty()) {
         std::fprintf(stderr, "  none\n");
+    }
+    if (all.has_waited) {
+        std::fprintf(stderr,
+                     "between nodes a communicator has a team once its first calls have taken %.1f "
+                     "s, or %.1f s if the network has to be measured; at once with "
+                     "CORYMB_NETWORK=measure\n",
+                     static_cast<double>(EarlyCalls::known_network_ns) / 1e9,
+                     static_cast<double>(EarlyCalls::new_network_ns) / 1e9);
     }
     if (!all.network.empty()) {
         std::fprintf(stderr,

@@ -15,8 +15,8 @@ struct Group;
 struct EarlyCalls {
     static constexpr int on_any_nodes = 3;
     /// What calls between nodes have to take on a rank.
-    static constexpr std::int64_t known_network_ns = 100'000'000;
-    static constexpr std::int64_t new_network_ns = 500'000'000;
+    static constexpr std::int64_t known_network_ns = 200'000'000;
+    static constexpr std::int64_t new_network_ns = 1'000'000'000;
 
     int made = 0;               ///< The same on all ranks.
     int until = on_any_nodes;   ///< The next one is where ranks meet.

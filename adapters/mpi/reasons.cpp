@@ -6,10 +6,7 @@ namespace corymb::mpi {
 const char* text_of(Reason reason) noexcept {
     switch (reason) {
     case Reason::none: return "taken over";
-    case Reason::early:
-        return "the first calls on a communicator, which may not live long; between nodes all "
-               "until they have taken 0.1 s, or 0.5 s if the network has not been measured "
-               "(CORYMB_NETWORK=measure: at once)";
+    case Reason::early: return "the first calls on a communicator, which may not live long";
     case Reason::arguments: return "arguments that MPI refuses";
     case Reason::no_kernel: return "a datatype and an operator that only the MPI combines";
     case Reason::no_hook:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// So many barriers that take a millisecond each, since the last rank comes late, or with 0 as long
+// So many barriers that take some milliseconds each, since the last rank comes late, or with 0 as long
 // as they take. Arguments: barriers, milliseconds; then, if wanted, `persistent`: a request for one
 // is made before them, or `again`: behind them a communicator of the same ranks has a dozen more.
 // Rank 0 says how many milliseconds the first ones took.
