@@ -195,12 +195,13 @@ void print_summary(int world_rank, int world_size) noexcept {
         std::fprintf(stderr, "  none\n");
     }
     if (all.has_waited) {
-        std::fprintf(stderr,
-                     "between nodes a communicator has a team once its first calls have taken %.1f "
-                     "s, or %.1f s if the network has to be measured; at once with "
-                     "CORYMB_NETWORK=measure\n",
-                     static_cast<double>(EarlyCalls::known_network_ns) / 1e9,
-                     static_cast<double>(EarlyCalls::new_network_ns) / 1e9);
+        std::fprintf(
+            stderr,
+            "between nodes a communicator has a team once its blocking calls have taken %.1f "
+            "s, or %.1f s if the network has to be measured; at once with "
+            "CORYMB_NETWORK=measure\n",
+            static_cast<double>(EarlyCalls::known_network_ns) / 1e9,
+            static_cast<double>(EarlyCalls::new_network_ns) / 1e9);
     }
     if (!all.network.empty()) {
         std::fprintf(stderr,

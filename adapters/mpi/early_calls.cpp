@@ -4,29 +4,48 @@
 #include "group.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace corymb::mpi {
 
-bool have_taken_long(Group& group) noexcept {
-    // Meeting costs a call: there are to be few, and none long after the time.
-    constexpr std::int64_t least_growth = 2;
-    constexpr std::int64_t most_growth = 8;
-    constexpr int made_most = 1 << 26;
+namespace {
+
+/// Of communicators that have been freed without a team. Programs that make one for each of many
+/// short phases go on with the team of the first that has one.
+constinit std::atomic<std::int64_t> earlier_ns{0};
+
+/// Nobody knows what the program waits for in nonblocking calls: they count as blocking ones do.
+std::int64_t time_of_calls(const Group& group) noexcept {
+    const EarlyCalls& early = group.early;
+    const auto blocking = static_cast<std::uint64_t>(std::max(early.made - 1, 1));
+    const double share = static_cast<double>(group.early_requests) / static_cast<double>(blocking);
+    return early.ns + static_cast<std::int64_t>(share * static_cast<double>(early.ns));
+}
+
+} // namespace
+
+bool agree_that_long_enough(Group& group) noexcept {
+    constexpr int made_most = 1 << 28;
 
     EarlyCalls& early = group.early;
-    const auto mine = static_cast<std::uint64_t>(early.ns);
+    const auto mine = static_cast<std::uint64_t>(time_of_calls(group) +
+                                                 earlier_ns.load(std::memory_order_relaxed));
     std::uint64_t most = 0;
     if (host().Allreduce(&mine, &most, 1, host().type_uint64, host().op_max, group.comm) !=
         MPI_SUCCESS) {
         return true; // The talks that follow fail in the same way, and say so.
     }
-    const auto most_ns = std::max<std::int64_t>(static_cast<std::int64_t>(most), 1);
-    if (most_ns >= early.wanted_ns || early.made > made_most) {
+    if (most >= static_cast<std::uint64_t>(early.wanted_ns) || early.made > made_most) {
         return true;
     }
-    const std::int64_t growth = std::clamp(early.wanted_ns / most_ns, least_growth, most_growth);
-    early.until = early.made * static_cast<int>(growth);
+    early.until = 2 * (early.made - 1); // The call that meets is to come.
     return false;
+}
+
+void keep_early_time(const Group& group) noexcept {
+    if (group.state == Group::State::early && group.early.wanted_ns > 0) {
+        earlier_ns.fetch_add(time_of_calls(group), std::memory_order_relaxed);
+    }
 }
 
 } // namespace corymb::mpi

@@ -38,6 +38,7 @@ int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/
 
 /// Nobody uses the group any more. Its team others may go on with.
 void give_back(Group& group) noexcept {
+    keep_early_time(group);
     forget_attempts(group);
     go_on_without(group);
     if (!registry().is_over.load(std::memory_order_acquire)) {

@@ -94,8 +94,8 @@ struct Group : RankTeam {
     Reason reason = Reason::early; ///< Of a communicator that is passed.
     std::string why;               ///< The same in words, for no_team.
     EarlyCalls early;
-    /// Nonblocking collectives before it has one; afterwards, those that are still left to the MPI,
-    /// since another rank has called them before.
+    /// Nonblocking collectives before it has a team; afterwards, those that are still left to the
+    /// MPI, since another rank has called them before.
     std::uint64_t early_requests = 0;
     std::atomic<bool> busy{false}; ///< The team is in use (InUse).
     std::atomic<int> active{0};    ///< Requests under way.

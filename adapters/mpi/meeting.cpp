@@ -191,20 +191,26 @@ bool open_talks_of_all(Group& group, Words& words, Descriptor& memory) {
 
 /// What ranks tell each other before anything that takes long; combined by bitwise or.
 struct FirstWords {
-    std::uint64_t machine = machine_and_namespace();
-    std::uint64_t not_machine = ~machine;
-    /// Not 0: a rank wants a team at once, or has one that is parked.
-    std::uint64_t hurries =
-        is_switched("always") || std::getenv("CORYMB_NETWORK") != nullptr || parked_count() > 0 ? 1
-                                                                                                : 0;
+    std::uint64_t machine = 0;
+    std::uint64_t not_machine = 0;
+    std::uint64_t hurries = 0; ///< Not 0: a rank wants to meet at once.
 };
 
+/// Whether time plays no part: a variable says so, or there is a team to go on with.
+bool is_in_a_hurry(const Group& group) noexcept {
+    return is_switched("always") || is_switched("off") ||
+           std::getenv("CORYMB_NETWORK") != nullptr || has_parked(group);
+}
+
 /// Collective: whether calls between nodes are to take longer before there is a team.
-bool is_too_early(Group& group) noexcept {
+bool is_too_early(Group& group) {
     if (group.early.wanted_ns > 0) {
-        return !have_taken_long(group);
+        return !agree_that_long_enough(group);
     }
-    const FirstWords mine;
+    FirstWords mine;
+    mine.machine = machine_and_namespace();
+    mine.not_machine = ~mine.machine;
+    mine.hurries = is_in_a_hurry(group) ? 1 : 0;
     FirstWords all;
     if (host().Allreduce(&mine, &all, sizeof all / sizeof all.machine, host().type_uint64,
                          host().op_bor, group.comm) != MPI_SUCCESS ||
@@ -212,7 +218,7 @@ bool is_too_early(Group& group) noexcept {
         return false;
     }
     group.early.wanted_ns = EarlyCalls::known_network_ns;
-    return !have_taken_long(group);
+    return !agree_that_long_enough(group);
 }
 
 /// Returns what all ranks object to; 0: they have a team.
@@ -241,7 +247,7 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
     if (!is_same(words.machine, words.not_machine)) {
         // Messages between nodes are the MPI's.
         group.can_request = group.can_request && words.no_calls == 0;
-        const std::uint64_t objections = meet_on_nodes(group);
+        const std::uint64_t objections = meet_on_nodes(group, is_urgent);
         group.crowd = group.ranks_per_cpu;
         return objections != 0 || agree_on_early_requests(group, words) ? objections : not_attached;
     }

@@ -46,7 +46,8 @@ void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory
 [[nodiscard]] bool has_nonce(Group& group, int rank, std::uint64_t nonce);
 
 /// Collective, of a communicator whose ranks are on several nodes: node teams, and messages
-/// between them. Returns what ranks object to (Objection); 0: they have a team.
-[[nodiscard]] std::uint64_t meet_on_nodes(Group& group);
+/// between them. Returns what ranks object to (Objection); 0: they have a team. Unless it is
+/// urgent, a network that nobody knows may have to wait.
+[[nodiscard]] std::uint64_t meet_on_nodes(Group& group, bool is_urgent);
 
 } // namespace corymb::mpi

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -126,22 +127,29 @@ std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
     return key;
 }
 
-/// The same on all ranks, as far as they agree: whether the network is to be measured, for which it
-/// is too early.
-bool is_too_early(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
+/// Whether the network has been measured, as this rank knows; false also without memory.
+bool knows_network(const Nodes& nodes, const std::vector<Card>& cards) noexcept {
+    try {
+        const std::string key = network_key(nodes, cards);
+        int is_known = 0;
+        return library().cluster_knows_network(key.c_str(), nodes.count, &is_known) == CORYMB_OK &&
+               is_known != 0;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+/// Collective: whether the network is to be measured, which calls have not taken long enough for.
+bool is_too_early_to_measure(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
     if (group.early.wanted_ns == 0 || group.early.wanted_ns >= EarlyCalls::new_network_ns) {
-        return false; // It is urgent, or they have taken long.
+        return false; // Ranks are in a hurry, or have waited for that.
     }
-    int is_known = 1; // Rank 0 says.
-    if (group.rank == 0 && library().cluster_knows_network(network_key(nodes, cards).c_str(),
-                                                           nodes.count, &is_known) != CORYMB_OK) {
-        is_known = 0;
-    }
-    if (all_objections(group, is_known != 0 ? 0 : bit_of(Objection::not_yet)) == 0) {
+    const bool is_known = group.rank != 0 || knows_network(nodes, cards);
+    if (all_objections(group, is_known ? 0 : bit_of(Objection::not_yet)) == 0) {
         return false;
     }
     group.early.wanted_ns = EarlyCalls::new_network_ns;
-    return !have_taken_long(group);
+    return !agree_that_long_enough(group);
 }
 
 /// The node's team becomes part of one over all nodes.
@@ -168,7 +176,7 @@ std::uint64_t join_nodes(Group& group, const Nodes& nodes, const std::vector<Car
 
 } // namespace
 
-std::uint64_t meet_on_nodes(Group& group) {
+std::uint64_t meet_on_nodes(Group& group, bool is_urgent) {
     Card own;
     std::vector<Card> cards;
     own.machine = machine_and_namespace();
@@ -179,7 +187,7 @@ std::uint64_t meet_on_nodes(Group& group) {
         return bit_of(Objection::not_attached);
     }
     const Nodes nodes = nodes_of(cards, group.rank);
-    if (is_too_early(group, nodes, cards)) {
+    if (!is_urgent && is_too_early_to_measure(group, nodes, cards)) {
         return bit_of(Objection::not_yet);
     }
     Descriptor memory;

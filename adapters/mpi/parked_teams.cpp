@@ -44,6 +44,24 @@ bool can_be_gone_on_with(const Group& group) noexcept {
            (group.carrier == nullptr || !group.carrier->has_own_lanes());
 }
 
+/// That the ranks of the communicator can go on with.
+std::vector<RankTeam>::iterator best_for(const Group& group,
+                                         std::vector<RankTeam>& teams) noexcept {
+    MPI_Group members{};
+    auto best = teams.end();
+    if (teams.empty() || host().Comm_group(group.comm, &members) != MPI_SUCCESS) {
+        return best;
+    }
+    for (auto team = teams.begin(); team != teams.end(); ++team) {
+        if ((best == teams.end() || team->id < best->id) && knows_its_crowd(*team) &&
+            is_of(*team, members)) {
+            best = team;
+        }
+    }
+    host().Group_free(&members);
+    return best;
+}
+
 int ranks_of(const std::vector<RankTeam>& teams) noexcept {
     int all = 0;
     for (const RankTeam& team : teams) {
@@ -112,23 +130,18 @@ RankTeam take_parked(const Group& group) noexcept {
     RankTeam found;
     Lot& all = lot();
     const std::lock_guard lock(all.lock);
-    MPI_Group members{};
-    if (all.teams.empty() || host().Comm_group(group.comm, &members) != MPI_SUCCESS) {
-        return found;
-    }
-    auto best = all.teams.end();
-    for (auto team = all.teams.begin(); team != all.teams.end(); ++team) {
-        if ((best == all.teams.end() || team->id < best->id) && knows_its_crowd(*team) &&
-            is_of(*team, members)) {
-            best = team;
-        }
-    }
-    host().Group_free(&members);
+    const auto best = best_for(group, all.teams);
     if (best != all.teams.end()) {
         found = std::move(*best);
         all.teams.erase(best);
     }
     return found;
+}
+
+bool has_parked(const Group& group) noexcept {
+    Lot& all = lot();
+    const std::lock_guard lock(all.lock);
+    return best_for(group, all.teams) != all.teams.end();
 }
 
 void end_parked() noexcept {

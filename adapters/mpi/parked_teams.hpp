@@ -32,6 +32,8 @@ void park(Group& group) noexcept;
 /// A team that the ranks of this communicator can go on with, which is no longer parked; without
 /// one, its id is 0. Of several the same one on ranks that have the same ones.
 [[nodiscard]] RankTeam take_parked(const Group& group) noexcept;
+/// Whether there is one.
+[[nodiscard]] bool has_parked(const Group& group) noexcept;
 /// The number that ranks compare, of a team and what it has done; 0 without a team.
 [[nodiscard]] std::uint64_t offer_of(const RankTeam& team) noexcept;
 /// Ends what was taken but is not gone on with.

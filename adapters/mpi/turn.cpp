@@ -11,6 +11,18 @@
 
 namespace corymb::mpi {
 
+namespace {
+
+/// The MPI has done nothing on this rank, perhaps something on others. One for which more has come
+/// than there was room for has been made.
+bool is_refused(int result) noexcept {
+    int kind = MPI_SUCCESS;
+    return result != MPI_SUCCESS &&
+           (host().Error_class(result, &kind) != MPI_SUCCESS || kind != MPI_ERR_TRUNCATE);
+}
+
+} // namespace
+
 void Turn::begin() noexcept {
     if (is_explaining()) {
         begin_ns_ = now_ns();
@@ -48,11 +60,12 @@ Reason Turn::own_reason(Reason reason) const noexcept {
 /// A call that the MPI refuses on this rank, such as a root's with wrong arguments, is none for the
 /// others, and the program may make up for it: it does not count on the way to a team.
 int Turn::do_below() {
-    const bool is_early = group_->state == Group::State::early && call_.form == Form::blocking;
-    const std::int64_t began_ns = is_early ? now_ns() : 0;
+    const bool is_timed = group_->state == Group::State::early && call_.form == Form::blocking &&
+                          call_.operation <= Operation::exscan;
+    const std::int64_t began_ns = is_timed ? now_ns() : 0;
     const int result = call_.below();
-    if (result == MPI_SUCCESS) {
-        group_->early.ns += is_early ? now_ns() - began_ns : 0;
+    if (!is_refused(result)) {
+        group_->early.ns += is_timed ? now_ns() - began_ns : 0;
         return result;
     }
     if (is_left_to_mpi_) {
@@ -112,7 +125,7 @@ void Turn::take_back_call() noexcept {
 /// The call is the MPI's since that is faster.
 int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
-    if (result != MPI_SUCCESS) [[unlikely]] {
+    if (is_refused(result)) [[unlikely]] {
         choice.take_back(call_.operation, tried_as(bytes));
         take_back_call();
     }
@@ -143,7 +156,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     if (attempt.is_for_mpi) {
         result = outcome;
         note(Reason::trial, bytes);
-        if (result != MPI_SUCCESS) {
+        if (is_refused(result)) {
             trial->take_back();
             take_back_call();
             return result;
@@ -161,7 +174,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
         return result;
     }
     trial->add(attempt, span);
-    if (result == MPI_SUCCESS && trial->is_over()) {
+    if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over()) {
         const std::uint64_t tried = tried_as(bytes);
         choice.settle(call_.operation, tried, trial->agree(group_->comm, tried));
     }

@@ -191,7 +191,8 @@ def fault_of(mpi: pairs.Mpi, place: Path, line: Line, with_corymb: bool, options
             own["CORYMB_MPI"] = "always"
         if options.nodes > 1 and with_corymb:
             own["LD_PRELOAD"] = str(adapter_of(mpi))
-            own["CORYMB_NETWORK"] = "measure"  # A team at once.
+            if options.trials:
+                own["CORYMB_NETWORK"] = "measure"  # A team at once.
         running = subprocess.Popen(
             list(map(str, command)), cwd=place / line.folder, env=own, text=True, errors="replace",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -81,8 +81,8 @@ CORYMB_EXPORT Networks measure_networks(Carrier& carrier, const std::vector<int>
 CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
                                       Rank rank, const std::string& key,
                                       std::chrono::nanoseconds budget = std::chrono::seconds(1));
-/// Whether `known_networks` for so many nodes would do without a measurement, asked on what is its
-/// rank 0.
+/// Whether `known_networks` for so many nodes would do without a measurement, or refuse
+/// $CORYMB_NETWORK; for the process that is to be rank 0. Reads a file.
 [[nodiscard]] CORYMB_EXPORT bool knows_network(const std::string& key, int nodes);
 
 struct ClusterTeamOptions {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,49 +13,77 @@ from conftest import Mpi
 from pretended_nodes import on_nodes
 
 Program = Callable[[Mpi, str], Path]
-Early = Callable[..., tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Barriers:
+    early: int  # Left to the MPI because it was too early for a team.
+    corymbs: int
+    took_ms: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """tests/mpi/early.c on nodes."""
+
+    mpi: Mpi
+    program: Path
+
+    def run(
+        self, cache: Path, *words: object, nodes: str = "01", name: str = "first", **variables: str
+    ) -> Barriers:
+        """What became of barriers on communicators of that name."""
+        given = {"CORYMB_MPI": "", "CORYMB_CACHE_DIR": str(cache)} | variables
+        finished = on_nodes(self.mpi, nodes, self.program, *words, **given)
+        assert finished.returncode == 0, finished.stderr
+        _, found, rows = finished.stderr.partition(f"\n{name}, {len(nodes)} ranks\n")
+        assert found, finished.stderr
+        counts = {"early": 0, "corymb": 0}
+        for line in rows.splitlines()[1:]:
+            row = re.match(r"  MPI_Barrier +(\d+) .*?(corymb|MPI: .*)$", line)
+            if row is None:
+                break
+            key = "early" if "the first calls" in row[2] else row[2]
+            counts[key] = counts.get(key, 0) + int(row[1])
+        return Barriers(counts["early"], counts["corymb"], int(finished.stdout))
 
 
 @pytest.fixture
-def early(mpi: Mpi, program: Program, tmp_path: Path) -> Early:
-    """Runs tests/mpi/early.c on two nodes. Returns how many barriers the MPI had because it was too
-    early for a team, and the milliseconds of all. Networks that are measured are remembered until
-    the test ends."""
-
-    def run(*words: object, name: str = "first", **variables: str) -> tuple[int, int]:
-        given = {"CORYMB_MPI": "", "CORYMB_CACHE_DIR": str(tmp_path)} | variables
-        finished = on_nodes(mpi, "01", program(mpi, "early"), *words, **given)
-        assert finished.returncode == 0, finished.stderr
-        found = re.findall(
-            rf"^{name}, 2 ranks\n.*\n(?:  MPI_Barrier +\d+ .* corymb\n)?"
-            r"  MPI_Barrier +(\d+) .*MPI: the first calls",
-            finished.stderr,
-            re.M,
-        )
-        calls = int(found[0]) if found else 0
-        says_how_long = "between nodes a communicator has a team once" in finished.stderr
-        assert says_how_long == (calls > 3 or name != "first"), finished.stderr
-        return calls, int(finished.stdout)
-
-    return run
+def job(mpi: Mpi, program: Program) -> Job:
+    return Job(mpi, program(mpi, "early"))
 
 
-def test_a_short_program_has_no_team(early: Early) -> None:
-    assert early(20, 0)[0] == 20
+def test_a_short_program_has_no_team(job: Job, tmp_path: Path) -> None:
+    assert job.run(tmp_path, 20, 0).early == 20
 
 
-def test_a_network_is_measured_for_a_long_one(early: Early, tmp_path: Path) -> None:
-    for _ in range(5):  # In case that the machine was busy.
-        calls, took_ms = early(200, 2)
-        if took_ms < 800:
+def test_what_a_part_of_the_ranks_has_makes_nobody_hurry(job: Job, tmp_path: Path) -> None:
+    """A team of each node, which is kept."""
+    assert job.run(tmp_path, 20, 0, "halves", nodes="0011").early == 20
+
+
+def test_a_network_is_measured_for_a_long_one(job: Job, tmp_path: Path) -> None:
+    for attempt in range(5):  # In case that the machine is busy.
+        cache = tmp_path / str(attempt)
+        found = job.run(cache, 200, 2)
+        if found.took_ms < 800:
             break
-    assert took_ms < 800, "the machine is too busy for this test"
-    assert calls == 200
-    assert not list(tmp_path.iterdir())
-    assert 3 < early(1200, 2)[0] < 1200
-    assert list(tmp_path.iterdir())
-    assert 3 < early(250, 2)[0] < 200, "it is known now"
-    assert early(250, 2, "again", name="second")[0] == 3, "there is a team"
+    assert found.took_ms < 800, "the machine is too busy for this test"
+    assert found.early == 200
+    assert not list(cache.glob("network-*"))
+
+    first = job.run(cache, 1000, 2)
+    assert 3 < first.early < 1000
+    assert first.corymbs > 0
+    assert list(cache.glob("network-*"))
+    assert 3 < job.run(cache, 200, 2).early < 200, "it is known now"
+    assert job.run(cache, 200, 2, "again", name="second").early == 3, "there is a team"
+
+
+def test_short_phases_count_together(job: Job, tmp_path: Path) -> None:
+    found = job.run(tmp_path, 1000, 2, "often")
+    assert found.early < 1000
+    assert found.corymbs > 0
 
 
 @pytest.mark.parametrize(
@@ -62,9 +91,24 @@ def test_a_network_is_measured_for_a_long_one(early: Early, tmp_path: Path) -> N
     [{"CORYMB_NETWORK": "2000,400,3,12"}, {"CORYMB_NETWORK": "measure"}, {"CORYMB_MPI": "always"}],
     ids=["given", "measure", "always"],
 )
-def test_who_says_so_has_one_at_once(early: Early, variables: dict[str, str]) -> None:
-    assert early(20, 0, **variables)[0] == 3
+def test_who_says_so_has_one_at_once(job: Job, tmp_path: Path, variables: dict[str, str]) -> None:
+    found = job.run(tmp_path, 20, 0, **variables)
+    assert found.early == 3
+    assert found.corymbs > 0
 
 
-def test_a_persistent_request_promises_many_calls(early: Early) -> None:
-    assert early(20, 0, "persistent")[0] == 0
+def test_a_persistent_request_promises_many_calls(job: Job, tmp_path: Path) -> None:
+    found = job.run(tmp_path, 20, 0, "persistent")
+    assert found.early == 20
+    assert found.corymbs > 0
+
+
+def test_who_wants_none_is_not_told_of_one(mpi: Mpi, program: Program) -> None:
+    finished = on_nodes(mpi, "01", program(mpi, "early"), 20, 0, CORYMB_MPI="off")
+    assert "has a team once" not in finished.stderr
+    assert re.search(r"MPI_Barrier +17 .* MPI: CORYMB_MPI=off$", finished.stderr, re.M)
+
+
+def test_the_summary_says_how_long(mpi: Mpi, program: Program) -> None:
+    finished = on_nodes(mpi, "01", program(mpi, "early"), 20, 0, CORYMB_MPI="")
+    assert "between nodes a communicator has a team once" in finished.stderr

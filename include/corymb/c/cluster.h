@@ -137,8 +137,9 @@ CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* te
 /// The network that plans are chosen for, as in corymb_cluster_options; valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
                                                    const char** network) CORYMB_NOEXCEPT;
-/// Whether a team of so many nodes would have its network without a measurement: 1 or 0. Asked on
-/// what is its rank 0.
+/// Whether a team of so many nodes would do without measuring its network: 1 or 0. For the process
+/// that is to be its rank 0; reads a file. 1 also where $CORYMB_NETWORK is wrong, which the team
+/// would refuse. CORYMB_INVALID_ARGUMENT for NULL.
 CORYMB_EXPORT corymb_status corymb_cluster_knows_network(const char* network_key, int nodes,
                                                          int* is_known) CORYMB_NOEXCEPT;
 /// Breaks the team on this rank's node because it cannot go on.
