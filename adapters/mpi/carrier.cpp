@@ -268,6 +268,8 @@ int MessageCarrier::test(void* self, std::uint64_t ticket, int* done, std::size_
         return MPI_SUCCESS;
     }
     if (result != MPI_SUCCESS) {
+        slot.request = host().request_null; // The ticket is used up.
+        give_up(slot.body, slot.is_receive);
         report(result);
     } else if (is_done != 0 && slot.is_receive) {
         arrive(slot, status, bytes, mark);

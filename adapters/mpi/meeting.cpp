@@ -198,8 +198,9 @@ struct FirstWords {
 
 /// Whether time plays no part: a variable says so, or there is a team to go on with.
 bool is_in_a_hurry(const Group& group) noexcept {
-    return is_switched("always") || is_switched("off") ||
-           std::getenv("CORYMB_NETWORK") != nullptr || has_parked(group);
+    const char* const network = std::getenv("CORYMB_NETWORK");
+    const bool is_given = network != nullptr && *network != '\0';
+    return is_given || is_switched("always") || is_switched("off") || has_parked(group);
 }
 
 /// Collective: whether calls between nodes are to take longer before there is a team.

@@ -379,7 +379,8 @@ public:
                                   std::shared_ptr<const void> keep = nullptr);
 
     [[nodiscard]] const Carried& carried() const noexcept;
-    /// The plan that an operation runs with. Collective where it is not known yet.
+    /// The plan that an operation runs with. Collective where it is not known yet. The next
+    /// operation may choose another one; the reference is good until then.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
     /// Breaks the team on behalf of this rank, on its node.
     void abandon(const std::string& why);

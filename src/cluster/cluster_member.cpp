@@ -111,13 +111,21 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
         try {
             const std::string text = exchanged(
                 key, [&](bool all_can_pull) { return station_.plan_text(key, all_can_pull); });
-            slot = std::make_unique<Known>(make_known(key, station_.plan_of(key, text), 0));
+            slot = make_or_break(key, station_.plan_of(key, text), 0);
         } catch (...) {
             plans_known_.erase(key);
             throw;
         }
     }
     return *slot;
+}
+
+/// What a rank alone cannot do, such as find memory, the others would wait for in vain.
+std::unique_ptr<ClusterMember::Known>
+ClusterMember::make_or_break(const team::PlanKey& key, Plan&& plan, unsigned number) {
+    std::unique_ptr<Known> made;
+    or_break([&] { made = std::make_unique<Known>(make_known(key, std::move(plan), number)); });
+    return made;
 }
 
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, Plan&& plan,
@@ -186,6 +194,7 @@ void ClusterMember::run_steps(NodeProgram& program, const team::Operands& operan
     for (std::size_t i = 0; i < far.size();) {
         run_local(activation, far[i].after);
         if (!is_receive(far[i].kind)) {
+            shared_->throw_if_broken(); // What an operator has not combined goes nowhere.
             mail_.send(far[i++], operands, Station::mark_of(operands.signature));
             continue;
         }
@@ -223,6 +232,9 @@ void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size
         shared_->fail(detail::blame_operator(*shared_, station_.own));
         shared_->wait_for_copies();
         throw;
+    }
+    if (carrier_error_) { // Also where what it waited for came just then.
+        std::rethrow_exception(std::exchange(carrier_error_, nullptr));
     }
     if (activation.step != until) {
         station_.fail(local_failure());
@@ -287,8 +299,9 @@ team::Failure ClusterMember::local_failure() {
 bool ClusterMember::visit() noexcept {
     try {
         static_cast<void>(mail_.are_sent());
-    } catch (const std::exception&) {
-        return true; // Whoever waits for the message learns of it, too.
+    } catch (...) {
+        carrier_error_ = std::current_exception();
+        return true;
     }
     if (pending_ != nullptr) {
         pending_->go_on();

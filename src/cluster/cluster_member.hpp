@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,13 +69,18 @@ private:
     Known& known(const team::PlanKey& key);
     /// `number` tells plans for the same key apart.
     Known make_known(const team::PlanKey& key, Plan&& plan, unsigned number);
+    [[nodiscard]] std::unique_ptr<Known> make_or_break(const team::PlanKey& key, Plan&& plan,
+                                                       unsigned number);
     /// What rank 0 answers, within an operation that has begun.
     [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
 
     // Rehearsals (cluster_rehearsal.cpp)
     struct Contender;
     void rehearse(const detail::Call& call);
+    template <class Buffers, class Action>
+    void with_buffers(Buffers&& buffers, const Action& action);
     void prepare_and_compete(const detail::Call& call);
+    void measure_and_compete(const detail::Call& call, const detail::Call& stand_in);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
     void compete(const detail::Call& call, int samples, bool is_whole,
                  std::vector<Plan> alternatives);
@@ -108,6 +114,7 @@ private:
     team::CallDigest digest_;
     std::vector<std::byte> scratch_;
     Mail mail_;
+    std::exception_ptr carrier_error_; ///< Of a visit while this rank waited for its node.
     std::optional<team::Program<team::Env>> telling_; ///< Of lengths; compiled when first needed.
     RehearsalPlan rehearsals_;
     std::unique_ptr<ClusterPending> pending_; ///< Made when first needed.

@@ -337,6 +337,7 @@ bool ClusterPending::run(FarOperation& operation, const FarPlan& plan) {
             }
             continue;
         }
+        station_->shared->throw_if_broken(); // As in run_steps.
         operation.mail.send(step, operands, operation.mark);
         ++operation.next;
     }

@@ -3,6 +3,7 @@
 // left, each operation after a barrier. What counts is the slowest rank; the better half stays for
 // the next round, which is twice as long.
 #include "base/clock.hpp"
+#include "cluster/attic.hpp"
 #include "cluster/cluster_member.hpp"
 
 #include <algorithm>
@@ -48,10 +49,31 @@ struct ClusterMember::Contender {
 
 /// Before the call, on all ranks. What it exchanges is not counted.
 void ClusterMember::rehearse(const detail::Call& call) {
-    Carried uncounted;
-    mail_.count_in(uncounted);
+    struct Uncounted {
+        explicit Uncounted(Mail& counting, Carried& usual) noexcept
+            : mail(counting), counted(usual) {
+            mail.count_in(ignored);
+        }
+        Uncounted(const Uncounted&) = delete;
+        Uncounted& operator=(const Uncounted&) = delete;
+        ~Uncounted() { mail.count_in(counted); }
+        Mail& mail;
+        Carried& counted;
+        Carried ignored{};
+    };
+    const Uncounted uncounted(mail_, station_.carried);
     prepare_and_compete(call);
-    mail_.count_in(station_.carried);
+}
+
+/// After a failure messages may still use the buffers.
+template <class Buffers, class Action>
+void ClusterMember::with_buffers(Buffers&& buffers, const Action& action) {
+    try {
+        action(buffers);
+    } catch (...) {
+        keep_for_good(std::forward<Buffers>(buffers));
+        throw;
+    }
 }
 
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
@@ -69,11 +91,18 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
     if (has_any.front() != plans_follow) {
         return;
     }
-    const StandIn stand_in(call);
+    with_buffers(std::make_unique<StandIn>(call), [&](const std::unique_ptr<StandIn>& stand_in) {
+        measure_and_compete(call, stand_in->call());
+    });
+    rehearsals_.spend(call.key, now_ns() - began_ns);
+}
+
+/// With `stand_in` instead of the call.
+void ClusterMember::measure_and_compete(const detail::Call& call, const detail::Call& stand_in) {
     std::int64_t one_ns = std::numeric_limits<std::int64_t>::max();
     for (int try_number = 0; try_number < tries; ++try_number) {
         const std::int64_t try_began_ns = now_ns();
-        static_cast<void>(timed(stand_in.call(), nullptr));
+        static_cast<void>(timed(stand_in, nullptr));
         one_ns = std::min(one_ns, now_ns() - try_began_ns);
     }
     const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> std::string {
@@ -90,10 +119,9 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
         return std::string{plans_follow, samples, extent} + Station::text_of(others);
     });
     if (reply.front() == plans_follow) {
-        compete(stand_in.call(), reply[1], reply[2] == whole,
+        compete(stand_in, reply[1], reply[2] == whole,
                 Station::plans_of(std::string_view(reply).substr(3)));
     }
-    rehearsals_.spend(call.key, now_ns() - began_ns);
 }
 
 /// An operation of its own, in which rank 0 answers.
@@ -112,8 +140,7 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
     rehearsals_.count(call.key, alternatives.size(), is_whole);
     for (Plan& plan : alternatives) {
         ++number;
-        auto known = std::make_unique<Known>(
-            make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
+        auto known = make_or_break(call.key, std::move(plan), static_cast<unsigned>(number));
         Known* const place = known.get();
         field.push_back({place, std::move(known)});
     }
@@ -155,13 +182,18 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     const std::size_t count = times_ns.size();
     times_ns.resize(
         std::max(count, RehearsalPlan::times_of_round_most)); // One plan for all rounds.
-    std::vector<double> slowest_ns(times_ns.size());
-    detail::Wish wish{Collective::allreduce};
-    wish.input = times_ns.data();
-    wish.output = slowest_ns.data();
-    wish.count = times_ns.size();
-    wish.reduction = reduction_of(ElementType::float64, Operator::max);
-    perform(call_of(rank(), size(), wish), nullptr);
+    std::vector<double> slowest_ns;
+    using Times = std::pair<std::vector<double>, std::vector<double>>;
+    with_buffers(Times(std::move(times_ns), {}), [&](Times& times) {
+        times.second.resize(times.first.size());
+        detail::Wish wish{Collective::allreduce};
+        wish.input = times.first.data();
+        wish.output = times.second.data();
+        wish.count = times.first.size();
+        wish.reduction = reduction_of(ElementType::float64, Operator::max);
+        perform(call_of(rank(), size(), wish), nullptr);
+        slowest_ns = std::move(times.second);
+    });
     slowest_ns.resize(count);
     return slowest_ns;
 }

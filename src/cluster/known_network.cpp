@@ -71,7 +71,10 @@ void keep(const std::string& key, const Networks& networks) {
 
 /// What rank 0 knows without a measurement. Throws for a variable that says nothing known.
 std::optional<Networks> remembered(const std::string& key, int nodes) {
-    const char* const given = std::getenv("CORYMB_NETWORK");
+    const char* given = std::getenv("CORYMB_NETWORK");
+    if (given != nullptr && *given == '\0') {
+        given = nullptr;
+    }
     if (given != nullptr && given != anew) {
         return networks_from(given, nodes);
     }

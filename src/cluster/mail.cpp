@@ -5,6 +5,7 @@
 #include "cluster/attic.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace corymb::cluster {
 
@@ -151,9 +152,14 @@ void Mail::take(const FarStep& step, const team::Operands& operands) {
 
 bool Mail::are_sent() {
     Carrier::Arrival nothing;
-    std::erase_if(sent_, [&](const std::pair<Carrier::Ticket, Rank>& sent) {
-        return carrier_->test(sent.first, nothing);
-    });
+    for (std::size_t i = 0; i < sent_.size();) {
+        const auto sent = std::exchange(sent_[i], sent_.back());
+        sent_.pop_back(); // A ticket whose test throws is used up.
+        if (!carrier_->test(sent.first, nothing)) {
+            sent_.push_back(sent);
+            std::swap(sent_[i++], sent_.back());
+        }
+    }
     return sent_.empty();
 }
 

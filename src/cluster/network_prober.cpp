@@ -51,7 +51,8 @@ public:
         network.stream_gbs = static_cast<double>(bytes) / stream_ns;
         network.node_gbs = network.stream_gbs;
         if (pairs.askers.size() > 1) {
-            const double all_ns = together_ns(pairs, bytes) - round_ns;
+            const double all_ns =
+                std::max(together_ns(pairs, bytes) - round_ns, round_ns / 8); // As above.
             const double all_bytes = static_cast<double>(bytes * pairs.askers.size());
             network.node_gbs = std::max(network.stream_gbs, all_bytes / std::max(1.0, all_ns));
         }

@@ -101,6 +101,8 @@ TEST_F(KnownNetwork, IsKeptUnderItsKey) {
     EXPECT_FALSE(knows_network("others", 2));
     ::setenv("CORYMB_NETWORK", "1,1,1,1", 1);
     EXPECT_TRUE(knows_network("others", 2));
+    ::setenv("CORYMB_NETWORK", "", 1); // As if there were none.
+    EXPECT_FALSE(knows_network("others", 2));
     ::unsetenv("CORYMB_NETWORK");
     EXPECT_EQ(first[0], first[2]);
     find("others");
