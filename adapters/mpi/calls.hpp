@@ -18,6 +18,8 @@ public:
     [[nodiscard]] MPI_Count operator[](int rank) const noexcept {
         return narrow_ != nullptr ? narrow_[rank] : wide_[rank];
     }
+    /// Whether they are the same array.
+    bool operator==(const Counts&) const noexcept = default;
 
 private:
     const int* narrow_ = nullptr;

@@ -189,10 +189,13 @@ int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
         set_empty_at(statuses, found);
         if (own->error != MPI_SUCCESS) {
             raise_error(*own, own->error);
-            result = MPI_ERR_IN_STATUS;
             if (statuses != MPI_STATUSES_IGNORE) {
+                for (int k = 0; k < found && result == MPI_SUCCESS; ++k) {
+                    statuses[k].MPI_ERROR = MPI_SUCCESS; // The MPI has not said so.
+                }
                 statuses[found].MPI_ERROR = own->error;
             }
+            result = MPI_ERR_IN_STATUS;
         }
         complete(*own, &requests[i]);
         indices[found++] = i;

@@ -181,33 +181,71 @@ const std::array<NamedOperator, 12>& named_operators() {
     return all;
 }
 
-bool is_named(MPI_Datatype type) noexcept {
+/// How a type was made: arguments of its constructor by kind, as MPI counts them.
+struct Envelope {
+    MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+};
+
+/// False: the MPI does not say.
+bool ask_envelope(MPI_Datatype type, Envelope& envelope) noexcept {
+    const Host& mpi = host();
+#if CORYMB_MPI_HAS_MPI_4
+    if (mpi.Type_get_envelope_c != nullptr && mpi.Type_get_contents_c != nullptr) {
+        return mpi.Type_get_envelope_c(type, &envelope.integers, &envelope.addresses,
+                                       &envelope.large, &envelope.types,
+                                       &envelope.combiner) == MPI_SUCCESS;
+    }
+#endif
     int integers = 0;
     int addresses = 0;
     int types = 0;
-    int combiner = MPI_COMBINER_NAMED;
-    return host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) !=
-               MPI_SUCCESS ||
-           combiner == MPI_COMBINER_NAMED;
+    const int result =
+        mpi.Type_get_envelope(type, &integers, &addresses, &types, &envelope.combiner);
+    envelope.integers = integers;
+    envelope.addresses = addresses;
+    envelope.types = types;
+    return result == MPI_SUCCESS;
+}
+
+/// One that may not be freed.
+bool is_named(MPI_Datatype type) noexcept {
+    Envelope envelope;
+    if (!ask_envelope(type, envelope)) {
+        return true;
+    }
+    switch (envelope.combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER: return true;
+    default: return false;
+    }
 }
 
 /// What a contiguous type or a copy is made of. Null: the type is made in another way.
 MPI_Datatype inner_type(MPI_Datatype type) noexcept {
     const Host& mpi = host();
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = MPI_COMBINER_NAMED;
-    const bool is_known =
-        mpi.Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) && integers <= 1 &&
-        addresses == 0 && types == 1;
-    int count = 0;
+    Envelope envelope;
     MPI_Datatype inner = mpi.type_null;
-    return is_known && mpi.Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner) ==
-                           MPI_SUCCESS
-               ? inner
-               : mpi.type_null;
+    if (!ask_envelope(type, envelope) ||
+        (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP) ||
+        envelope.integers + envelope.large > 1 || envelope.addresses != 0 || envelope.types != 1) {
+        return inner;
+    }
+    int count = 0;
+    const auto integers = static_cast<int>(envelope.integers);
+    int result = MPI_SUCCESS;
+#if CORYMB_MPI_HAS_MPI_4
+    if (mpi.Type_get_envelope_c != nullptr && mpi.Type_get_contents_c != nullptr) {
+        MPI_Count large = 0;
+        result = mpi.Type_get_contents_c(type, integers, 0, envelope.large, 1, &count, nullptr,
+                                         &large, &inner);
+        return result == MPI_SUCCESS ? inner : mpi.type_null;
+    }
+#endif
+    result = mpi.Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner);
+    return result == MPI_SUCCESS ? inner : mpi.type_null;
 }
 
 /// Whether a type of the program's is contiguous down to a predefined one without gaps. Size and
@@ -302,9 +340,13 @@ bool is_allowed(MPI_Datatype type, MPI_Op op) {
         const Named* const named = find_named(type);
         return named != nullptr && (known->groups & named->group) != 0;
     }
-    // Handles of some MPIs are looked up.
-    static const std::array<MPI_Op, 2> one_sided{MPI_REPLACE, MPI_NO_OP};
-    return std::ranges::find(one_sided, op) == one_sided.end();
+    // Handles of some MPIs are looked up. What compares vectors has a single result.
+#if defined(MPIX_EQUAL)
+    static const std::array<MPI_Op, 3> others{MPI_REPLACE, MPI_NO_OP, MPIX_EQUAL};
+#else
+    static const std::array<MPI_Op, 2> others{MPI_REPLACE, MPI_NO_OP};
+#endif
+    return std::ranges::find(others, op) == others.end();
 }
 
 } // namespace corymb::mpi

@@ -326,6 +326,10 @@ def wait_names() -> tuple[list[str], list[str]]:
     return sorted(set(narrow) - set(OWN)), ["Sendrecv_c", *wide]
 
 
+# Of datatypes that were made with large counts the others know nothing.
+OWN_WIDE = ["Type_get_contents_c", "Type_get_envelope_c"]
+
+
 def guarded(text: str, guard: str) -> str:
     return f"#if {guard}\n{text}\n#endif" if guard else text
 
@@ -360,7 +364,7 @@ def functions() -> str:
             "// Made by entry_points.py; do not edit.",
             "#if MPI_VERSION >= 4 && !defined(OPEN_MPI)",
             "#define CORYMB_MPI_HAS_MPI_4 1",
-            name_list("CORYMB_PMPI_WIDE", wide + wide_waits),
+            name_list("CORYMB_PMPI_WIDE", wide + wide_waits + OWN_WIDE),
             "#else",
             "#define CORYMB_MPI_HAS_MPI_4 0",
             "#define CORYMB_PMPI_WIDE(X)",

@@ -109,15 +109,18 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
     return work;
 }
 
-/// `take_in` and `take_out` take down lists that describe so many bytes.
+/// `take_in` and `take_out` take down lists that describe so many bytes. `is_alike`: the lists and
+/// types of both sides are the same ones.
 template <class TakeIn, class TakeOut>
 int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_in, void* out,
-             MPI_Count out_bytes, const TakeOut& take_out) {
+             MPI_Count out_bytes, const TakeOut& take_out, bool is_alike) {
     const bool in_place = in == MPI_IN_PLACE;
     if (out == MPI_IN_PLACE || out_bytes < 0 || (!in_place && in_bytes < 0)) {
         return turn.pass_on(Reason::arguments);
     }
-    if (is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
+    // Else other parts of the same array may be sent and received.
+    if (is_alike &&
+        is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
         return turn.refuse_aliased();
     }
     return turn.take(static_cast<std::size_t>(out_bytes), [&] {
@@ -274,7 +277,8 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
         turn, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_type),
         [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_type); }, out,
         bytes(out_counts, out_places, out_type),
-        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_type); });
+        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_type); },
+        in_counts == out_counts && in_type == out_type);
 }
 
 int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
@@ -292,7 +296,8 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
         turn, in, in == MPI_IN_PLACE ? 0 : bytes_of(size, in_counts, in_places, in_types),
         [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_types); }, out,
         bytes_of(size, out_counts, out_places, out_types),
-        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_types); });
+        [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_types); },
+        in_counts == out_counts && in_types == out_types);
 }
 
 } // namespace corymb::mpi

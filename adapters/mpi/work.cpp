@@ -108,9 +108,13 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     PartList list;
     list.counts.reserve(all.size());
     list.displacements.reserve(all.size());
-    MPI_Aint lowest = 0;
+    MPI_Aint lowest = 0; // Of those that have data: the buffer itself may be null.
+    bool has_any = false;
     for (const ProgramPart& part : all) {
-        lowest = std::min(lowest, part.offset);
+        if (part.elements != 0) {
+            lowest = has_any ? std::min(lowest, part.offset) : part.offset;
+            has_any = true;
+        }
     }
     base = buffer + lowest;
     std::size_t at = 0;

@@ -45,6 +45,19 @@ def test_calls_made_again(mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int
     assert {"MPI_Bcast", "MPI_Exscan", "MPI_Allgather", "MPI_Reduce_scatter_block"} <= taken
 
 
+@pytest.mark.parametrize("variables", [{"CORYMB_MPI": "off"}, {}], ids=["off", "always"])
+def test_what_is_seldom_done(
+    mpi: Mpi, program: Program, mpirun: Mpirun, variables: dict[str, str]
+) -> None:
+    """And allowed: what the MPI alone takes, the adapter does, too."""
+    run = mpirun(mpi, 2, "--explain", program(mpi, "unusual"), **variables)
+    assert run.stdout == "0 failures\n", run.stderr
+    assert run.returncode == 0
+    taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
+    wanted = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scatter", "MPI_Allgather", "MPI_Bcast"}
+    assert taken == (set() if variables else wanted)
+
+
 # How requests go on while the program waits in the MPI.
 PROGRESS = [{}, {"CORYMB_MPI_PROGRESS": "thread"}]
 
