@@ -326,8 +326,8 @@ def wait_names() -> tuple[list[str], list[str]]:
     return sorted(set(narrow) - set(OWN)), ["Sendrecv_c", *wide]
 
 
-# Of datatypes that were made with large counts the others know nothing.
-OWN_WIDE = ["Type_get_contents_c", "Type_get_envelope_c"]
+# Of datatypes that were made with large counts, or are that large, the others know nothing.
+OWN_WIDE = ["Pack_c", "Type_get_contents_c", "Type_get_envelope_c", "Unpack_c"]
 
 
 def guarded(text: str, guard: str) -> str:

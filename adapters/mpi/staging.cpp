@@ -2,6 +2,7 @@
 #include "staging.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace corymb::mpi {
 
@@ -24,28 +25,57 @@ void in_pieces(const void* buffer, MPI_Count count, const Layout& layout, const 
     for (MPI_Count first = 0; first < count; first += per_piece) {
         const MPI_Count elements = std::min(per_piece, count - first);
         action(first, static_cast<int>(elements), static_cast<std::size_t>(first) * layout.size,
-               static_cast<int>(static_cast<std::size_t>(elements) * layout.size));
+               static_cast<MPI_Count>(static_cast<std::size_t>(elements) * layout.size));
     }
 }
 
 } // namespace
 
+bool can_pack(const Layout& layout) noexcept {
+#if CORYMB_MPI_HAS_MPI_4
+    if (host().Pack_c != nullptr && host().Unpack_c != nullptr) {
+        return true;
+    }
+#endif
+    return layout.size <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+}
+
 void pack(const void* buffer, MPI_Count count, const Layout& layout, std::byte* to) {
-    const auto* const from = static_cast<const std::byte*>(buffer);
-    in_pieces(buffer, count, layout, [&](MPI_Count first, int elements, std::size_t at, int bytes) {
-        int position = 0;
-        host().Pack(element(from, first, layout), elements, layout.type, to + at, bytes, &position,
-                    host().comm_self);
-    });
+    const Host& mpi = host();
+    const auto* const all = static_cast<const std::byte*>(buffer);
+    in_pieces(buffer, count, layout,
+              [&](MPI_Count first, int elements, std::size_t at, auto bytes) {
+                  const std::byte* const from = element(all, first, layout);
+#if CORYMB_MPI_HAS_MPI_4
+                  if (mpi.Pack_c != nullptr) {
+                      MPI_Count done = 0;
+                      mpi.Pack_c(from, elements, layout.type, to + at, bytes, &done, mpi.comm_self);
+                      return;
+                  }
+#endif
+                  int done = 0;
+                  mpi.Pack(from, elements, layout.type, to + at, static_cast<int>(bytes), &done,
+                           mpi.comm_self);
+              });
 }
 
 void unpack(const std::byte* from, void* buffer, MPI_Count count, const Layout& layout) {
-    auto* const to = static_cast<std::byte*>(buffer);
-    in_pieces(buffer, count, layout, [&](MPI_Count first, int elements, std::size_t at, int bytes) {
-        int position = 0;
-        host().Unpack(from + at, bytes, &position, element(to, first, layout), elements,
-                      layout.type, host().comm_self);
-    });
+    const Host& mpi = host();
+    auto* const all = static_cast<std::byte*>(buffer);
+    in_pieces(
+        buffer, count, layout, [&](MPI_Count first, int elements, std::size_t at, auto bytes) {
+            std::byte* const to = element(all, first, layout);
+#if CORYMB_MPI_HAS_MPI_4
+            if (mpi.Unpack_c != nullptr) {
+                MPI_Count done = 0;
+                mpi.Unpack_c(from + at, bytes, &done, to, elements, layout.type, mpi.comm_self);
+                return;
+            }
+#endif
+            int done = 0;
+            mpi.Unpack(from + at, static_cast<int>(bytes), &done, to, elements, layout.type,
+                       mpi.comm_self);
+        });
 }
 
 } // namespace corymb::mpi

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work.hpp"
 
+#include "staging.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 namespace corymb::mpi {
@@ -59,6 +63,12 @@ Work::Copy::~Copy() {
 }
 
 void Work::add(std::unique_ptr<Copy>& copy, const Piece& piece) {
+    if (piece.elements > 0 && !can_pack(piece.layout)) {
+        std::fputs("corymb: an element of a datatype with gaps has more than 2 GiB of data, which "
+                   "this MPI packs no more; run the program with CORYMB_MPI=off\n",
+                   stderr);
+        throw std::length_error("an element of more than 2 GiB");
+    }
     if (copy == nullptr) {
         copy = std::make_unique<Copy>();
     }

@@ -121,8 +121,8 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
 }
 
 /// What a rank alone cannot do, such as find memory, the others would wait for in vain.
-std::unique_ptr<ClusterMember::Known>
-ClusterMember::make_or_break(const team::PlanKey& key, Plan&& plan, unsigned number) {
+std::unique_ptr<ClusterMember::Known> ClusterMember::make_or_break(const team::PlanKey& key,
+                                                                   Plan&& plan, unsigned number) {
     std::unique_ptr<Known> made;
     or_break([&] { made = std::make_unique<Known>(make_known(key, std::move(plan), number)); });
     return made;
