@@ -111,7 +111,7 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
         try {
             const std::string text = exchanged(
                 key, [&](bool all_can_pull) { return station_.plan_text(key, all_can_pull); });
-            slot = make_or_break(key, station_.plan_of(key, text), 0);
+            slot = std::make_unique<Known>(make_known(key, station_.plan_of(key, text), 0));
         } catch (...) {
             plans_known_.erase(key);
             throw;
@@ -120,27 +120,22 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     return *slot;
 }
 
-/// What a rank alone cannot do, such as find memory, the others would wait for in vain.
-std::unique_ptr<ClusterMember::Known> ClusterMember::make_or_break(const team::PlanKey& key,
-                                                                   Plan&& plan, unsigned number) {
-    std::unique_ptr<Known> made;
-    or_break([&] { made = std::make_unique<Known>(make_known(key, std::move(plan), number)); });
-    return made;
-}
-
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, Plan&& plan,
                                                unsigned number) {
     constexpr unsigned free_bits = 60; // Of PlanKey::number.
     Known made{std::move(plan), {}, std::nullopt};
     const Plan local = plan_of_node(made.plan, station_.home);
     made.program.far = far_steps(made.plan, station_.home, rank());
-    auto fabric = shared_->lane(cluster_lane);
-    made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
-                             .compile(local, key.number() | std::uint64_t{number} << free_bits,
-                                      team::publication_readers(local));
     if (key.keeps_parts) {
         made.vector = vector_plan_of(made.plan, station_.home, rank());
     }
+    // All ranks refuse a plan alike. For want of memory one fails alone, which others wait for.
+    or_break([&] {
+        auto fabric = shared_->lane(cluster_lane);
+        made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
+                                 .compile(local, key.number() | std::uint64_t{number} << free_bits,
+                                          team::publication_readers(local));
+    });
     return made;
 }
 

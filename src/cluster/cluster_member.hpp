@@ -69,8 +69,6 @@ private:
     Known& known(const team::PlanKey& key);
     /// `number` tells plans for the same key apart.
     Known make_known(const team::PlanKey& key, Plan&& plan, unsigned number);
-    [[nodiscard]] std::unique_ptr<Known> make_or_break(const team::PlanKey& key, Plan&& plan,
-                                                       unsigned number);
     /// What rank 0 answers, within an operation that has begun.
     [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
 

@@ -140,7 +140,8 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
     rehearsals_.count(call.key, alternatives.size(), is_whole);
     for (Plan& plan : alternatives) {
         ++number;
-        auto known = make_or_break(call.key, std::move(plan), static_cast<unsigned>(number));
+        auto known = std::make_unique<Known>(
+            make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
         Known* const place = known.get();
         field.push_back({place, std::move(known)});
     }
