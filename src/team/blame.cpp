@@ -41,7 +41,8 @@ Progress progress_of(TeamShared& shared, const team::Fabric<team::Env>& edges, t
 /// late because of that one.
 std::set<int> held_up(TeamShared& shared, const std::vector<int>& ranks) {
     std::set<int> waiting;
-    for (team::LaneId lane = 0; lane < team::first_own_lane + team::own_lanes_max; ++lane) {
+    const team::LaneId end = team::first_own_lane + shared.own_lanes_known();
+    for (team::LaneId lane = 0; lane < end; ++lane) {
         const auto edges = shared.lane(lane);
         const std::lock_guard lock(*shared.memory);
         std::vector<Progress> all;

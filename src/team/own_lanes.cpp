@@ -10,39 +10,84 @@ namespace corymb::detail {
 
 namespace {
 
-team::OwnLanes& own_lanes(team::Fabric<team::Env>& fabric) {
-    return fabric.arena().find_or_make<team::OwnLanes>(
-        {static_cast<std::uint32_t>(team::Kind::own_lanes)});
+using Entry = team::OwnLanes::Entry;
+constexpr team::LaneId block_lanes = std::size(team::OwnLanes{}.entry);
+
+constexpr ArenaKey key_of(team::LaneId block) noexcept {
+    return {static_cast<std::uint32_t>(team::Kind::own_lanes), block};
+}
+
+/// Null: not made. With the lock held.
+team::OwnLanes* block_if_made(const Arena& arena, team::LaneId block) noexcept {
+    std::byte* const place = arena.find(key_of(block));
+    return place == nullptr ? nullptr : std::launder(reinterpret_cast<team::OwnLanes*>(place));
+}
+
+struct Found {
+    Entry* entry = nullptr; ///< Null: there is none among all blocks.
+    team::LaneId lane = 0;
+    team::LaneId blocks = 0; ///< That have been looked at.
+};
+
+/// With the lock held. `number` 0: a free one.
+Found find_entry(const Arena& arena, std::uint64_t number) noexcept {
+    Found found;
+    while (team::OwnLanes* const block = block_if_made(arena, found.blocks)) {
+        auto* const entry = std::ranges::find(block->entry, number, &Entry::number);
+        if (entry != std::end(block->entry)) {
+            found.lane = team::first_own_lane + found.blocks * block_lanes +
+                         static_cast<team::LaneId>(entry - std::begin(block->entry));
+            found.entry = entry;
+            return found;
+        }
+        ++found.blocks;
+    }
+    return found;
 }
 
 } // namespace
 
 team::LaneId TeamShared::take_own_lane(std::uint64_t number) {
-    auto& entries = own_lanes(fabric).entry;
-    const std::lock_guard lock(*memory);
-    const auto of = [&](std::uint64_t wanted) {
-        return std::find_if(std::begin(entries), std::end(entries),
-                            [wanted](const auto& entry) { return entry.number == wanted; });
-    };
-    auto found = of(number); // Another rank may have been here first.
-    if (found == std::end(entries)) {
-        found = of(0);
+    const Arena& arena = fabric.arena();
+    for (;;) {
+        team::LaneId blocks = 0;
+        {
+            const std::lock_guard lock(*memory);
+            Found found = find_entry(arena, number); // Another rank may have been here first.
+            if (found.entry == nullptr) {
+                found = find_entry(arena, 0);
+            }
+            if (found.entry != nullptr) {
+                found.entry->number = number;
+                return found.lane;
+            }
+            blocks = found.blocks;
+        }
+        if (blocks * block_lanes == team::own_lanes_max) {
+            throw Error(Errc::unsupported, "a team can have " +
+                                               std::to_string(team::own_lanes_max) +
+                                               " persistent collectives at a time; let go of some");
+        }
+        fabric.arena().find_or_make<team::OwnLanes>(key_of(blocks));
     }
-    if (found == std::end(entries)) {
-        throw Error(Errc::unsupported, "a team can have " + std::to_string(team::own_lanes_max) +
-                                           " persistent collectives at a time; let go of some");
-    }
-    found->number = number;
-    return team::first_own_lane + static_cast<team::LaneId>(found - std::begin(entries));
 }
 
 void TeamShared::give_back_own_lane(team::LaneId id) noexcept {
-    auto& entry = own_lanes(fabric).entry[id - team::first_own_lane];
+    const team::LaneId own = id - team::first_own_lane;
     change_if_possible(*memory, [&] {
+        Entry& entry = block_if_made(fabric.arena(), own / block_lanes)->entry[own % block_lanes];
         if (++entry.returned == static_cast<std::uint32_t>(fabric.size())) {
             entry = {};
         }
     });
+}
+
+team::LaneId TeamShared::own_lanes_known() noexcept {
+    team::LaneId blocks = 0;
+    while (block_if_made(fabric.arena(), blocks) != nullptr) {
+        ++blocks;
+    }
+    return blocks * block_lanes;
 }
 
 } // namespace corymb::detail

@@ -82,31 +82,41 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
+Pending::Collectives& Pending::own_collectives() {
+    const team::LaneId id = shared_->take_own_lane(++own_made_);
+    try {
+        return collectives(id);
+    } catch (...) {
+        shared_->give_back_own_lane(id);
+        throw;
+    }
+}
+
+Pending::Collectives& Pending::collectives_in_turn() {
+    const auto turn = static_cast<team::LaneId>(started_++ % team::collective_lanes);
+    auto& known = nonblocking_[turn];
+    if (known == nullptr) {
+        known = &collectives(1 + turn);
+    }
+    return *known;
+}
+
 // Flattened, as Member's calls are: beside a small operation calls of little functions count.
 [[gnu::flatten]] LaneOperation& Pending::make(const Call& call, bool own_lane,
                                               std::shared_ptr<const void> keep) {
     LaneOperation& operation = take_spare();
-    Collectives* lane = nullptr;
-    if (own_lane) {
-        lane = &collectives(shared_->take_own_lane(++own_made_));
-    } else {
-        const auto turn = static_cast<team::LaneId>(started_++ % team::collective_lanes);
-        auto& known = nonblocking_[turn];
-        if (known == nullptr) {
-            known = &collectives(1 + turn);
-        }
-        lane = known;
-    }
-    operation.has_own_lane = operation.is_persistent = own_lane;
-    operation.is_long = !own_lane && !call.is_nothing && is_long(call.key, shared_->fabric.size());
-    operation.queue = &lane->queue;
-    operation.key = call.key;
-    operation.terms = call.terms;
-    operation.keep = std::move(keep);
     try {
+        Collectives& lane = own_lane ? own_collectives() : collectives_in_turn();
+        operation.queue = &lane.queue;
+        operation.has_own_lane = operation.is_persistent = own_lane;
+        operation.is_long =
+            !own_lane && !call.is_nothing && is_long(call.key, shared_->fabric.size());
+        operation.key = call.key;
+        operation.terms = call.terms;
+        operation.keep = std::move(keep);
         operation.activation.program =
             call.is_nothing ? &nothing_
-                            : &(operation.is_long ? long_end_ : lane->end).program_for(call.key);
+                            : &(operation.is_long ? long_end_ : lane.end).program_for(call.key);
     } catch (...) {
         forget(operation);
         throw;

@@ -136,6 +136,8 @@ private:
         Queue queue;
     };
     Collectives& collectives(team::LaneId id);
+    Collectives& own_collectives();
+    Collectives& collectives_in_turn();
     std::map<team::LaneId, Collectives> lanes_;
     Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.
     LaneEnd long_end_;

@@ -73,13 +73,14 @@ struct TeamRecord {
     Offset successor = 0;
 };
 
-/// Who uses the lanes of persistent collectives; in the arena, guarded by its memory's lock.
+/// Who uses the lanes of persistent collectives, a part of them: as many parts as it takes are in
+/// the arena, guarded by its memory's lock.
 struct OwnLanes {
     struct Entry {
         std::uint64_t number = 0;   ///< Of the collective; 0: free.
         std::uint32_t returned = 0; ///< Ranks that have given it back.
     };
-    Entry entry[own_lanes_max];
+    Entry entry[512];
 };
 
 /// What the default plans of a team depend on, beside its options.
@@ -127,6 +128,8 @@ struct TeamShared {
     /// are in use.
     [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
+    /// No persistent collective has had a lane from first_own_lane + this on.
+    [[nodiscard]] team::LaneId own_lanes_known() noexcept;
 
     /// Records the first failure, wakes everybody, and returns the failure that counts.
     team::Failure fail(const team::Failure& failure);

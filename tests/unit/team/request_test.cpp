@@ -233,6 +233,52 @@ TEST(RequestTest, PersistentOperationsAreStartedManyTimes) {
         small_plans());
 }
 
+TEST(RequestTest, PersistentOperationsAreAsManyAsNeeded) {
+    constexpr int count = 700;
+    AllRanks ranks(3);
+    struct Made {
+        std::array<int, count> in{};
+        std::array<int, count> sums{};
+        std::vector<Request> requests;
+    };
+    std::array<Made, 3> made;
+    const auto make = [&](Rank rank) {
+        auto& [in, sums, requests] = made[static_cast<std::size_t>(rank)];
+        requests.clear(); // So other ranks may still have those before.
+        for (std::size_t i = 0; i < count; ++i) {
+            requests.push_back(ranks.handles[static_cast<std::size_t>(rank)].allreduce_init(
+                input(in[i]), output(sums[i])));
+        }
+    };
+    for (int round = 0; round < 3; ++round) {
+        for (const Rank rank : {(0 + round) % 3, (1 + round) % 3, (2 + round) % 3}) {
+            make(rank);
+        }
+        for (Rank rank = 0; rank < 3; ++rank) {
+            auto& [in, sums, requests] = made[static_cast<std::size_t>(rank)];
+            std::iota(in.begin(), in.end(), rank + round);
+            if (rank == 1) {
+                std::ranges::reverse(requests);
+            }
+            start_all(requests);
+        }
+        bool all_done = false;
+        while (!all_done) { // This thread is all ranks, so it must not wait.
+            all_done = true;
+            for (Made& one : made) {
+                for (Request& request : one.requests) {
+                    all_done = (!request.is_active() || request.test()) && all_done;
+                }
+            }
+        }
+        for (const Made& one : made) {
+            for (int i = 0; i < count; ++i) {
+                ASSERT_EQ(one.sums[static_cast<std::size_t>(i)], 3 * (i + round) + 3);
+            }
+        }
+    }
+}
+
 TEST(RequestTest, AnEmptyPayloadIsDoneAtOnce) {
     AllRanks ranks(2);
     Request request = ranks.handles[0].ibroadcast(std::span<int>());
