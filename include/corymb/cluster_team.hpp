@@ -69,10 +69,13 @@ public:
 /// Measures what messages between nodes cost: all nodes meet some others for a short while, to find
 /// classes that differ by half or more; then each class is measured between two nodes. In about 1.5
 /// `budget` where the network is not slow, whatever the number of nodes. Collective over all ranks,
-/// which get the same result. Throws Errc::invalid_argument for a single node, Errc::timeout.
-CORYMB_EXPORT Networks measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
-                                        Rank rank,
-                                        std::chrono::nanoseconds budget = std::chrono::seconds(1));
+/// which get the same result. Throws Errc::invalid_argument for a single node or places that are
+/// no ClusterTeamOptions, Errc::timeout when a message takes longer than `deadline`; the carrier
+/// then has none of the measurement's memory any more.
+CORYMB_EXPORT Networks
+measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
+                 std::chrono::nanoseconds budget = std::chrono::seconds(1),
+                 std::chrono::nanoseconds deadline = std::chrono::seconds(60));
 /// The network as $CORYMB_NETWORK of rank 0 says it (`networks_from`), or as rank 0 finds it in
 /// this user's cache (beside the machine's model) under `key`, a line that names nodes and
 /// transport; else measured, once in a process, and kept there. With CORYMB_NETWORK=measure the
@@ -80,7 +83,8 @@ CORYMB_EXPORT Networks measure_networks(Carrier& carrier, const std::vector<int>
 /// variable that says something else.
 CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
                                       Rank rank, const std::string& key,
-                                      std::chrono::nanoseconds budget = std::chrono::seconds(1));
+                                      std::chrono::nanoseconds budget = std::chrono::seconds(1),
+                                      std::chrono::nanoseconds deadline = std::chrono::seconds(60));
 /// Whether `known_networks` for so many nodes would do without a measurement, or refuse
 /// $CORYMB_NETWORK; for the process that is to be rank 0. Reads a file.
 [[nodiscard]] CORYMB_EXPORT bool knows_network(const std::string& key, int nodes);

@@ -72,7 +72,8 @@ bool has_two_nodes(const std::vector<int>& node_of_rank) {
            node_of_rank.end();
 }
 
-ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carrier) {
+ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carrier,
+                              std::chrono::nanoseconds deadline) {
     require_size(given, "corymb_cluster_options_init");
     c::require(given.node_of_rank, "corymb_cluster_options: node_of_rank");
     ClusterTeamOptions options;
@@ -85,8 +86,9 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
         const int nodes = most == options.node_of_rank.end() ? 1 : std::max(*most, 0) + 1;
         options.networks = networks_from(given.network, nodes);
     } else if (given.network_key != nullptr && has_two_nodes(options.node_of_rank)) {
-        options.networks = known_networks(carrier, options.node_of_rank, options.rank,
-                                          given.network_key, std::chrono::milliseconds(500));
+        options.networks =
+            known_networks(carrier, options.node_of_rank, options.rank, given.network_key,
+                           std::chrono::milliseconds(500), deadline);
     }
     return options;
 }
@@ -183,7 +185,8 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
             c::refuse("a carrier needs all of its functions");
         }
         auto messages = std::make_unique<GivenCarrier>(*carrier);
-        const ClusterTeamOptions its = options_of(*options, *messages);
+        const ClusterTeamOptions its =
+            options_of(*options, *messages, std::chrono::nanoseconds(shared->deadline_ns));
         ClusterTeam made(std::move(own), *messages, its);
         auto home = std::make_unique<c::RequestHome>();
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();

@@ -2,6 +2,7 @@
 #include <corymb/cluster_team.hpp>
 
 #include "cluster/cluster_member.hpp"
+#include "cluster/places.hpp"
 #include "team/call.hpp"
 
 #include <algorithm>
@@ -18,22 +19,11 @@ namespace {
 
 void check(const Team& local, const ClusterTeamOptions& options) {
     const std::vector<int>& nodes = options.node_of_rank;
-    const auto size = static_cast<Rank>(nodes.size());
-    if (options.rank < 0 || options.rank >= size) {
-        refuse("rank " + std::to_string(options.rank) +
-               " is out of range; ClusterTeamOptions::node_of_rank has " + std::to_string(size) +
-               " ranks");
-    }
-    std::vector<int> seen = nodes;
-    std::ranges::sort(seen);
-    seen.erase(std::ranges::unique(seen).begin(), seen.end());
-    if (seen.front() != 0 || seen.back() != static_cast<int>(seen.size()) - 1) {
-        refuse("ClusterTeamOptions::node_of_rank must number the nodes from 0, each with a rank");
-    }
+    cluster::check_places(nodes, options.rank);
+    const auto node_count = static_cast<std::size_t>(std::ranges::max(nodes)) + 1;
     const std::vector<int>& networks = options.networks.of_node;
     const auto classes = static_cast<int>(options.networks.classes.size());
-    if (classes == 0 ||
-        (!networks.empty() && networks.size() != static_cast<std::size_t>(seen.back()) + 1) ||
+    if (classes == 0 || (!networks.empty() && networks.size() != node_count) ||
         std::ranges::any_of(networks,
                             [=](int number) { return number < 0 || number >= classes; })) {
         refuse("ClusterTeamOptions::networks must have a class, and say of each node which it is "

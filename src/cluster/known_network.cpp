@@ -3,6 +3,7 @@
 // kind of file, the key and the costs as CORYMB_NETWORK says them.
 #include "base/file.hpp"
 #include "base/sha256.hpp"
+#include "cluster/places.hpp"
 #include "cluster/shared_word.hpp"
 
 #include <corymb/cluster_team.hpp>
@@ -106,14 +107,16 @@ bool knows_network(const std::string& key, int nodes) {
 }
 
 Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
-                        const std::string& key, std::chrono::nanoseconds budget) {
+                        const std::string& key, std::chrono::nanoseconds budget,
+                        std::chrono::nanoseconds deadline) {
     if (key.find('\n') != std::string::npos) {
         throw Error(Errc::invalid_argument, "the key of a network is one line");
     }
-    const int nodes = node_of_rank.empty() ? 1 : std::ranges::max(node_of_rank) + 1;
+    cluster::check_places(node_of_rank, rank);
+    const int nodes = std::ranges::max(node_of_rank) + 1;
     const cluster::Word word =
         cluster::shared_word(carrier, static_cast<Rank>(node_of_rank.size()), rank, 0,
-                             rank == 0 ? said(key, nodes) : cluster::Word{});
+                             rank == 0 ? said(key, nodes) : cluster::Word{}, deadline);
     if (word.is_known) {
         return networks_from(word.text, nodes);
     }
@@ -121,7 +124,7 @@ Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank, 
         throw Error(Errc::invalid_argument,
                     "CORYMB_NETWORK must be `measure`, or costs: " + word.text);
     }
-    Networks measured = measure_networks(carrier, node_of_rank, rank, budget);
+    Networks measured = measure_networks(carrier, node_of_rank, rank, budget, deadline);
     if (rank == 0) {
         keep(key, measured);
     }

@@ -6,6 +6,7 @@
 #include "cluster/network_classes.hpp"
 #include "cluster/network_prober.hpp"
 #include "cluster/patient_carrier.hpp"
+#include "cluster/places.hpp"
 #include "cluster/shared_word.hpp"
 
 #include <corymb/cluster_team.hpp>
@@ -35,8 +36,9 @@ constexpr std::size_t long_stream_bytes = std::size_t{4} << 20;
 class Survey {
 public:
     Survey(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
-           std::chrono::nanoseconds budget)
-        : carrier_(carrier), node_of_rank_(node_of_rank), rank_(rank), budget_ns_(budget.count()) {
+           std::chrono::nanoseconds budget, std::chrono::nanoseconds deadline)
+        : carrier_(carrier), node_of_rank_(node_of_rank), rank_(rank), budget_ns_(budget.count()),
+          deadline_(deadline) {
         const int nodes = *std::ranges::max_element(node_of_rank) + 1;
         for (int node = 0; node < nodes; ++node) {
             const auto first = std::ranges::find(node_of_rank, node);
@@ -49,7 +51,7 @@ public:
         const std::vector<int> classes = cluster::classes_of(best);
         const std::vector<Probe> probes = cluster::probes_of(classes, best);
         const Effort effort{budget_ns_ / 10 / static_cast<std::int64_t>(probes.size()),
-                            long_stream_bytes, 20};
+                            long_stream_bytes, 20, deadline_};
         std::vector<Network> measured;
         for (const Probe& probe : probes) {
             const Network one = meet(probe.nodes, streams_at_once, effort);
@@ -83,7 +85,7 @@ private:
             const Pairs pairs =
                 cluster::pairs_of(node_of_rank_, nodes.first, nodes.second, streams_at_once);
             const double half_ns = cluster::half_trip_together(
-                carrier_, pairs, rank_, {budget_ns_ / 10, short_stream_bytes, 0});
+                carrier_, pairs, rank_, {budget_ns_ / 10, short_stream_bytes, 0, deadline_});
             const std::size_t number =
                 alone.of_node.empty()
                     ? 0
@@ -114,7 +116,7 @@ private:
             return best; // Two nodes cannot be told apart.
         }
         const Effort effort{budget_ns_ / 20 / static_cast<std::int64_t>(meetings.size()),
-                            short_stream_bytes, 4};
+                            short_stream_bytes, 4, deadline_};
         const auto own_node = static_cast<std::size_t>(node_of(rank_));
         if (first_ranks_[own_node] == rank_) {
             best[own_node] = seen(meetings, static_cast<int>(own_node), effort);
@@ -142,7 +144,7 @@ private:
 
     /// The first ranks of the nodes tell that of node 0.
     void gather(std::vector<Network>& best, std::size_t own_node) {
-        cluster::PatientCarrier patient(carrier_);
+        cluster::PatientCarrier patient(carrier_, deadline_);
         if (own_node != 0) {
             patient.send(&best[own_node], sizeof best[own_node], first_ranks_.front());
             return;
@@ -157,7 +159,7 @@ private:
         cluster::Word word{true, std::string(networks.size() * sizeof(Network), '\0')};
         std::memcpy(word.text.data(), networks.data(), word.text.size());
         word = cluster::shared_word(carrier_, static_cast<Rank>(node_of_rank_.size()), rank_, from,
-                                    word);
+                                    word, deadline_);
         std::memcpy(networks.data(), word.text.data(), word.text.size());
         return networks;
     }
@@ -166,18 +168,20 @@ private:
     const std::vector<int>& node_of_rank_;
     Rank rank_;
     std::int64_t budget_ns_;
+    std::chrono::nanoseconds deadline_;
     std::vector<Rank> first_ranks_; // by node
 };
 
 } // namespace
 
 Networks measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
-                          std::chrono::nanoseconds budget) {
-    if (node_of_rank.empty() || std::ranges::max(node_of_rank) < 1) {
+                          std::chrono::nanoseconds budget, std::chrono::nanoseconds deadline) {
+    cluster::check_places(node_of_rank, rank);
+    if (std::ranges::max(node_of_rank) < 1) {
         throw Error(Errc::invalid_argument, "a network is measured between two nodes, numbered "
                                             "from 0; there is one");
     }
-    return Survey(carrier, node_of_rank, rank, budget).result();
+    return Survey(carrier, node_of_rank, rank, budget, deadline).result();
 }
 
 } // namespace corymb

@@ -26,8 +26,8 @@ enum Order : int { stop = 0, ping = 1, bursts = 2, stream = 3 };
 class Prober {
 public:
     Prober(Carrier& carrier, const Effort& effort)
-        : carrier_(carrier), effort_(&effort),
-          data_(std::max(first_stream_bytes, effort.stream_bytes_most)) {}
+        : data_(std::max(first_stream_bytes, effort.stream_bytes_most)),
+          carrier_(carrier, effort.deadline), effort_(&effort) {}
 
     /// The first of those that ask has the others of its node send together with it.
     Network lead(const Pairs& pairs) {
@@ -149,9 +149,9 @@ private:
         });
     }
 
+    std::vector<std::byte> data_; // Longer than the messages that are under way.
     PatientCarrier carrier_;
     const Effort* effort_;
-    std::vector<std::byte> data_;
 };
 
 } // namespace

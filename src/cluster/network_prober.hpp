@@ -4,6 +4,7 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,6 +25,7 @@ struct Effort {
     std::int64_t share_ns = 0; ///< For each thing to time; there are four to ten.
     std::size_t stream_bytes_most = 0;
     double stream_rounds = 0; ///< A stream is long enough when it takes so many round trips.
+    std::chrono::nanoseconds deadline{}; ///< Of each message.
 };
 
 /// Measures between two nodes. Ranks that are not in `pairs` do nothing; the first of each side

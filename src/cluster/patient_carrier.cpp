@@ -2,9 +2,13 @@
 #include "cluster/patient_carrier.hpp"
 
 #include "base/clock.hpp"
+#include "base/make_room.hpp"
 
 #include <corymb/error.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -12,7 +16,6 @@ namespace corymb::cluster {
 
 namespace {
 
-constexpr std::int64_t limit_ns = 60'000'000'000;
 constexpr std::int64_t yielding_ns = 5'000'000;
 /// Then somebody else is being measured, who needs the CPU.
 constexpr std::int64_t dozing_ns = 20'000'000;
@@ -20,22 +23,35 @@ constexpr int eager_looks = 100;
 
 } // namespace
 
+PatientCarrier::~PatientCarrier() {
+    for (const Carrier::Ticket ticket : begun_) {
+        carrier_->abandon(ticket);
+    }
+}
+
 Carrier::Ticket PatientCarrier::begin_send(const void* data, std::size_t bytes, Rank to, int mark) {
-    return carrier_->send(data, bytes, to, Carrier::Channel::data, mark);
+    make_room(begun_, begun_.size() + 1);
+    begun_.push_back(carrier_->send(data, bytes, to, Carrier::Channel::data, mark));
+    return begun_.back();
 }
 
 Carrier::Arrival PatientCarrier::wait(Carrier::Ticket ticket) {
     Carrier::Arrival arrival;
+    if (const auto own = std::ranges::find(begun_, ticket); own != begun_.end()) {
+        begun_.erase(own); // It is over when this returns or throws.
+    }
     const std::int64_t since = now_ns();
     for (int look = 0; !carrier_->test(ticket, arrival); ++look) {
         if (look < eager_looks) {
             continue;
         }
         const std::int64_t waited = now_ns() - since;
-        if (waited > limit_ns) {
+        if (waited > deadline_.count()) {
             carrier_->abandon(ticket);
-            throw Error(Errc::timeout, "measuring the network: another node has not answered for a "
-                                       "minute");
+            throw Error(Errc::timeout,
+                        fmt::format("measuring the network: another node has not answered for "
+                                    "{:.3g} s",
+                                    std::chrono::duration<double>(deadline_).count()));
         }
         if (waited < yielding_ns) {
             std::this_thread::yield();

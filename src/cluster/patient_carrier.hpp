@@ -4,24 +4,34 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <vector>
 
 namespace corymb::cluster {
 
 class PatientCarrier {
 public:
-    explicit PatientCarrier(Carrier& carrier) : carrier_(&carrier) {}
+    /// Each wait ends after `deadline`.
+    PatientCarrier(Carrier& carrier, std::chrono::nanoseconds deadline)
+        : carrier_(&carrier), deadline_(deadline) {}
+    PatientCarrier(const PatientCarrier&) = delete;
+    PatientCarrier& operator=(const PatientCarrier&) = delete;
+    /// Gives up what was begun and not waited for, whose memory is to be there until then.
+    ~PatientCarrier();
 
     /// Begins; `wait` ends it.
     [[nodiscard]] Carrier::Ticket begin_send(const void* data, std::size_t bytes, Rank to,
                                              int mark);
-    /// Throws Errc::timeout after a minute.
+    /// Throws Errc::timeout.
     Carrier::Arrival wait(Carrier::Ticket ticket);
     void send(const void* data, std::size_t bytes, Rank to, int mark = 0);
     Carrier::Arrival receive(void* data, std::size_t room, Rank from);
 
 private:
     Carrier* carrier_;
+    std::chrono::nanoseconds deadline_;
+    std::vector<Carrier::Ticket> begun_;
 };
 
 } // namespace corymb::cluster

@@ -7,8 +7,9 @@
 
 namespace corymb::cluster {
 
-Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word) {
-    PatientCarrier patient(carrier);
+Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word,
+                 std::chrono::nanoseconds deadline) {
+    PatientCarrier patient(carrier, deadline);
     if (rank != from) {
         Word told;
         std::uint64_t length = 0;

@@ -4,6 +4,7 @@
 
 #include <corymb/cluster_team.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace corymb::cluster {
@@ -13,7 +14,8 @@ struct Word {
     bool is_known = false;
     std::string text;
 };
-/// What rank `from` of `size` says, on all ranks. Collective.
-[[nodiscard]] Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word);
+/// What rank `from` of `size` says, on all ranks. Collective. Throws Errc::timeout.
+[[nodiscard]] Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word,
+                               std::chrono::nanoseconds deadline);
 
 } // namespace corymb::cluster

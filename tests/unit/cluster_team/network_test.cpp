@@ -6,9 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -59,6 +62,92 @@ TEST(Network, IsNotMeasuredOnOneNode) {
     Switchboard board;
     Line line(board, 0);
     EXPECT_THROW(static_cast<void>(measure_networks(line, {0, 0}, 0, 1ms)), Error);
+}
+
+TEST(Network, IsMeasuredBetweenPlacesThatFit) {
+    Switchboard board;
+    Line line(board, 0);
+    const auto refused = [&](const std::vector<int>& nodes, Rank rank) {
+        for (const bool is_known : {false, true}) {
+            try {
+                static_cast<void>(is_known ? known_networks(line, nodes, rank, "none", 1ms)
+                                           : measure_networks(line, nodes, rank, 1ms));
+                ADD_FAILURE() << "no error";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), Errc::invalid_argument) << error.what();
+            }
+        }
+    };
+    refused({}, 0);
+    refused({0, 1}, 2);
+    refused({0, 1}, -1);
+    refused({0, 2}, 0);
+    refused({-1, 0, 1}, 0);
+    EXPECT_TRUE(board.is_empty());
+    EXPECT_EQ(line.posted(), 0U);
+}
+
+/// Sends back what it is sent, until it has sent so often; then nothing comes or goes any more.
+class Stuck final : public Carrier {
+public:
+    explicit Stuck(std::size_t sends) : sends_left_(sends) {}
+    Ticket send(const void* data, std::size_t bytes, Rank, Channel, int mark) override {
+        mark_ = mark;
+        return begin(data, bytes, sends_left_ > 0 ? --sends_left_ : 0);
+    }
+    Ticket receive(void* data, std::size_t room, Rank, Channel) override {
+        return begin(data, room, sends_left_);
+    }
+    bool test(Ticket ticket, Arrival& arrival) override {
+        const Open& open = open_.at(ticket);
+        if (!open.will_end) {
+            return false;
+        }
+        arrival = {open.bytes, mark_};
+        open_.erase(ticket);
+        return true;
+    }
+    void abandon(Ticket ticket) noexcept override {
+        const Open& open = open_.at(ticket);
+        std::vector<std::byte> is_there(open.bytes); // Or the sanitizer says so.
+        std::memcpy(is_there.data(), open.data, open.bytes);
+        open_.erase(ticket);
+        ++abandoned_;
+    }
+    [[nodiscard]] std::size_t open() const { return open_.size(); }
+    [[nodiscard]] int abandoned() const { return abandoned_; }
+
+private:
+    struct Open {
+        const void* data;
+        std::size_t bytes;
+        bool will_end;
+    };
+    Ticket begin(const void* data, std::size_t bytes, std::size_t left) {
+        open_[++last_] = {data, bytes, left > 0};
+        return last_;
+    }
+    std::size_t sends_left_;
+    int mark_ = 0;
+    int abandoned_ = 0;
+    Ticket last_ = 0;
+    std::map<Ticket, Open> open_;
+};
+
+TEST(Network, OfACarrierThatIsStuckIsGivenUpInTime) {
+    int most = 0;
+    for (const std::size_t sends : {0U, 1U, 5U, 66U, 90U, 100U}) {
+        Stuck carrier(sends);
+        try {
+            static_cast<void>(measure_networks(carrier, {0, 1}, 0, 10s, 50ms));
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::timeout) << error.what();
+        }
+        EXPECT_EQ(carrier.open(), 0U);
+        most = std::max(most, carrier.abandoned());
+    }
+    EXPECT_GT(most, 1); // In the middle of many.
 }
 
 const Networks of_variable{{{2000, 400, 3, 12}}, {}};
