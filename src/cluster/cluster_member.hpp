@@ -78,6 +78,7 @@ private:
     template <class Buffers, class Action>
     void with_buffers(Buffers&& buffers, const Action& action);
     void prepare_and_compete(const detail::Call& call);
+    [[nodiscard]] bool can_compare(bool all_can_pull);
     void measure_and_compete(const detail::Call& call, const detail::Call& stand_in);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
     void compete(const detail::Call& call, int samples, bool is_whole,

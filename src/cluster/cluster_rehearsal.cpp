@@ -7,6 +7,7 @@
 #include "cluster/cluster_member.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -34,6 +35,16 @@ double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::ranges::nth_element(times, middle);
     return *middle;
+}
+
+/// How the ranks find the slowest of them.
+detail::Wish largest_of_all(const std::vector<double>& own, std::vector<double>& largest) {
+    detail::Wish wish{Collective::allreduce};
+    wish.input = own.data();
+    wish.output = largest.data();
+    wish.count = own.size();
+    wish.reduction = reduction_of(ElementType::float64, Operator::max);
+    return wish;
 }
 
 } // namespace
@@ -83,7 +94,9 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
         if (rehearsals_.plans_most(call.key, rehearsals_.mean_ns(call.key)) < 2) {
             return {later};
         }
-        return {station_.has_alternatives(call.key, all_can_pull) ? plans_follow : never};
+        const bool is_possible =
+            can_compare(all_can_pull) && station_.has_alternatives(call.key, all_can_pull);
+        return {is_possible ? plans_follow : never};
     });
     if (has_any.front() == never) {
         rehearsals_.conclude(call.key);
@@ -95,6 +108,17 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
         measure_and_compete(call, stand_in->call());
     });
     rehearsals_.spend(call.key, now_ns() - began_ns);
+}
+
+/// On rank 0: a source of the user's own need not have plans for what rehearsals do beside the
+/// operation itself.
+bool ClusterMember::can_compare(bool all_can_pull) {
+    std::vector<double> times(RehearsalPlan::times_of_round_most);
+    return std::ranges::all_of(
+        std::array{detail::Wish{}, largest_of_all(times, times)}, [&](const detail::Wish& wish) {
+            return !station_.plan_text(call_of(rank(), size(), wish).key, all_can_pull)
+                        .starts_with('!');
+        });
 }
 
 /// With `stand_in` instead of the call.
@@ -187,12 +211,7 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     using Times = std::pair<std::vector<double>, std::vector<double>>;
     with_buffers(Times(std::move(times_ns), {}), [&](Times& times) {
         times.second.resize(times.first.size());
-        detail::Wish wish{Collective::allreduce};
-        wish.input = times.first.data();
-        wish.output = times.second.data();
-        wish.count = times.first.size();
-        wish.reduction = reduction_of(ElementType::float64, Operator::max);
-        perform(call_of(rank(), size(), wish), nullptr);
+        perform(call_of(rank(), size(), largest_of_all(times.first, times.second)), nullptr);
         slowest_ns = std::move(times.second);
     });
     slowest_ns.resize(count);

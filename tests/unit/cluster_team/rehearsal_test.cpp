@@ -192,6 +192,29 @@ TEST(Rehearsal, KeepsWhatCameBeforeARefusedPlan) {
     expect_fast_in_time(options);
 }
 
+/// Rehearsals begin with barriers, and an allreduce says which rank was the slowest.
+TEST(Rehearsal, IsLeftOutWhereThereIsNoPlanForIt) {
+    for (const Collective missing : {Collective::barrier, Collective::allreduce}) {
+        std::set<int> asked;
+        ClusterTeamOptions options = slow_before_fast(asked);
+        options.plans = [missing, source = options.plans](const PlanNeed& need) {
+            if (need.op == missing) {
+                throw Error(Errc::unsupported, "not of this kind");
+            }
+            return source(need);
+        };
+        on_nodes(
+            eight_nodes,
+            [](ClusterTeam& team) {
+                for (int round = 0; round < 1000; ++round) {
+                    gather_all(team, round);
+                }
+                EXPECT_EQ(algorithm(team), slow);
+            },
+            options);
+    }
+}
+
 /// Two alternatives may come to the present plan, under other names.
 TEST(Rehearsal, GoesOnBehindNamesOfThePresentPlan) {
     std::set<int> asked;
