@@ -210,7 +210,7 @@ bool Member::is_lost() noexcept {
             return true;
         }
         return !shared->lost(operations_).empty() || disagreement(*shared, 0, operations_) ||
-               (pending_ != nullptr && pending_->hopeless());
+               (pending_ != nullptr && (pending_->why_stopped() || pending_->hopeless()));
     } catch (const std::exception&) {
         return false; // No memory to find out; the deadline is still there.
     }
@@ -227,8 +227,10 @@ team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
         return *differ;
     }
     if (ladder_.is_lost() && pending_ != nullptr) {
-        if (auto hopeless = pending_->hopeless()) {
-            return *hopeless;
+        for (const auto& known : {pending_->why_stopped(), pending_->hopeless()}) {
+            if (known) {
+                return *known;
+            }
         }
     }
     const bool timed_out = ladder_.timed_out();

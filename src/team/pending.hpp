@@ -58,6 +58,8 @@ public:
     /// Why what is under way cannot end, if so: a rank has ended or has called something else.
     /// O(ranks) for each lane in use.
     [[nodiscard]] std::optional<team::Failure> hopeless();
+    /// Why nothing goes on here any more, if so: an operator has thrown, or the like.
+    [[nodiscard]] std::optional<team::Failure> why_stopped();
 
 private:
     using Looking = team::LookOnce<team::Env>;

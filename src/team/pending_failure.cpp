@@ -62,6 +62,13 @@ std::optional<team::Failure> Pending::hopeless() {
     return std::nullopt;
 }
 
+std::optional<team::Failure> Pending::why_stopped() {
+    if (pending_count_ == 0 || !has_stopped()) {
+        return std::nullopt;
+    }
+    return reason(first_pending(), false);
+}
+
 const LaneOperation& Pending::held_up_by(const LaneOperation& operation) const noexcept {
     const auto first_of = [](const LaneOperation& of) -> const LaneOperation& {
         return of.queue->first != nullptr ? *of.queue->first : of;

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace corymb {
@@ -55,6 +58,41 @@ TEST(OperatorTest, WhatItThrowsReachesItsRankAndBreaksTheTeam) {
         EXPECT_EQ(thrown, 1) << static_cast<int>(form);
         EXPECT_EQ(told, 2) << static_cast<int>(form);
     }
+}
+
+/// A nonblocking operation goes on while its rank is in a blocking one, which cannot end either.
+TEST(OperatorTest, WhatItThrowsBesideABlockingCallEndsThat) {
+    std::atomic<int> thrown{0};
+    std::atomic<int> told{0};
+    TeamOptions options;
+    options.deadline = std::chrono::minutes(5);
+    threads(
+        2,
+        [&](Team& team) {
+            const std::vector<int> in(4000, team.rank());
+            std::vector<int> out(4000);
+            const auto count_told = [&](const std::function<void()>& call) {
+                try {
+                    call();
+                } catch (const std::domain_error&) {
+                    ++thrown;
+                } catch (const Error& error) {
+                    told += error.code() == Errc::team_broken && error.ranks() == std::vector{1};
+                }
+            };
+            if (team.rank() == 0) { // The other is in its barrier by then.
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            }
+            Request request =
+                team.iallreduce(std::span<const int>(in), std::span(out), Thrower{team.rank()});
+            if (team.rank() == 1) {
+                count_told([&] { team.barrier(); });
+            }
+            count_told([&] { request.wait(); });
+        },
+        options);
+    EXPECT_EQ(thrown, 1);
+    EXPECT_EQ(told, 2);
 }
 
 /// Rank 1 folds out of the memory of rank 0.
