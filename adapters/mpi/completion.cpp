@@ -101,14 +101,20 @@ int tell(Requested& requested, MPI_Request* request, MPI_Status* status) noexcep
     return error;
 }
 
-/// Whether all of corymb's among them are over.
+/// Whether all of corymb's among them are over. Looks at one of those that are not at least, which
+/// goes on with all of its communicator, and at all of other communicators.
 bool are_over(int count, const MPI_Request* requests) noexcept {
-    bool all = true;
+    const Requested* waits = nullptr;
     for (int i = 0; i < count; ++i) {
         Requested* const own = find_request(requests[i]);
-        all = (own == nullptr || look(*own)) && all;
+        if (own == nullptr || (waits != nullptr && own->group == waits->group)) {
+            continue;
+        }
+        if (!look(*own)) {
+            waits = own;
+        }
     }
-    return all;
+    return waits == nullptr;
 }
 
 /// All are over and the MPI has written all statuses, with `result`: completes corymb's.

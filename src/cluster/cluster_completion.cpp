@@ -49,7 +49,7 @@ bool ClusterPending::look_once(Operation& operation) {
 }
 
 bool ClusterPending::test(Operation& operation) {
-    if (!look_once(operation)) {
+    if (!look_in_turn(own(operation))) {
         if (must_fail()) {
             give_up(&own(operation));
             throw_failure();

@@ -183,16 +183,17 @@ void ClusterPending::begin(FarLane& lane) {
     lane.state->started.store(lane.begun, std::memory_order_relaxed);
 }
 
-void ClusterPending::go_on() noexcept {
-    const auto guarded = [this](const auto& action) {
-        try {
-            if (!has_failed()) {
-                action();
-            }
-        } catch (...) {
-            stop();
+void ClusterPending::guarded(const auto& action) noexcept {
+    try {
+        if (!has_failed()) {
+            action();
         }
-    };
+    } catch (...) {
+        stop();
+    }
+}
+
+void ClusterPending::go_on() noexcept {
     if (!agreements_.are_over()) {
         guarded([this] { agreements_.go_on(); });
     }
@@ -200,6 +201,25 @@ void ClusterPending::go_on() noexcept {
         guarded([this, lane] { go_on(*lane); });
     }
     std::erase_if(busy_, [](const FarLane* lane) { return lane->queue.empty(); });
+}
+
+/// Of many requests that are tested one after the other each test looks at its own lane, and one at
+/// all: if all did, a round of tests would take the square of their number.
+bool ClusterPending::look_in_turn(FarOperation& operation) noexcept {
+    if (operation.state == State::pending) {
+        FarLane& lane = *operation.lane;
+        if (lane.tested == round_of_tests_) {
+            ++round_of_tests_;
+            go_on();
+        } else {
+            guarded([&] { go_on(lane); });
+            if (lane.queue.empty()) {
+                std::erase(busy_, &lane);
+            }
+        }
+        lane.tested = round_of_tests_;
+    }
+    return operation.state != State::pending;
 }
 
 void ClusterPending::go_on(FarLane& lane) {

@@ -67,6 +67,11 @@ private:
                                     std::shared_ptr<const void> keep);
     void begin(FarLane& lane);
     void go_on(FarLane& lane);
+    /// What it throws breaks the team.
+    void guarded(const auto& action) noexcept;
+    /// Whether `operation` is no longer pending, after a look at a part, which comes to everything
+    /// if this is called again and again.
+    [[nodiscard]] bool look_in_turn(FarOperation& operation) noexcept;
     [[nodiscard]] bool advance(FarOperation& operation);
     [[nodiscard]] bool bring_plan(FarOperation& operation);
     void load(FarOperation& operation, FarPlan& plan);
@@ -108,6 +113,7 @@ private:
     int own_made_ = 0;          ///< Persistent ones.
     std::map<team::LaneId, FarLane> lanes_;
     std::vector<FarLane*> busy_; ///< Those that are not empty, as they came.
+    std::uint64_t round_of_tests_ = 1;
     std::map<team::PlanKey, FarKey> keys_;
     Agreements agreements_;
     std::vector<std::unique_ptr<FarOperation>> operations_; ///< All that a request holds.

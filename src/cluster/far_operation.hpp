@@ -94,8 +94,9 @@ struct FarLane {
     team::LaneState<team::Env>* state; ///< Where the rank says what it has begun.
     std::deque<FarOperation*> queue;   ///< The first one is under way.
     std::uint64_t begun = 0;
-    std::uint64_t moves = 0; ///< Looks after which an operation had come further.
-    team::CallDigest digest; ///< Of their terms.
+    std::uint64_t moves = 0;  ///< Looks after which an operation had come further.
+    std::uint64_t tested = 0; ///< The round of tests that has looked at it.
+    team::CallDigest digest;  ///< Of their terms.
     team::Compiler<team::Env>::Peers peers;
     std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;
     std::optional<team::Program<team::Env>> telling; ///< Of lengths; compiled when first needed.

@@ -26,6 +26,7 @@ struct Queue {
     LaneOperation* last = nullptr;
     bool is_listed = false;         ///< In Pending's list of queues that are not empty.
     std::uint64_t begun = 0;        ///< Operations that came to be the first.
+    std::uint64_t tested = 0;       ///< The round of tests that has looked at it.
     team::CallDigest digest;        ///< Of their terms.
     std::vector<std::byte> scratch; ///< Of the operation under way.
 };

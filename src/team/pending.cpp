@@ -292,6 +292,23 @@ bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
     return operation.state != State::pending;
 }
 
+/// Of many requests that are tested one after the other each test looks at its own queue, and one
+/// at all: if all did, a round of tests would take the square of their number.
+bool Pending::look_in_turn(LaneOperation& operation) noexcept {
+    if (operation.state == State::pending) {
+        Queue& queue = *operation.queue;
+        if (queue.tested == round_of_tests_) {
+            ++round_of_tests_;
+            advance_all(steps_of_a_look);
+        } else {
+            std::size_t steps_left = steps_of_a_look;
+            advance(queue, steps_left);
+        }
+        queue.tested = round_of_tests_;
+    }
+    return operation.state != State::pending;
+}
+
 // Completing
 // -------------------------------------------------------------------------------------------------
 
@@ -314,7 +331,7 @@ bool Pending::look_once(Operation& operation) {
 
 bool Pending::test(Operation& given) {
     auto& operation = own(given);
-    if (!look(operation, steps_of_a_look)) {
+    if (!look_in_turn(operation)) {
         if (must_fail()) {
             fail(operation, false);
         }

@@ -81,6 +81,8 @@ private:
     void unlink(LaneOperation& operation) noexcept;
     /// Whether `operation` is no longer pending, after a look at everything.
     bool look(LaneOperation& operation, std::size_t steps_max) noexcept;
+    /// The same after a look at a part, which comes to everything if it is called again and again.
+    bool look_in_turn(LaneOperation& operation) noexcept;
     void consume(LaneOperation& operation);
     [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< There is one.
     /// Whether to give up an operation that was looked at in vain.
@@ -147,8 +149,9 @@ private:
     std::uint64_t long_done_ = 0;
     LaneEnd pair_end_;
     std::map<std::pair<Rank, team::Direction>, Queue> pairs_;
-    std::vector<Queue*> busy_;                               ///< Queues that are not empty.
-    std::size_t turn_ = 0;                                   ///< Index into `busy_`.
+    std::vector<Queue*> busy_; ///< Queues that are not empty.
+    std::size_t turn_ = 0;     ///< Index into `busy_`.
+    std::uint64_t round_of_tests_ = 1;
     std::vector<std::unique_ptr<LaneOperation>> operations_; ///< All that a request holds.
     std::vector<std::unique_ptr<LaneOperation>> spare_;
     std::vector<Operation*> resumable_; ///< Done, with a coroutine.

@@ -165,6 +165,31 @@ TEST(ClusterRequests, CrossBlockingOperations) {
     });
 }
 
+/// Rank 1 starts the second when it has the first, which rank 0 has to go on with.
+TEST(ClusterRequests, GoOnWhileOthersAreTested) {
+    on_nodes({0, 1}, [](ClusterTeam& team) {
+        const std::vector<int> in(1000, team.rank() + 1);
+        std::vector<int> sums(1000);
+        int sum = 0;
+        Request first = team.iallreduce(std::span<const int>(in), std::span(sums));
+        Request second;
+        if (team.rank() == 1) {
+            while (!first.test()) {
+                std::this_thread::yield();
+            }
+        }
+        second = team.iallreduce(std::span(in).first(1), std::span(&sum, 1));
+        while (!second.test()) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(sum, 3);
+        if (team.rank() == 0) {
+            first.wait();
+        }
+        EXPECT_EQ(sums, std::vector<int>(1000, 3));
+    });
+}
+
 TEST(ClusterRequests, CarryWhatTheirPlansSay) {
     const Nodes where{0, 0, 1, 1};
     const nodes::Layout layout(where);

@@ -279,6 +279,35 @@ TEST(RequestTest, PersistentOperationsAreAsManyAsNeeded) {
     }
 }
 
+/// Rank 1 starts the second when it has the first, which rank 0 has to go on with.
+TEST(RequestTest, TestsOfOneGoOnWithTheOthers) {
+    constexpr std::size_t count = 100'000;
+    threads(
+        2,
+        [](Team& team) {
+            const std::vector<int> in(count, team.rank() + 1);
+            std::vector<int> sums(count);
+            int sum = 0;
+            Request first = team.iallreduce(std::span<const int>(in), std::span(sums));
+            Request second;
+            if (team.rank() == 1) {
+                while (!first.test()) {
+                    std::this_thread::yield();
+                }
+            }
+            second = team.iallreduce(input(in.front()), output(sum));
+            while (!second.test()) {
+                std::this_thread::yield();
+            }
+            EXPECT_EQ(sum, 3);
+            if (team.rank() == 0) {
+                first.wait();
+            }
+            EXPECT_EQ(sums, std::vector<int>(count, 3));
+        },
+        small_plans());
+}
+
 TEST(RequestTest, AnEmptyPayloadIsDoneAtOnce) {
     AllRanks ranks(2);
     Request request = ranks.handles[0].ibroadcast(std::span<int>());
