@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
 
+import corymb
 import corymb.command.mpirun as mpirun_command
+from corymb.command.mpi_options import place_of_program
 
 Program = Callable[[Mpi, str], Path]
 Mpirun = Callable[..., Finished]
@@ -356,7 +358,43 @@ def test_without_words_it_says_how_it_is_used() -> None:
         (["-genv", "A", "1", "-l", "app"], 4),
         (["-n", "4", "--", "-app"], 3),
         (["-n", "4"], 2),
+        (["-npernode", "2", "app"], 2),
+        (["-pernode", "app", "input"], 1),
+        (["--display", "map", "--output-filename", "here", "app"], 4),
+        (["-unknown", "value", "-n", "2", "--", "app"], 5),
+        (["-n", "2", "sh", "-c", "--", "true"], 2),
     ],
 )
 def test_the_program_is_found_among_options(words: list[str], at: int) -> None:
-    assert mpirun_command.place_of_program(words) == at
+    assert place_of_program(words) == at
+
+
+def test_the_program_is_found_in_the_folder_that_it_is_started_in(
+    program: Program, mpirun: Mpirun, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    built = program(MPIS["mpich"], "again")
+    monkeypatch.chdir(tmp_path)
+    run = mpirun(MPIS["mpich"], 1, "-wdir", built.parent, f"./{built.name}", 1, 1)
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_launcher_on_the_path_is_of_the_programs_mpi(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where several MPIs are installed, as Debian has it, none lies beside its library."""
+    said = {"mpirun": "mpirun (Open MPI) 4.1.4", "mpiexec.hydra": "HYDRA build details:"}
+    for name, text in said.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{text}'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def launcher(name: str) -> str:
+        mpi = mpirun_command.Mpi(name, tmp_path / "lib" / name)
+        return mpirun_command.launcher_for(None, mpi)
+
+    assert launcher("libmpi.so.12") == str(tmp_path / "mpiexec.hydra")
+    assert launcher("libmpi.so.40") == str(tmp_path / "mpirun")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "mpiexec.hydra").unlink()
+    with pytest.raises(corymb.Error, match="--mpirun"):
+        launcher("libmpi.so.12")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import corymb
+from corymb.command.mpi_options import found_program, place_of_program
 
 HELP = """usage: corymb mpirun [--explain] [--measure] [--mpirun PATH]
                      [options of mpirun] [--] program [arguments]
@@ -27,13 +28,6 @@ Starts an MPI program as the MPI's own mpirun does, with corymb's collectives.
   corymb mpirun -n 4 --explain ./solver input
 Exit status: that of mpirun; 2 if the program is none that corymb can help."""
 
-# Options of the launchers with words after them; what else begins with - stands alone.
-_ONE_WORD = """n np c N ppn perhost host hosts H f hostfile machinefile bind-to map-by rank-by wdir
-    wd x path launcher iface outfile-pattern pernode ranks-per-proc output timeout cpu-set envlist
-    genvlist prefix rmk configfile tune am mpirun"""
-_TWO_WORDS = "env genv mca gmca prtemca pmixmca omca"
-_VALUES = dict.fromkeys(_ONE_WORD.split(), 1) | dict.fromkeys(_TWO_WORDS.split(), 2)
-
 # corymb's own options -> what they tell the adapter.
 _VARIABLES = {"--explain": "CORYMB_MPI_EXPLAIN=1", "--measure": "CORYMB_NETWORK=measure"}
 
@@ -43,6 +37,14 @@ _ADAPTERS = {
     "libmpi.so.12": "mpich",
     "libmpich.so.12": "mpich",
     "libmpi_abi.so.1": "standard",
+}
+# What the --version of an mpirun says -> the ABI of the programs that it starts.
+_LAUNCHERS = {
+    "Open MPI": "openmpi",
+    "OpenRTE": "openmpi",
+    "PRRTE": "openmpi",
+    "HYDRA": "mpich",
+    "Intel(R) MPI": "mpich",
 }
 _MPI_LIBRARY = re.compile(r"(libmpi(?:ch|_abi)?\.so\.\d+)")
 
@@ -92,11 +94,11 @@ def _mpi_of_python(interpreter: str) -> Mpi:
     return mpi
 
 
-def mpi_of(program: str) -> Mpi:
+def mpi_of(program: str, found: str | None) -> Mpi:
     """The MPI library that the program is linked with, or that its mpi4py uses."""
-    found = shutil.which(program)
     if found is None:
-        raise _refuse(f"{program}: no such program; put -- before it if it is an option's value")
+        raise _refuse(f"{program}: no such program; put -- before the program if that is an"
+                      " option's value")  # fmt: skip
     with open(found, "rb") as file:
         head = file.read(256)
     if head.startswith(b"#!"):
@@ -137,16 +139,6 @@ def adapter_for(mpi: Mpi) -> Path:
     return adapter
 
 
-def place_of_program(words: list[str]) -> int:
-    """The index of the program among mpirun's words, past a `--`; len(words) if there is none."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        if words[at] == "--":
-            return at + 1
-        at += 1 + _VALUES.get(words[at].lstrip("-"), 0)
-    return min(at, len(words))
-
-
 def _own_options(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
     """The words for mpirun, the variables for the program, which mpirun."""
     end = place_of_program(arguments)
@@ -164,7 +156,8 @@ def _own_options(arguments: list[str]) -> tuple[list[str], list[str], str | None
     return head + arguments[end:], variables, launcher
 
 
-def _launcher(named: str | None, mpi: Mpi) -> str:
+def launcher_for(named: str | None, mpi: Mpi) -> str:
+    """The mpirun that starts programs of this MPI; `named`: the user says which."""
     if named is not None:
         found = shutil.which(named)
         if found is None:
@@ -175,10 +168,26 @@ def _launcher(named: str | None, mpi: Mpi) -> str:
             beside = folder.parent / "bin" / name
             if os.access(beside, os.X_OK):
                 return str(beside)
-    found = shutil.which("mpirun") or shutil.which("mpiexec")
-    if found is None:
-        raise _refuse(f"no mpirun beside {mpi.file} or on the PATH; name it with --mpirun")
-    return found
+    kind = _ADAPTERS[mpi.name]
+    # Where several MPIs are installed, the plain name is one of theirs.
+    for name in (f"mpirun.{kind}", f"mpiexec.{kind}", "mpirun", "mpiexec", "mpiexec.hydra"):
+        found = shutil.which(name)
+        if found is not None and _kind_of_launcher(found) in (kind, None):
+            return found
+    raise _refuse(f"no mpirun of that MPI beside {mpi.file} or on the PATH; name it with --mpirun")
+
+
+def _kind_of_launcher(path: str) -> str | None:
+    """Whose mpirun it is; None: it does not say, or serves any."""
+    try:
+        asked = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = asked.stdout + asked.stderr
+    for text, kind in _LAUNCHERS.items():
+        if text in said:
+            return kind
+    return None
 
 
 def command_for(arguments: list[str]) -> list[str]:
@@ -190,7 +199,7 @@ def command_for(arguments: list[str]) -> list[str]:
         at = place_of_program(section)
         if at == len(section):
             raise _refuse("no program is given; see corymb mpirun --help")
-        mpis.append(mpi_of(section[at]))
+        mpis.append(mpi_of(section[at], found_program(section, at)))
         if mpis[-1].name != mpis[0].name:
             raise _refuse(f"the programs use different MPI libraries: {mpis[0].name} and"
                           f" {mpis[-1].name}")  # fmt: skip
@@ -200,7 +209,7 @@ def command_for(arguments: list[str]) -> list[str]:
         options = [word for word in section[:at] if word != "--"]
         line += [":"] if line else []
         line += [*options, *extra, *section[at:]]
-    return [_launcher(launcher, mpis[0]), *line]
+    return [launcher_for(launcher, mpis[0]), *line]
 
 
 def _sections(words: list[str]) -> list[list[str]]:
