@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdexcept>
@@ -20,7 +21,10 @@ namespace {
 void write_all(int to, const char* text, std::size_t bytes) {
     while (bytes != 0) {
         const ssize_t done = ::write(to, text, bytes);
-        if (done < 0 && errno != EINTR) {
+        if (done < 0 && errno == EAGAIN) { // Whoever shares it wants no write to wait; we do.
+            pollfd room{to, POLLOUT, 0};
+            ::poll(&room, 1, -1);
+        } else if (done < 0 && errno != EINTR) {
             return; // Nobody reads it any more.
         }
         if (done > 0) {

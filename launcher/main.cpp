@@ -94,27 +94,37 @@ private:
         }
     }
 
+    /// Of those that have ended since the last time, who was killed comes first: the others may
+    /// have ended because of that.
     void reap() {
+        std::vector<std::pair<const Process*, int>> ended;
         for (Process& process : crew_->processes()) {
             int status = 0;
-            if (!process.running || ::waitpid(process.pid, &status, WNOHANG) != process.pid) {
-                continue;
+            if (process.running && ::waitpid(process.pid, &status, WNOHANG) == process.pid) {
+                process.running = false;
+                ended.emplace_back(&process, status);
             }
-            process.running = false;
-            const std::string who = "rank " + std::to_string(process.rank) + " (pid " +
-                                    std::to_string(process.pid) + ")";
-            if (WIFSIGNALED(status)) {
-                const int number = WTERMSIG(status);
-                fail(killed_status + number, who + " was killed by signal " +
-                                                 std::to_string(number) + " (" +
-                                                 ::strsignal(number) + ")");
-            } else if (WEXITSTATUS(status) != 0) {
-                fail(WEXITSTATUS(status),
-                     who + " ended with status " + std::to_string(WEXITSTATUS(status)));
-            } else if (is_absent(process)) {
-                fail(1, who + " ended without attaching to the team; does the program call "
-                              "Team::attach?");
-            }
+        }
+        std::ranges::stable_partition(ended,
+                                      [](const auto& one) { return WIFSIGNALED(one.second); });
+        for (const auto& [process, status] : ended) {
+            judge(*process, status);
+        }
+    }
+
+    void judge(const Process& process, int status) {
+        const std::string who =
+            "rank " + std::to_string(process.rank) + " (pid " + std::to_string(process.pid) + ")";
+        if (WIFSIGNALED(status)) {
+            const int number = WTERMSIG(status);
+            fail(killed_status + number, who + " was killed by signal " + std::to_string(number) +
+                                             " (" + ::strsignal(number) + ")");
+        } else if (WEXITSTATUS(status) != 0) {
+            fail(WEXITSTATUS(status),
+                 who + " ended with status " + std::to_string(WEXITSTATUS(status)));
+        } else if (is_absent(process)) {
+            fail(1, who + " ended without attaching to the team; does the program call "
+                          "Team::attach?");
         }
     }
 
@@ -176,12 +186,17 @@ private:
     int status_ = 0;
 };
 
+/// Those that whoever started the launcher has it ignore, as nohup does, stay ignored.
 int signals() {
     sigset_t set;
     sigemptyset(&set);
+    ::signal(SIGCHLD, SIG_DFL); // Else the kernel would keep to itself how a process has ended.
     for (const int number :
          {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) {
-        sigaddset(&set, number);
+        struct sigaction before{};
+        if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaddset(&set, number);
+        }
     }
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     return ::signalfd(-1, &set, SFD_CLOEXEC);

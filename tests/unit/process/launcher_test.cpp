@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 
 namespace corymb {
@@ -149,6 +150,58 @@ TEST(LauncherTest, BindsAndPrefixes) {
         run("-n 1 --bind core --prefix -- sh -c 'grep Cpus_allowed_list /proc/self/status'");
     EXPECT_TRUE(has(result, "[0] Cpus_allowed_list:")) << result.text;
     EXPECT_EQ(result.text.find(','), std::string::npos) << result.text;
+}
+
+/// As under nohup.
+TEST(LauncherTest, LeavesIgnoredSignalsIgnored) {
+    Children children;
+    children.start([] {
+        ::signal(SIGHUP, SIG_IGN);
+        ::execl(CORYMB_RUN_PROGRAM, "corymb-run", "-n", "1", "--", "sh", "-c", "sleep 1; exit 7",
+                nullptr);
+    });
+    std::this_thread::sleep_for(500ms);
+    children.signal(0, SIGHUP);
+    const int status = children.wait(0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+/// Some programs hand that on to all that they start.
+TEST(LauncherTest, SeesProcessesEndWhereSigchldIsIgnored) {
+    Children children;
+    children.start([] {
+        ::signal(SIGCHLD, SIG_IGN);
+        ::execl(CORYMB_RUN_PROGRAM, "corymb-run", "-n", "1", "--", "sh", "-c", "exit 7", nullptr);
+    });
+    const int status = children.wait(0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(LauncherTest, PrefixesAllThatGoesToAPipeThatDoesNotWait) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    Children children;
+    children.start([&] {
+        ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::execl(CORYMB_RUN_PROGRAM, "corymb-run", "-n", "1", "--prefix", "--", "seq", "50000",
+                nullptr);
+    });
+    ::close(ends[1]);
+    std::this_thread::sleep_for(500ms); // It is full by now.
+    std::string text(1 << 20, '\0');
+    std::size_t got = 0;
+    for (ssize_t more = 1; more > 0 && got < text.size();
+         got += static_cast<std::size_t>(std::max<ssize_t>(more, 0))) {
+        more = ::read(ends[0], text.data() + got, text.size() - got);
+    }
+    ::close(ends[0]);
+    EXPECT_TRUE(WIFEXITED(children.wait(0)));
+    text.resize(got);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 50000);
+    EXPECT_TRUE(text.ends_with("[0] 50000\n"));
 }
 
 TEST(LauncherTest, ForwardsSignals) {
