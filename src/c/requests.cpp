@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -59,8 +60,10 @@ public:
         }
         // A request that is named twice is empty the second time.
         row_.reserve(handles_.size());
+        were_active_.reserve(handles_.size());
         for (corymb_request* handle : handles_) {
             row_.push_back(std::move(handle->request));
+            were_active_.push_back(row_.back().is_active());
         }
     }
     Row(const Row&) = delete;
@@ -74,11 +77,21 @@ public:
     }
     [[nodiscard]] std::span<Request> requests() noexcept { return row_; }
     [[nodiscard]] std::size_t place(std::size_t index) const { return places_[index]; }
+    /// Of the one that has been completed since, with an error; no_request: there is none.
+    [[nodiscard]] std::size_t place_of_failed() const {
+        for (std::size_t i = 0; i < row_.size(); ++i) {
+            if (were_active_[i] && !row_[i].is_active()) {
+                return places_[i];
+            }
+        }
+        return no_request;
+    }
 
 private:
     std::vector<std::size_t> places_;
     std::vector<corymb_request*> handles_;
     std::vector<Request> row_;
+    std::vector<bool> were_active_;
 };
 
 } // namespace
@@ -120,15 +133,29 @@ corymb_status corymb_wait_any(corymb_request** requests, size_t count, size_t* i
         if (count != 0) {
             c::require(requests, "corymb_wait_any: requests");
         }
+        std::exception_ptr error;
         {
             Row row(requests, count);
-            const std::size_t done = wait_any(row.requests());
-            if (done == no_request) {
-                return;
+            std::size_t place = no_request;
+            try {
+                const std::size_t done = wait_any(row.requests());
+                place = done == no_request ? no_request : row.place(done);
+            } catch (...) {
+                error = std::current_exception();
+                place = row.place_of_failed();
             }
-            *index = row.place(done);
+            *index = place == no_request ? CORYMB_NO_REQUEST : place;
+        }
+        if (*index == CORYMB_NO_REQUEST) {
+            if (error) {
+                std::rethrow_exception(error);
+            }
+            return;
         }
         const Settled settled(&requests[*index]);
+        if (error) {
+            std::rethrow_exception(error);
+        }
         look_at_operator(*requests[*index]);
     });
 }

@@ -21,7 +21,8 @@ CORYMB_EXPORT corymb_status corymb_wait_all(corymb_request** requests,
                                             size_t count) CORYMB_NOEXCEPT;
 /// What corymb_wait_any says when no request is active.
 #define CORYMB_NO_REQUEST SIZE_MAX
-/// Waits until one of the active requests, which are of one team, is done, and completes it.
+/// Waits until one of the active requests, which are of one team, is done, and completes it; its
+/// index is there also when that ends with an error.
 CORYMB_EXPORT corymb_status corymb_wait_any(corymb_request** requests, size_t count,
                                             size_t* index) CORYMB_NOEXCEPT;
 /// Takes back a message between two ranks of which nothing has gone on its way: a receive whose

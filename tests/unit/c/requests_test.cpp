@@ -105,6 +105,40 @@ TEST(RequestsTest, TheSameOneTwiceInARowIsOne) {
     });
 }
 
+TEST(RequestsTest, AnyOfThemThatFailsIsNamedAndCompleted) {
+    in_team(2, [](corymb_team* team) {
+        double value = 0;
+        double sum = 0;
+        std::array<corymb_request*, 3> requests{};
+        expect_ok(corymb_barrier_init(team, &requests[1]));
+        expect_ok(
+            corymb_allreduce_init(&value, &sum, 1, CORYMB_DOUBLE, CORYMB_SUM, team, &requests[0]));
+        corymb_request* const persistent = requests[0];
+        expect_ok(
+            corymb_iallreduce(&value, &sum, 1, CORYMB_DOUBLE, CORYMB_SUM, team, &requests[2]));
+        expect_ok(corymb_start(persistent));
+        if (corymb_team_rank(team) == 1) {
+            expect_ok(corymb_team_abandon(team, "for the test"));
+        }
+        std::array<int, 3> named{};
+        for (int i = 0; i < 2; ++i) { // Rank 0 may have had what it needs of the first.
+            std::size_t index = 99;
+            const corymb_status status = corymb_wait_any(requests.data(), requests.size(), &index);
+            EXPECT_TRUE(status == CORYMB_OK || status == CORYMB_TEAM_BROKEN) << status;
+            ASSERT_LT(index, requests.size());
+            ++named[index];
+        }
+        EXPECT_EQ(named, (std::array<int, 3>{1, 0, 1}));
+        EXPECT_EQ(requests[0], persistent);
+        EXPECT_EQ(requests[2], nullptr);
+        std::size_t index = 99;
+        expect_ok(corymb_wait_any(requests.data(), requests.size(), &index));
+        EXPECT_EQ(index, CORYMB_NO_REQUEST);
+        expect_ok(corymb_request_free(&requests[0]));
+        expect_ok(corymb_request_free(&requests[1]));
+    });
+}
+
 TEST(RequestsTest, ProgressIsMadeByCalls) {
     in_team(2, [](corymb_team* team) {
         corymb_request* request = nullptr;
