@@ -5,6 +5,7 @@
 #include "few.hpp"
 #include "looks.hpp"
 #include "requests.hpp"
+#include "unless_done.hpp"
 #include "visit.hpp"
 
 #include <sched.h>
@@ -34,7 +35,7 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
 /// to `back`, if that is not null.
 template <class Call>
 int with_others(int count, const MPI_Request* requests, const Call& call,
-                MPI_Request* back = nullptr) noexcept {
+                MPI_Request* back = nullptr) {
     const auto length = static_cast<std::size_t>(count);
     Few<MPI_Request, 16> others;
     Few<bool, 16> are_own; // Afterwards another thread may have the handle of one that is complete.
@@ -48,24 +49,26 @@ int with_others(int count, const MPI_Request* requests, const Call& call,
         are_own.push_back(find_request(requests[i]) != nullptr);
         others.push_back(are_own[i] ? host().request_null : requests[i]);
     }
-    const int result = call(others.data());
-    for (std::size_t i = 0; back != nullptr && i < length; ++i) {
-        if (!are_own[i]) {
-            back[i] = others[i];
+    const auto give_back = [&] {
+        for (std::size_t i = 0; back != nullptr && i < length; ++i) {
+            if (!are_own[i]) {
+                back[i] = others[i];
+            }
         }
-    }
-    return result;
+    };
+    const UnlessDone at_the_end(give_back);
+    return call(others.data());
 }
 
 /// The same where the MPI gives requests back, or sets them to null.
 template <class Call>
-int with_others_back(int count, MPI_Request* requests, const Call& call) noexcept {
+int with_others_back(int count, MPI_Request* requests, const Call& call) {
     return with_others(count, requests, call, requests);
 }
 
 /// MPI_Waitall of the MPI's own, one after the other: after an error MPI_Testall leaves some that
 /// MPI_Waitall completes, or forgets the error.
-int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) {
     const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
     int outcome = MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
@@ -82,23 +85,29 @@ int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) noexce
     return outcome;
 }
 
-int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     return count > 0 && must_look() ? wait_in_order(count, requests, statuses)
                                     : host().Waitall(count, requests, statuses);
 }
 
+/// The handler belongs to the communicator, which may go together with its last request.
+int raise_and_complete(Requested& requested, MPI_Request* request) {
+    const auto end = [&] {
+        complete(requested, request);
+    };
+    const UnlessDone at_the_end(end);
+    return raise_error(requested, requested.error);
+}
+
 /// The request is over: tells the program, as MPI_Wait does.
-int tell(Requested& requested, MPI_Request* request, MPI_Status* status) noexcept {
+int tell(Requested& requested, MPI_Request* request, MPI_Status* status) {
     if (status != MPI_STATUS_IGNORE) {
         set_empty(status);
     }
     if (requested.error == MPI_SUCCESS) {
         return complete(requested, request);
     }
-    // The handler belongs to the communicator, which may go together with its last request.
-    const int error = raise_error(requested, requested.error);
-    complete(requested, request);
-    return error;
+    return raise_and_complete(requested, request);
 }
 
 /// Whether all of corymb's among them are over. Looks at one of those that are not at least, which
@@ -118,7 +127,7 @@ bool are_over(int count, const MPI_Request* requests) noexcept {
 }
 
 /// All are over and the MPI has written all statuses, with `result`: completes corymb's.
-int tell_all(int count, MPI_Request* requests, MPI_Status* statuses, int result) noexcept {
+int tell_all(int count, MPI_Request* requests, MPI_Status* statuses, int result) {
     int error = MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
         Requested* const own = find_request(requests[i]);
@@ -132,12 +141,13 @@ int tell_all(int count, MPI_Request* requests, MPI_Status* statuses, int result)
                 }
             }
             error = MPI_ERR_IN_STATUS;
-            raise_error(*own, own->error);
+            if (statuses != MPI_STATUSES_IGNORE) {
+                statuses[i].MPI_ERROR = own->error;
+            }
+            raise_and_complete(*own, &requests[i]);
+            continue;
         }
-        const int outcome = complete(*own, &requests[i]);
-        if (outcome != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE) {
-            statuses[i].MPI_ERROR = outcome;
-        }
+        complete(*own, &requests[i]);
     }
     return error != MPI_SUCCESS ? error : result;
 }
@@ -158,7 +168,7 @@ int find_over(int count, const MPI_Request* requests, bool& others) noexcept {
 }
 
 /// Completes one if it can. `flag` is also set when none is active.
-int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept {
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
     bool others = false;
     const int place = find_over(count, requests, others);
     if (place >= 0) {
@@ -176,8 +186,7 @@ int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status
 }
 
 /// Completes all that it can; `*outcount` is MPI_UNDEFINED when none is active.
-int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
-              MPI_Status* statuses) noexcept {
+int test_some(int count, MPI_Request* requests, int* outcount, int* indices, MPI_Status* statuses) {
     int result = with_others_back(count, requests, [&](MPI_Request* others) {
         return host().Testsome(count, others, outcount, indices, statuses);
     });
@@ -193,8 +202,8 @@ int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
             continue;
         }
         set_empty_at(statuses, found);
+        indices[found] = i;
         if (own->error != MPI_SUCCESS) {
-            raise_error(*own, own->error);
             if (statuses != MPI_STATUSES_IGNORE) {
                 for (int k = 0; k < found && result == MPI_SUCCESS; ++k) {
                     statuses[k].MPI_ERROR = MPI_SUCCESS; // The MPI has not said so.
@@ -202,9 +211,11 @@ int test_some(int count, MPI_Request* requests, int* outcount, int* indices,
                 statuses[found].MPI_ERROR = own->error;
             }
             result = MPI_ERR_IN_STATUS;
+            raise_and_complete(*own, &requests[i]);
+        } else {
+            complete(*own, &requests[i]);
         }
-        complete(*own, &requests[i]);
-        indices[found++] = i;
+        ++found;
     }
     *outcount = is_active ? found : MPI_UNDEFINED;
     return result;

@@ -2,6 +2,7 @@
 #include "elements.hpp"
 
 #include "library.hpp"
+#include "visit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -287,6 +288,19 @@ Layout layout_of(MPI_Datatype type) {
             false, type};
 }
 
+bool is_usable(MPI_Datatype type) noexcept {
+    const Host& mpi = host();
+    if (type == mpi.type_null || find_named(type) != nullptr) {
+        return type != mpi.type_null;
+    }
+    // Nobody says whether it is committed but functions that need it to be.
+    const MPI_Comm quiet = quiet_comm();
+    int none = 0;
+    char byte = 0;
+    return quiet == mpi.comm_null ||
+           mpi.Pack(&byte, 0, type, &byte, 1, &none, quiet) == MPI_SUCCESS;
+}
+
 Layout whole_layout_of(MPI_Datatype type) {
     Layout layout = layout_of(type);
     if (!layout.is_predefined) {
@@ -316,7 +330,8 @@ std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
     }
     const bool rounds = (named->group & (floating | complex)) != 0 &&
                         (with->op == CORYMB_SUM || with->op == CORYMB_PROD);
-    return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent), !rounds};
+    return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent), !rounds,
+                  named->layout.is_dense ? nullptr : &named->layout};
 }
 
 } // namespace

@@ -25,9 +25,12 @@ struct Layout {
 
 /// Of any datatype that is not null. Thread-safe once MPI is initialised.
 [[nodiscard]] Layout layout_of(MPI_Datatype type);
-
 /// The same with `begin` and `end`.
 [[nodiscard]] Layout whole_layout_of(MPI_Datatype type);
+
+/// Whether operations may use it: it is committed, and not null. What MPI calls an error is left
+/// to it.
+[[nodiscard]] bool is_usable(MPI_Datatype type) noexcept;
 
 /// A type and an operator that a kernel combines.
 struct Kernel {
@@ -35,6 +38,8 @@ struct Kernel {
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
     bool is_exact = false; ///< The result does not depend on the order of the elements.
+    /// Of a type whose elements have gaps, which the kernel writes, too; else null.
+    const Layout* gapped = nullptr;
 };
 
 /// Both predefined and, by the standard, meant for each other. Null: it is left to MPI. The

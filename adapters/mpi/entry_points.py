@@ -124,6 +124,8 @@ OWN = [
     "Group_compare",
     "Group_free",
     "Group_translate_ranks",
+    "Init",
+    "Init_thread",
     "Initialized",
     "Irecv",
     "Isend",
@@ -158,6 +160,8 @@ OWN = [
     "Waitsome",
     "Win_test",
 ]
+# From MPI 4 on, where there are persistent collectives, too.
+OWN_4 = ["Session_finalize", "Session_init"]
 # From MPI 4.1 on.
 OWN_4_1 = ["Request_get_status_all", "Request_get_status_any", "Request_get_status_some"]
 
@@ -358,7 +362,7 @@ def functions() -> str:
     narrow_waits, wide_waits = wait_names()
     old = [entry.name for entry in every if not entry.guard]
     wide = [entry.name for entry in every if entry.wide]
-    persistent = [entry.name for entry in every if entry.guard and not entry.wide]
+    persistent = OWN_4 + [entry.name for entry in every if entry.guard and not entry.wide]
     return "\n".join(
         [
             "// Made by entry_points.py; do not edit.",

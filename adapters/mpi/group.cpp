@@ -115,6 +115,7 @@ void ask_for_threads() noexcept {
 
 Group* make_group(MPI_Comm comm) {
     const Host& mpi = host();
+    watch_for_the_end();
     auto group = std::make_unique<Group>();
     int is_between_groups = 0;
     group->comm = comm;
@@ -157,11 +158,12 @@ bool is_usable() noexcept {
 
 /// Held, so that it stays when the MPI frees its communicator while it gives back its team, which
 /// is not to be under the lock therefore. Null: there is none left.
-Group* next_to_give_back() noexcept {
+Group* next_to_give_back(bool all_but_with_requests) noexcept {
     Registry& all = registry();
     const std::lock_guard lock(all.lock);
     for (Group* const group : all.groups) {
-        if (!group->is_given_back) {
+        const bool has_requests = group->references.load(std::memory_order_relaxed) > 1;
+        if (!group->is_given_back && !(all_but_with_requests && has_requests)) {
             group->is_given_back = true;
             hold(*group);
             return group;
@@ -241,11 +243,11 @@ Group* find_group(MPI_Comm comm) noexcept {
     return group;
 }
 
-void give_back_teams() noexcept {
+void give_back_teams(bool all_but_with_requests) noexcept {
     Registry& all = registry();
     all.is_over.store(true, std::memory_order_release);
     group_generation.fetch_add(1, std::memory_order_release);
-    while (Group* const group = next_to_give_back()) {
+    while (Group* const group = next_to_give_back(all_but_with_requests)) {
         if (!is_orphan(*group)) {
             keep_for_summary(*group);
         }
@@ -254,6 +256,12 @@ void give_back_teams() noexcept {
         let_go(*group);
     }
     end_parked();
+    const std::lock_guard lock(all.lock);
+    for (Group* const group : all.groups) {
+        if (!group->is_given_back && !is_orphan(*group)) {
+            keep_for_summary(*group);
+        }
+    }
 }
 
 int team_count() noexcept {

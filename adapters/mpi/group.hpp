@@ -73,6 +73,7 @@ struct RankTeam {
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
     bool can_request = true; ///< Nonblocking and persistent operations, too.
+    Reason why_no_requests = Reason::no_hook;
     /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
     bool by_thread = false;
     /// As far as ranks knew when they met, others included; the same on all of them.
@@ -190,8 +191,12 @@ private:
     return last != nullptr && last->state == Group::State::passed && !last->is_watched;
 }
 
-/// At MPI_Finalize: gives back all teams. What happens afterwards is the MPI's.
-void give_back_teams() noexcept;
+/// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
+/// (lifecycle.cpp).
+void watch_for_the_end() noexcept;
+/// At MPI_Finalize: gives back all teams, or those without requests that the program may still
+/// start. All calls afterwards are the MPI's.
+void give_back_teams(bool all_but_with_requests) noexcept;
 
 /// Whatever team it has. The communicators of a carrier stay.
 void give_back_team(Group& group) noexcept;

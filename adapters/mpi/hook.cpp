@@ -104,7 +104,9 @@ bool has_hook() noexcept {
 }
 
 void keep_hook() noexcept {
-    if (!is_installed.exchange(true, std::memory_order_seq_cst)) {
+    // While it ends, MPICH takes none any more; requests then go on in calls that wait for them.
+    if (!must_end.load(std::memory_order_relaxed) &&
+        !is_installed.exchange(true, std::memory_order_seq_cst)) {
         idle.store(0, std::memory_order_relaxed);
         start_function()(&called_by_mpi, nullptr, MPIX_STREAM_NULL);
     }

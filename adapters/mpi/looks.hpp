@@ -7,6 +7,7 @@
 #include "host.hpp"
 #include "progress_thread.hpp"
 #include "requests.hpp"
+#include "unless_done.hpp"
 #include "visit.hpp"
 
 #include <sched.h>
@@ -28,13 +29,16 @@ inline void go_on_before_look() noexcept {
 /// Until there is something. `test` looks once, sets its argument if there is, and returns MPI's
 /// error code.
 template <class Test>
-int wait_by_looks(const Test& test) noexcept {
+int wait_by_looks(const Test& test) {
     add(waits_by_looks, 1);
+    const auto end = [] {
+        add(waits_by_looks, -1);
+    };
+    const UnlessDone at_the_end(end);
     for (int looks = 0;; ++looks) {
         int flag = 0;
         const int result = test(flag);
         if (flag != 0 || result != MPI_SUCCESS) {
-            add(waits_by_looks, -1);
             return result;
         }
         static_cast<void>(go_on_with_requests());
@@ -45,14 +49,14 @@ int wait_by_looks(const Test& test) noexcept {
 }
 
 /// MPI_Wait of a request of the MPI's.
-inline int wait_below(MPI_Request& request, MPI_Status* status) noexcept {
+inline int wait_below(MPI_Request& request, MPI_Status* status) {
     return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
 }
 
 /// A receive and a send at once, made by `receive` and `send`. The status and, before that of the
 /// send, the error are those of the receive.
 template <class Receive, class Send>
-int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* status) noexcept {
+int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* status) {
     const Host& mpi = host();
     MPI_Request incoming{};
     MPI_Request outgoing{};

@@ -4,6 +4,7 @@
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
 #include "meeting.hpp"
 
+#include "bypass.hpp"
 #include "clock.hpp"
 #include "library.hpp"
 #include "node_ranks.hpp"
@@ -41,6 +42,7 @@ struct Words {
     std::uint64_t by_thread = 0;      ///< Not 0: requests of a rank go on by a thread.
     std::uint64_t no_thread = 0;      ///< Not 0: a rank that wants one cannot make it.
     std::uint64_t no_calls = 0;       ///< Not 0: that of a rank must not call the MPI.
+    std::uint64_t pass_by = 0;        ///< Not 0: requests of a rank are completed past the adapter.
     std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI's takes a rank long.
     CpuSet cpus;                      ///< Those that a rank may use.
     std::uint64_t crowd = 0;          ///< Ranks of a CPU that a rank knows of, as ones.
@@ -126,6 +128,7 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     words.always = is_switched("always") ? 1 : 0;
     words.by_thread = goes_on_by_thread() ? 1 : 0;
     words.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
+    words.pass_by = completions_pass_by() ? 1 : 0;
     words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
@@ -244,7 +247,8 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
         try_no_requests(group);
     }
     group.by_thread = words.by_thread != 0;
-    group.can_request = words.no_thread == 0;
+    group.can_request = words.no_thread == 0 && words.pass_by == 0;
+    group.why_no_requests = words.pass_by != 0 ? Reason::passed_by : Reason::no_hook;
     if (!is_same(words.machine, words.not_machine)) {
         // Messages between nodes are the MPI's.
         group.can_request = group.can_request && words.no_calls == 0;

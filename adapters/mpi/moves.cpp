@@ -11,7 +11,7 @@ namespace corymb::mpi {
 namespace {
 
 bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
-    return count >= 0 && type != host().type_null;
+    return count >= 0 && is_usable(type);
 }
 
 std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {

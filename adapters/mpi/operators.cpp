@@ -82,7 +82,7 @@ std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op) {
     }
     int is_commutative = 0;
     host().Op_commutative(op, &is_commutative);
-    return HostKernel{op, layout, is_commutative != 0, !layout.is_dense && !layout.is_predefined};
+    return HostKernel{op, layout, is_commutative != 0, !layout.is_dense};
 }
 
 HostOperator::HostOperator(const HostKernel& kernel, bool keep)

@@ -12,6 +12,9 @@ const char* text_of(Reason reason) noexcept {
     case Reason::no_hook:
         return "requests of others cannot go on while this MPI waits; between nodes a thread goes "
                "on with them if the program asks for MPI_THREAD_MULTIPLE";
+    case Reason::passed_by:
+        return "requests of a rank are completed past corymb: by Fortran's mpi_f08, or a tool "
+               "before corymb";
     case Reason::not_by_thread: return "an operator that only the MPI's own threads may call";
     case Reason::no_tags: return "no tags are left for persistent requests between nodes";
     case Reason::no_translation: return "this operation is the MPI's";

@@ -12,6 +12,7 @@ enum class Reason : std::uint8_t {
     arguments,
     no_kernel,
     no_hook,
+    passed_by,
     not_by_thread,
     no_tags,
     no_translation,

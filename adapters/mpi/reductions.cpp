@@ -29,7 +29,13 @@ struct Reducing {
     /// Sums of more than two floating-point numbers depend on their order: those stay with one.
     bool may_choose = true;
     std::optional<HostKernel> by_host; ///< Without a kernel of corymb's.
+    const Layout* gapped = nullptr;    ///< With one of corymb's, whose elements have gaps.
 };
+
+/// The program's memory keeps the gaps of its elements; null: they have none.
+const Layout* gapped(const Reducing& how) noexcept {
+    return how.by_host && how.by_host->has_gaps ? &how.by_host->layout : how.gapped;
+}
 
 Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op) {
     Reducing how;
@@ -42,6 +48,9 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.op = kernel->op;
         how.bytes = kernel->bytes;
         how.may_choose = kernel->is_exact || turn.size() == 2;
+        how.gapped = kernel->gapped;
+    } else if (!is_usable(type)) {
+        how.refused = Reason::arguments;
     } else if (how.by_host = host_kernel_of(type, op); !how.by_host) {
         how.refused = Reason::no_kernel;
     } else if (turn.is_by_thread()) {
@@ -68,8 +77,9 @@ Work reduction_work(corymb_collective op, const Call& call, std::size_t count,
     return work;
 }
 
-bool has_gaps(const Reducing& how) noexcept {
-    return how.by_host && how.by_host->has_gaps;
+/// Nothing is to be copied before and after.
+bool may_keep(const Reducing& how) noexcept {
+    return !how.by_host && how.gapped == nullptr;
 }
 
 Meaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) noexcept {
@@ -82,12 +92,12 @@ void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI
     const bool in_place = in == MPI_IN_PLACE;
     work.input = input_of(in);
     work.output = has_output ? out : nullptr;
-    if (has_gaps(how)) [[unlikely]] {
-        if (!in_place) {
-            work.read_whole(in, count, how.by_host->layout);
+    if (const Layout* const layout = gapped(how); layout != nullptr) [[unlikely]] {
+        if (!in_place && how.by_host) {
+            work.read_whole(in, count, *layout);
         }
         if (has_output) {
-            work.write_whole(out, count, how.by_host->layout, in_place);
+            work.write_whole(out, count, *layout, in_place);
         }
     }
 }
@@ -98,9 +108,11 @@ void set_scattered(Work& work, const Reducing& how, const void* in, void* out, M
     const bool in_place = in == MPI_IN_PLACE;
     work.input = in_place ? out : in;
     work.output = out;
-    if (has_gaps(how)) [[unlikely]] {
-        work.read_whole(work.input, all, how.by_host->layout);
-        work.write_whole(out, own, how.by_host->layout, false);
+    if (const Layout* const layout = gapped(how); layout != nullptr) [[unlikely]] {
+        if (how.by_host) {
+            work.read_whole(work.input, all, *layout);
+        }
+        work.write_whole(out, own, *layout, false);
     } else if (in_place) {
         work.write_apart(out, elements(own) * how.bytes);
     }
@@ -125,7 +137,7 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
     if (is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
     }
-    if (!how.by_host) {
+    if (may_keep(how)) {
         turn.keep(shape, meaning_of(operation, count, how), in, out);
     }
     return turn.take(
@@ -177,7 +189,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
     if (is_root && is_aliased({in, count, type}, {out, count, type})) {
         return turn.refuse_aliased();
     }
-    if (!how.by_host) {
+    if (may_keep(how)) {
         Meaning meaning = meaning_of(CORYMB_REDUCE, count, how);
         meaning.has_output = is_root;
         turn.keep(shape, meaning, in, out);
@@ -211,7 +223,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
         return turn.refuse_aliased();
     }
     const MPI_Count all = count * turn.size();
-    if (!how.by_host) {
+    if (may_keep(how)) {
         Meaning meaning = meaning_of(CORYMB_REDUCE_SCATTER, count, how);
         meaning.bytes *= static_cast<std::uint64_t>(turn.size());
         turn.keep(shape, meaning, in, out);

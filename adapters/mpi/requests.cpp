@@ -365,7 +365,7 @@ void free_request(Requested& requested, MPI_Request* handle) noexcept {
     *handle = host().request_null;
 }
 
-int raise_error(Requested& requested, int error) noexcept {
+int raise_error(Requested& requested, int error) {
     host().Comm_call_errhandler(
         is_orphan(*requested.group) ? host().comm_world : requested.group->comm, error);
     return error;
@@ -438,18 +438,20 @@ void finish_requests() noexcept {
     }
 }
 
-void give_back_handles() noexcept {
-    {
-        ActiveGroups& all = active_groups();
-        const std::lock_guard lock(all.lock);
-        all.groups.clear();
+void give_back_handles(bool all) noexcept {
+    if (all) {
+        ActiveGroups& groups = active_groups();
+        const std::lock_guard lock(groups.lock);
+        groups.groups.clear();
     }
-    Table& all = table();
-    const std::lock_guard lock(all.lock);
-    for (Handle* const handle : all.spare) {
-        host().Request_free(&handle->request);
+    Table& handles = table();
+    const std::lock_guard lock(handles.lock);
+    for (auto& [request, handle] : handles.handles) {
+        if (all || !handle.requested) {
+            host().Request_free(&handle.request);
+        }
     }
-    all.spare.clear();
+    handles.spare.clear();
 }
 
 } // namespace corymb::mpi

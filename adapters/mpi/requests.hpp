@@ -77,7 +77,7 @@ int complete(Requested& requested, MPI_Request* handle) noexcept;
 /// Of a persistent request that is not active.
 void free_request(Requested& requested, MPI_Request* handle) noexcept;
 /// Calls the error handler of the operation's communicator; returns `error`.
-int raise_error(Requested& requested, int error) noexcept;
+int raise_error(Requested& requested, int error);
 
 /// From the MPI, or the thread that stands in for that: goes on with all requests as far as
 /// possible at once. How many are under way, about; 0: none.
@@ -89,7 +89,7 @@ void go_on_without(Group& group) noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
 /// until nothing is under way. They need not be completed in the same order everywhere.
 void finish_requests() noexcept;
-/// At MPI_Finalize.
-void give_back_handles() noexcept;
+/// At MPI_Finalize; all of them, or those that the program does not have.
+void give_back_handles(bool all) noexcept;
 
 } // namespace corymb::mpi

@@ -6,6 +6,7 @@
 #include "elements.hpp"
 #include "library.hpp"
 #include "outcome.hpp"
+#include "unless_done.hpp"
 
 #include <cstdio>
 
@@ -53,7 +54,7 @@ Reason Turn::own_reason(Reason reason) const noexcept {
     }
     const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
     return is_early                              ? Reason::early
-           : group_->state == Group::State::team ? Reason::no_hook
+           : group_->state == Group::State::team ? group_->why_no_requests
                                                  : group_->reason;
 }
 
@@ -63,20 +64,23 @@ int Turn::do_below() {
     const bool is_timed = group_->state == Group::State::early && call_.form == Form::blocking &&
                           call_.operation <= Operation::exscan;
     const std::int64_t began_ns = is_timed ? now_ns() : 0;
+    const auto take_back = [this] {
+        if (is_left_to_mpi_) {
+            ++group_->early_requests;
+            group_->is_watched = true;
+        } else if (group_->state == Group::State::early) {
+            if (call_.form == Form::blocking) {
+                --group_->early.made;
+            } else if (call_.form == Form::nonblocking) {
+                --group_->early_requests;
+            }
+        }
+    };
+    UnlessDone or_take_back(take_back);
     const int result = call_.below();
     if (!is_refused(result)) {
+        or_take_back.done();
         group_->early.ns += is_timed ? now_ns() - began_ns : 0;
-        return result;
-    }
-    if (is_left_to_mpi_) {
-        ++group_->early_requests;
-        group_->is_watched = true;
-    } else if (group_->state == Group::State::early) {
-        if (call_.form == Form::blocking) {
-            --group_->early.made;
-        } else if (call_.form == Form::nonblocking) {
-            --group_->early_requests;
-        }
     }
     return result;
 }
@@ -103,7 +107,7 @@ int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
     return result;
 }
 
-int Turn::refuse_aliased() noexcept {
+int Turn::refuse_aliased() {
     note(Reason::arguments, 0);
     std::fputs("corymb: input and output are the same memory; MPI_IN_PLACE is for that\n", stderr);
     host().Comm_call_errhandler(group_->comm, MPI_ERR_BUFFER);
@@ -124,16 +128,20 @@ void Turn::take_back_call() noexcept {
 
 /// The call is the MPI's since that is faster.
 int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
-    const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
-    if (is_refused(result)) [[unlikely]] {
+    const auto take_back = [&] {
         choice.take_back(call_.operation, tried_as(bytes));
         take_back_call();
+    };
+    UnlessDone or_take_back(take_back);
+    const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
+    if (!is_refused(result)) [[likely]] {
+        or_take_back.done();
     }
     return result;
 }
 
 /// One of the calls that show who is faster. They are the same ones on all ranks.
-int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
+int Turn::attempt(std::uint64_t bytes, Below run) {
     const bool is_request = call_.form == Form::nonblocking;
     Choice& choice = is_request ? group_->request_choice : group_->choice;
     Trial* trial = nullptr;
@@ -151,17 +159,22 @@ int Turn::attempt(std::uint64_t bytes, Below run) noexcept {
     int result = MPI_SUCCESS;
     const Trial::Attempt attempt = trial->begin();
     Trial::Span span{now_ns(), 0};
-    const int outcome = attempt.is_for_mpi ? call_.below() : run();
-    span.end_ns = now_ns();
     if (attempt.is_for_mpi) {
-        result = outcome;
-        note(Reason::trial, bytes);
-        if (is_refused(result)) {
+        const auto take_back = [&] {
             trial->take_back();
             take_back_call();
+        };
+        UnlessDone or_take_back(take_back);
+        result = call_.below();
+        span.end_ns = now_ns();
+        note(Reason::trial, bytes);
+        if (is_refused(result)) {
             return result;
         }
+        or_take_back.done();
     } else {
+        const int outcome = run();
+        span.end_ns = now_ns();
         result = finish(static_cast<corymb_status>(outcome), bytes);
     }
     if (is_request) {
@@ -199,7 +212,7 @@ void Turn::abandon() noexcept {
     corymb::mpi::abandon(*group_, "no memory for an operation");
 }
 
-int Turn::account_for(corymb_status status, std::uint64_t bytes) noexcept {
+int Turn::account_for(corymb_status status, std::uint64_t bytes) {
     if (status == CORYMB_OK) {
         note(Reason::none, bytes);
         return MPI_SUCCESS;

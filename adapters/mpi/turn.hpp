@@ -44,7 +44,7 @@ public:
     /// The same; this rank's part is `count` elements of `type`, which the summary has then.
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
     /// The program has given the same memory as input and output (is_aliased).
-    int refuse_aliased() noexcept;
+    int refuse_aliased();
     /// Of operations_of_any_size: the MPI is faster, so that the arguments need no look.
     [[nodiscard]] bool is_mpis() const noexcept {
         return call_.form == Form::blocking && !group_->is_watched &&
@@ -176,16 +176,16 @@ private:
     void begin() noexcept;
     int do_below();
     void abandon() noexcept;
-    int attempt(std::uint64_t bytes, Below run) noexcept;
+    int attempt(std::uint64_t bytes, Below run);
     int leave_to_mpi(Choice& choice, std::uint64_t bytes);
     void take_back_call() noexcept;
-    int finish(corymb_status status, std::uint64_t bytes) noexcept {
+    int finish(corymb_status status, std::uint64_t bytes) {
         if (status == CORYMB_OK && !group_->is_watched) [[likely]] {
             return MPI_SUCCESS;
         }
         return account_for(status, bytes);
     }
-    int account_for(corymb_status status, std::uint64_t bytes) noexcept;
+    int account_for(corymb_status status, std::uint64_t bytes);
     void note(Reason reason, std::uint64_t bytes) noexcept;
 
     const Call& call_;

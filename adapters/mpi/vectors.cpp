@@ -14,7 +14,7 @@ namespace {
 /// them.
 void take_down(ProgramParts& parts, int size, Counts counts, Displacements places,
                MPI_Datatype type) {
-    if (!counts.exists() || !places.exists() || type == host().type_null) {
+    if (!counts.exists() || !places.exists() || !is_usable(type)) {
         return;
     }
     parts.layout = layout_of(type);
@@ -39,7 +39,7 @@ void take_down(ProgramParts& parts, int size, Counts counts, Displacements place
     for (int rank = 0; rank < size; ++rank) {
         // Of nothing MPI libraries do not look at the type.
         const MPI_Datatype type = counts[rank] == 0 ? host().type_byte : types[rank];
-        if (counts[rank] < 0 || type == host().type_null) {
+        if (counts[rank] < 0 || !is_usable(type)) {
             parts.list.clear();
             return;
         }
@@ -53,7 +53,7 @@ std::size_t bytes_of(MPI_Count count, const Layout& layout) noexcept {
 }
 
 bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
-    return count >= 0 && type != host().type_null;
+    return count >= 0 && is_usable(type);
 }
 
 /// Of all ranks; -1: one is negative, or they are too many.

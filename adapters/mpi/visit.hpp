@@ -2,6 +2,8 @@
 // Looking after the MPI below while this rank waits in corymb: peers may wait for it there.
 #pragma once
 
+#include "host.hpp"
+
 #include <cstdint>
 
 namespace corymb::mpi {
@@ -22,6 +24,8 @@ void visit_mpi() noexcept;
 void visit_mpi_briefly() noexcept;
 /// Lets it go on in any case, once.
 void visit_mpi_at_once() noexcept;
+/// A communicator of this process alone whose errors are returned; null after end_visits.
+[[nodiscard]] MPI_Comm quiet_comm() noexcept;
 /// At MPI_Finalize: no visits after this.
 void end_visits() noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer`,
-// `refused`, `refused-late` or `refused-often`.
+// `uncommitted`, `refused`, `refused-late` or `refused-often`.
 #include <mpi.h>
 
 #include <signal.h>
@@ -93,6 +93,37 @@ static int make_up_late(int rank) {
     return data[length - 1] != length;
 }
 
+// Calls with a type that is not committed, whose errors the communicator returns, while those of
+// MPI_COMM_SELF and MPI_COMM_WORLD end the program. Returns how many went wrong otherwise.
+static int use_uncommitted(void) {
+    MPI_Comm comm;
+    MPI_Datatype type;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    int wrong = 0, data[8] = {0}, all[8 * 8], counts[8], places[8];
+    for (int i = 0; i < 8; ++i) {
+        counts[i] = 1;
+        places[i] = i;
+    }
+    for (int i = 0; i < 10; ++i) {
+        const int errors[] = {
+            MPI_Bcast(data, 1, type, 0, comm),
+            MPI_Allgather(data, 1, type, all, 1, type, comm),
+            MPI_Allgatherv(data, 1, type, all, counts, places, type, comm),
+        };
+        for (int k = 0; k < 3; ++k) {
+            int kind = MPI_SUCCESS;
+            MPI_Error_class(errors[k], &kind);
+            wrong += kind != MPI_ERR_TYPE;
+        }
+        wrong += MPI_Barrier(comm) != MPI_SUCCESS;
+    }
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+    return wrong;
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int rank, error = 0;
@@ -110,6 +141,9 @@ int main(int argc, char** argv) {
         int refused = 0;
         const int wrong = make_up_often(rank, &refused);
         printf("rank %d: %d wrong, %d refused\n", rank, wrong, refused);
+    }
+    if (strcmp(what, "uncommitted") == 0) {
+        printf("rank %d: %d wrong\n", rank, use_uncommitted());
     }
     double one = 1, sum = 0, many[100] = {0};
     if (rank == 1 && strcmp(what, "kill") == 0) {

@@ -56,7 +56,8 @@ def test_what_is_seldom_done(
     assert run.stdout == "0 failures\n", run.stderr
     assert run.returncode == 0
     taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
-    wanted = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scatter", "MPI_Allgather", "MPI_Bcast"}
+    wanted = {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scatter", "MPI_Allgather", "MPI_Bcast",
+              "MPI_Allreduce"}  # fmt: skip
     assert taken == (set() if variables else wanted)
 
 
@@ -251,6 +252,25 @@ def test_a_call_that_is_refused_is_none(mpi: Mpi, program: Program, mpirun: Mpir
     run = mpirun(mpi, 3, "--explain", program(mpi, "failures"), "refused", CORYMB_DEADLINE="20")
     assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
     assert re.search(r"MPI_Gather .*  corymb$", run.stderr, re.M), run.stderr
+
+
+def test_errors_of_datatypes_are_of_their_communicator(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    run = mpirun(mpi, 2, program(mpi, "failures"), "uncommitted", CORYMB_DEADLINE="20")
+    assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
+    assert run.returncode == 0, run.stderr
+
+
+def test_an_error_handler_may_throw(mpi: Mpi, mpirun: Mpirun, tmp_path: Path) -> None:
+    """In a program in C++, through the MPI and the adapter."""
+    built = tmp_path / "throwing"
+    words = ["-x", "c++", str(HERE / "throwing.cpp"), "-o", str(built), "-lstdc++"]
+    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    for always in ("always", ""):
+        run = mpirun(mpi, 2, built, CORYMB_MPI=always)
+        assert sorted(run.stdout.splitlines()) == ["0 failures"] * 2, run.stderr
+        assert run.returncode == 0
 
 
 def test_a_call_that_others_have_made_before_is_refused(

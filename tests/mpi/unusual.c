@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs seldom do and MPI allows: exchanges within one array, elements at absolute
-// addresses, datatypes of a Fortran kind or made with large counts. By their MPI_ names, in all of
-// a dozen calls; what comes of it is compared.
+// addresses, datatypes of a Fortran kind or made with large counts, data of its own in the gaps of
+// pairs. By their MPI_ names, in all of a dozen calls; what comes of it is compared.
 #include <mpi.h>
 
 #include <stdio.h>
@@ -103,6 +103,60 @@ static void other_datatypes(int call) {
 #endif
 }
 
+struct wide_pair {
+    double value;
+    int place;
+    int own; ///< In the gap between two of them.
+};
+struct narrow_pair {
+    short value;
+    short own; ///< In the gap within.
+    int place;
+};
+
+static void combine(void* in, void* out, int* count, MPI_Datatype* type) {
+    (void)type;
+    const struct wide_pair* one = in;
+    struct wide_pair* other = out;
+    for (int i = 0; i < *count; ++i) {
+        other[i].value += one[i].value;
+        other[i].place += one[i].place;
+    }
+}
+
+static void pairs_with_gaps(int call) {
+    enum { count = 3, own = 4711 };
+    const int sum = size * (size - 1) / 2;
+    struct wide_pair in[count], out[count], added[count], in_place[count];
+    struct narrow_pair small[count], least[count];
+    MPI_Op op;
+    MPI_Op_create(combine, 1, &op);
+    for (int i = 0; i < count; ++i) {
+        in[i] = (struct wide_pair){rank + call, rank, -1};
+        small[i] = (struct narrow_pair){(short)(rank + call), -1, rank};
+        out[i] = added[i] = (struct wide_pair){-1, -1, own};
+        in_place[i] = (struct wide_pair){rank, rank, own};
+        least[i] = (struct narrow_pair){-1, own, -1};
+    }
+    MPI_Allreduce(in, out, count, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    MPI_Allreduce(in, added, count, MPI_DOUBLE_INT, op, MPI_COMM_WORLD);
+    MPI_Allreduce(small, least, count, MPI_SHORT_INT, MPI_MINLOC, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, in_place, count, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    for (int i = 0; i < count; ++i) {
+        expect((int)out[i].value, size - 1 + call, "the greatest");
+        expect(out[i].place, size - 1, "its place");
+        expect(out[i].own, own, "the gap behind it");
+        expect(added[i].place, sum, "the sum of places");
+        expect(added[i].own, own, "the gap behind the sum");
+        expect(least[i].value, call, "the least");
+        expect(least[i].place, 0, "its place");
+        expect(least[i].own, own, "the gap before its place");
+        expect(in_place[i].place, size - 1, "the place of the greatest, in place");
+        expect(in_place[i].own, own, "the gap behind it, in place");
+    }
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -111,6 +165,7 @@ int main(int argc, char** argv) {
         within_one_array(call);
         at_absolute_addresses(call);
         other_datatypes(call);
+        pairs_with_gaps(call);
     }
     int all = 0;
     PMPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
