@@ -94,7 +94,7 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
                               "start some again instead, or make another team");
     }
     const int channels = nonblocking_lanes_max + ++own_made_;
-    const team::LaneId id = station_->take_own_lane(static_cast<std::uint64_t>(own_made_));
+    const team::LaneId id = take_own_lane();
     FarOperation* made = nullptr;
     try {
         made = &add(lane_of(id), channels, call, std::move(keep));
@@ -115,6 +115,29 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
     }
     go_on();
     return *made;
+}
+
+/// Of the one that is being made. This rank may be far ahead of others on its node: it waits.
+team::LaneId ClusterPending::take_own_lane() {
+    NetworkPatience patience(station_->shared->oversubscribed);
+    for (;;) {
+        if (const auto lane = station_->take_own_lane(static_cast<std::uint64_t>(own_made_))) {
+            return *lane;
+        }
+        detail::require_own_lanes(
+            std::ranges::count_if(operations_, [](const auto& one) { return one->is_persistent; }));
+        go_on();
+        if (has_failed()) {
+            throw_failure();
+        }
+        if (patience.is_long() && patience.waited_ns() > station_->shared->deadline_ns) {
+            station_->fail({Errc::timeout,
+                            station_->name_of(station_->rank) +
+                                " makes a persistent operation, and others have not let go of any "
+                                "of the many before it",
+                            {station_->rank}});
+        }
+    }
 }
 
 FarLane& ClusterPending::lane_of(team::LaneId id) {

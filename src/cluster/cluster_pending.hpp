@@ -63,6 +63,7 @@ private:
     static constexpr std::size_t steps_of_a_look = 256;
 
     [[nodiscard]] FarLane& lane_of(team::LaneId id);
+    [[nodiscard]] team::LaneId take_own_lane();
     [[nodiscard]] FarOperation& add(FarLane& lane, int channels, const detail::Call& call,
                                     std::shared_ptr<const void> keep);
     void begin(FarLane& lane);

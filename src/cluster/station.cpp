@@ -184,9 +184,11 @@ Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
     return plan::plan_from_bytes(text);
 }
 
-team::LaneId Station::take_own_lane(std::uint64_t number) {
+std::optional<team::LaneId> Station::take_own_lane(std::uint64_t number) {
     constexpr std::uint64_t apart = std::uint64_t{1} << 63U;
-    return shared->take_own_lane(apart + number) - team::first_own_lane + first_persistent_lane;
+    const auto taken = shared->take_own_lane(apart + number);
+    return taken ? std::optional(*taken - team::first_own_lane + first_persistent_lane)
+                 : std::nullopt;
 }
 
 void Station::give_back_own_lane(team::LaneId id) noexcept {

@@ -82,7 +82,8 @@ struct Station {
     void settle(const team::PlanKey& key, const Plan& plan) { settled_[key] = plan; }
 
     /// As of TeamShared, and apart from what the local team has taken before.
-    [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
+    /// None: all are in use.
+    [[nodiscard]] std::optional<team::LaneId> take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
 
     /// False: the message belongs to another call than that which waits for it.

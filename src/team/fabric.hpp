@@ -64,7 +64,7 @@ inline constexpr LaneId long_lane = collective_lanes + 1;
 }
 inline constexpr LaneId pair_lane = long_lane + 1;
 inline constexpr LaneId first_own_lane = pair_lane + 1;
-inline constexpr LaneId own_lanes_max = 1 << 16;
+inline constexpr LaneId own_lanes_max = 1 << 14;
 /// The first few persistent collectives have as long channels as blocking ones; many would take too
 /// much memory.
 inline constexpr LaneId whole_own_lanes = 8;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <optional>
 
 namespace corymb::detail {
 
@@ -23,52 +24,57 @@ team::OwnLanes* block_if_made(const Arena& arena, team::LaneId block) noexcept {
     return place == nullptr ? nullptr : std::launder(reinterpret_cast<team::OwnLanes*>(place));
 }
 
-struct Found {
-    Entry* entry = nullptr; ///< Null: there is none among all blocks.
-    team::LaneId lane = 0;
-    team::LaneId blocks = 0; ///< That have been looked at.
-};
-
-/// With the lock held. `number` 0: a free one.
-Found find_entry(const Arena& arena, std::uint64_t number) noexcept {
-    Found found;
-    while (team::OwnLanes* const block = block_if_made(arena, found.blocks)) {
-        auto* const entry = std::ranges::find(block->entry, number, &Entry::number);
-        if (entry != std::end(block->entry)) {
-            found.lane = team::first_own_lane + found.blocks * block_lanes +
-                         static_cast<team::LaneId>(entry - std::begin(block->entry));
-            found.entry = entry;
-            return found;
-        }
-        ++found.blocks;
-    }
-    return found;
-}
-
 } // namespace
 
-team::LaneId TeamShared::take_own_lane(std::uint64_t number) {
+/// With the lock held. `number` 0: a free one; null: there is none among the blocks that are known.
+/// Numbers come one after the other, and mostly lie so.
+std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number) noexcept {
+    const std::size_t all = own_blocks_.size() * block_lanes;
+    for (std::size_t looks = 0; looks < all; ++looks) {
+        next_own_ = next_own_ < all ? next_own_ : 0;
+        const std::size_t place = next_own_++;
+        if (own_blocks_[place / block_lanes]->entry[place % block_lanes].number == number) {
+            return static_cast<team::LaneId>(place);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<team::LaneId> TeamShared::take_own_lane(std::uint64_t number) {
     const Arena& arena = fabric.arena();
     for (;;) {
-        team::LaneId blocks = 0;
+        std::size_t blocks = 0;
         {
             const std::lock_guard lock(*memory);
-            Found found = find_entry(arena, number); // Another rank may have been here first.
-            if (found.entry == nullptr) {
-                found = find_entry(arena, 0);
+            while (auto* const block =
+                       block_if_made(arena, static_cast<team::LaneId>(own_blocks_.size()))) {
+                own_blocks_.push_back(block);
             }
-            if (found.entry != nullptr) {
-                found.entry->number = number;
-                return found.lane;
+            std::optional<team::LaneId> own;
+            if (number <= record.own_numbers) { // Another rank has been here first.
+                own = find_own_lane(number);
             }
-            blocks = found.blocks;
+            if (!own) {
+                own = find_own_lane(0);
+            }
+            if (own) {
+                own_blocks_[*own / block_lanes]->entry[*own % block_lanes].number = number;
+                record.own_numbers = std::max(record.own_numbers, number);
+                return team::first_own_lane + *own;
+            }
+            blocks = own_blocks_.size();
         }
-        if (blocks * block_lanes == team::own_lanes_max) {
-            throw Error(Errc::unsupported, "a team can have " +
-                                               std::to_string(team::own_lanes_max) +
-                                               " persistent collectives at a time; let go of some");
+        if (blocks * block_lanes >= team::own_lanes_max) {
+            return std::nullopt;
         }
-        fabric.arena().find_or_make<team::OwnLanes>(key_of(blocks));
+        fabric.arena().find_or_make<team::OwnLanes>(key_of(static_cast<team::LaneId>(blocks)));
+    }
+}
+
+void require_own_lanes(std::ptrdiff_t held) {
+    if (held >= static_cast<std::ptrdiff_t>(team::own_lanes_max)) {
+        throw Error(Errc::unsupported, "a team can have " + std::to_string(team::own_lanes_max) +
+                                           " persistent collectives at a time; let go of some");
     }
 }
 

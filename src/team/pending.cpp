@@ -82,8 +82,36 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
+/// A rank that makes and lets go may be far ahead of others, which still have theirs: it waits.
+team::LaneId Pending::take_own_lane() {
+    const std::uint64_t number = ++own_made_;
+    std::optional<team::LaneId> lane = shared_->take_own_lane(number);
+    if (!lane) [[unlikely]] {
+        require_own_lanes(
+            std::ranges::count_if(operations_, [](const auto& one) { return one->has_own_lane; }));
+        std::exception_ptr error;
+        auto done = [&]() noexcept {
+            try {
+                advance_all(all_steps);
+                lane = shared_->take_own_lane(number);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            return lane || error != nullptr || has_stopped();
+        };
+        static_cast<void>(ladder_->until(done, 0));
+        if (error != nullptr) {
+            std::rethrow_exception(error);
+        }
+        if (!lane) {
+            give_up_own_lane(ladder_->timed_out());
+        }
+    }
+    return *lane;
+}
+
 Pending::Collectives& Pending::own_collectives() {
-    const team::LaneId id = shared_->take_own_lane(++own_made_);
+    const team::LaneId id = take_own_lane();
     try {
         return collectives(id);
     } catch (...) {

@@ -141,6 +141,9 @@ private:
     };
     Collectives& collectives(team::LaneId id);
     Collectives& own_collectives();
+    [[nodiscard]] team::LaneId take_own_lane();
+    /// Others have not let go of theirs.
+    [[noreturn]] void give_up_own_lane(bool timed_out);
     Collectives& collectives_in_turn();
     std::map<team::LaneId, Collectives> lanes_;
     Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.

@@ -118,6 +118,23 @@ void Pending::give_up(const LaneOperation& operation, bool timed_out) {
     abandon_all();
 }
 
+void Pending::give_up_own_lane(bool timed_out) {
+    if (pending_count_ > 0 && has_stopped()) {
+        fail(first_pending(), false);
+    }
+    if (!shared_->is_broken()) {
+        shared_->fail({timed_out ? Errc::timeout : Errc::team_broken,
+                       shared_->name_of(rank_) +
+                           " makes a persistent collective, and others have "
+                           "not let go of any of the " +
+                           std::to_string(team::own_lanes_max) + " before it",
+                       {rank_}});
+    }
+    shared_->wait_for_copies();
+    abandon_all();
+    throw_failure();
+}
+
 void Pending::throw_failure() {
     if (thrown_ != nullptr) {
         std::rethrow_exception(std::exchange(thrown_, nullptr));

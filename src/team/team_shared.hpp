@@ -71,6 +71,8 @@ struct TeamRecord {
     // Of `shrink`: who is in the new team, and its arena. Each is set once under the lock.
     Offset members = 0;
     Offset successor = 0;
+    /// The greatest number of a persistent collective that has had a lane; under the lock.
+    std::uint64_t own_numbers = 0;
 };
 
 /// Who uses the lanes of persistent collectives, a part of them: as many parts as it takes are in
@@ -124,9 +126,8 @@ struct TeamShared {
         return {fabric.arena(), fabric.size(), id};
     }
     /// The lane of persistent collective number `number`, from 1: the same for all ranks, and
-    /// nobody else's until each of them has given it back. Throws Errc::unsupported when too many
-    /// are in use.
-    [[nodiscard]] team::LaneId take_own_lane(std::uint64_t number);
+    /// nobody else's until each of them has given it back. None: all of own_lanes_max are in use.
+    [[nodiscard]] std::optional<team::LaneId> take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
     /// No persistent collective has had a lane from first_own_lane + this on.
     [[nodiscard]] team::LaneId own_lanes_known() noexcept;
@@ -197,6 +198,7 @@ struct TeamShared {
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
 
 private:
+    [[nodiscard]] std::optional<team::LaneId> find_own_lane(std::uint64_t number) noexcept;
     [[nodiscard]] int own_per_cpu(int ranks) const noexcept {
         return (ranks + cpus.all - 1) / cpus.all;
     }
@@ -221,6 +223,12 @@ private:
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
     std::ptrdiff_t successor_waits_for_ = 0;
     std::string late_writes_; ///< Which ranks may still write; the end of the failure's text.
+    // Of take_own_lane, under the memory's lock.
+    std::vector<team::OwnLanes*> own_blocks_;
+    std::size_t next_own_ = 0; ///< Where to look first.
 };
+
+/// Throws Errc::unsupported for a rank that itself holds all lanes of persistent collectives.
+void require_own_lanes(std::ptrdiff_t held);
 
 } // namespace corymb::detail

@@ -279,6 +279,43 @@ TEST(RequestTest, PersistentOperationsAreAsManyAsNeeded) {
     }
 }
 
+/// Rank 1 lets go of none for a while.
+TEST(RequestTest, AFastRankWaitsForLanesOfPersistentOperations) {
+    constexpr int count = 20'000;
+    threads(
+        2,
+        [](Team& team) {
+            if (team.rank() == 1) {
+                std::this_thread::sleep_for(1s);
+            }
+            int told = -1;
+            for (int i = 0; i < count; ++i) {
+                told = team.rank() == 0 ? i : -1;
+                Request request = team.broadcast_init(output(told));
+                request.start();
+                request.wait();
+                ASSERT_EQ(told, i);
+            }
+        },
+        small_plans());
+}
+
+TEST(RequestTest, HasALimitOfPersistentOperationsThatAreHeld) {
+    AllRanks ranks(1);
+    std::vector<Request> held;
+    try {
+        for (int i = 0; i < 17'000; ++i) {
+            held.push_back(ranks.handles[0].barrier_init());
+        }
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::unsupported);
+    }
+    EXPECT_EQ(held.size(), 1U << 14U);
+    held.pop_back();
+    held.push_back(ranks.handles[0].barrier_init());
+}
+
 /// Rank 1 starts the second when it has the first, which rank 0 has to go on with.
 TEST(RequestTest, TestsOfOneGoOnWithTheOthers) {
     constexpr std::size_t count = 100'000;
