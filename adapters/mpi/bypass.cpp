@@ -14,9 +14,10 @@ namespace {
 
 /// Of MPI's functions, those that do something with a request.
 constexpr std::string_view completions[] = {
-    "MPI_Wait",    "MPI_Test",    "MPI_Waitall",  "MPI_Testall",            "MPI_Waitany",
-    "MPI_Testany", "MPI_Waitsome", "MPI_Testsome", "MPI_Request_get_status", "MPI_Request_free",
-    "MPI_Start",   "MPI_Startall",
+    "MPI_Wait",         "MPI_Test",     "MPI_Waitall",
+    "MPI_Testall",      "MPI_Waitany",  "MPI_Testany",
+    "MPI_Waitsome",     "MPI_Testsome", "MPI_Request_get_status",
+    "MPI_Request_free", "MPI_Start",    "MPI_Startall",
 };
 
 /// Where the object lies that has this address; null: in none.
@@ -66,7 +67,7 @@ public:
     }
 
 private:
-    void read(const ElfW(Dyn)* entry) noexcept {
+    void read(const ElfW(Dyn) * entry) noexcept {
         for (; entry->d_tag != DT_NULL; ++entry) {
             switch (entry->d_tag) {
             case DT_SYMTAB: symbols_ = at<ElfW(Sym)>(entry->d_un.d_ptr); break;
@@ -101,7 +102,7 @@ private:
     }
 
     ElfW(Addr) base_;
-    const ElfW(Sym)* symbols_ = nullptr;
+    const ElfW(Sym) * symbols_ = nullptr;
     const char* texts_ = nullptr;
     std::size_t text_bytes_ = 0;
     const std::uint32_t* gnu_hash_ = nullptr;

@@ -113,13 +113,21 @@ void ask_for_threads() noexcept {
     many_threads.store(level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
 }
 
+bool is_world_over() noexcept {
+    int finalised = 1;
+    return host().Finalized(&finalised) != MPI_SUCCESS || finalised != 0;
+}
+
 Group* make_group(MPI_Comm comm) {
     const Host& mpi = host();
-    watch_for_the_end();
     auto group = std::make_unique<Group>();
     int is_between_groups = 0;
     group->comm = comm;
-    ask_for_threads();
+    const bool has_world = is_world_usable();
+    if (has_world) {
+        watch_for_the_end();
+        ask_for_threads();
+    }
     group->is_shared = has_many_threads();
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
@@ -130,7 +138,7 @@ Group* make_group(MPI_Comm comm) {
         pass(*group, Reason::between_groups);
     } else if (group->size == 1) {
         pass(*group, Reason::alone);
-    } else if (!is_within_world(comm, group->size)) {
+    } else if (has_world && !is_within_world(comm, group->size)) {
         pass(*group, Reason::beyond_world);
     }
     Registry& all = registry();
@@ -147,13 +155,11 @@ Group* make_group(MPI_Comm comm) {
     return group.release();
 }
 
+/// Before MPI_Init, too, where a session is open: other ranks of its communicator may have called
+/// MPI_Init already, and all are to count its calls alike. Those communicators lie within the world.
 bool is_usable() noexcept {
-    const Host& mpi = host();
-    int initialised = 0;
-    int finalised = 1;
-    return mpi.whole && mpi.Initialized(&initialised) == MPI_SUCCESS && initialised != 0 &&
-           mpi.Finalized(&finalised) == MPI_SUCCESS && finalised == 0 &&
-           !registry().is_over.load(std::memory_order_acquire);
+    return host().whole && !registry().is_over.load(std::memory_order_acquire) &&
+           (is_world_usable() || (has_sessions() && !is_world_over()));
 }
 
 /// Held, so that it stays when the MPI frees its communicator while it gives back its team, which
@@ -173,6 +179,18 @@ Group* next_to_give_back(bool all_but_with_requests) noexcept {
 }
 
 } // namespace
+
+bool is_world_usable() noexcept {
+    int initialised = 0;
+    return host().Initialized(&initialised) == MPI_SUCCESS && initialised != 0 && !is_world_over();
+}
+
+void forget_key() noexcept {
+    Registry& all = registry();
+    const std::lock_guard lock(all.lock);
+    all.has_key = false;
+    group_generation.fetch_add(1, std::memory_order_release);
+}
 
 void give_back_team(Group& group) noexcept {
     forget_attempts(group);

@@ -194,6 +194,12 @@ private:
 /// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
 /// (lifecycle.cpp).
 void watch_for_the_end() noexcept;
+/// Between MPI_Init and MPI_Finalize.
+[[nodiscard]] bool is_world_usable() noexcept;
+/// Whether a session is open.
+[[nodiscard]] bool has_sessions() noexcept;
+/// The last session has ended before MPI_Init: MPI has forgotten all keys.
+void forget_key() noexcept;
 /// At MPI_Finalize: gives back all teams, or those without requests that the program may still
 /// start. All calls afterwards are the MPI's.
 void give_back_teams(bool all_but_with_requests) noexcept;

@@ -17,6 +17,7 @@ namespace corymb::mpi {
     X(last_error)                                                                                  \
     X(free)                                                                                        \
     X(attach)                                                                                      \
+    X(absent_ranks)                                                                                \
     X(make_team_descriptor)                                                                        \
     X(team_free)                                                                                   \
     X(team_abandon)                                                                                \

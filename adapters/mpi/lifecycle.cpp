@@ -72,6 +72,10 @@ int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/
 
 namespace corymb::mpi {
 
+bool has_sessions() noexcept {
+    return open_sessions.load() > 0;
+}
+
 void watch_for_the_end() noexcept {
     const Host& mpi = host();
     if (!mpi.whole || is_watched.exchange(true)) {
@@ -139,7 +143,9 @@ CORYMB_MPI_ENTRY int MPI_Session_finalize(MPI_Session* session) {
         remove_hook();
     }
     const int result = host().Session_finalize(session);
-    open_sessions -= result == MPI_SUCCESS ? 1 : 0;
+    if (result == MPI_SUCCESS && --open_sessions == 0 && !is_world_usable()) {
+        forget_key();
+    }
     return result;
 }
 

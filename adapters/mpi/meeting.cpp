@@ -123,6 +123,10 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     words.not_parked = ~parked;
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
+    if (!is_world_usable()) { // On a session's communicator.
+        object(words, Objection::not_initialised);
+        return;
+    }
     words.cpus.add_own();
     words.crowd = as_ones(static_cast<std::uint64_t>(known_ranks_per_cpu()));
     words.always = is_switched("always") ? 1 : 0;
@@ -260,7 +264,7 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
         open_memory(words.pid, words.descriptor, memory);
     }
     Words found;
-    if (memory.number() < 0) {
+    if (!can_map(memory)) {
         object(found, Objection::not_shared);
     }
     if (!agree(group.comm, found)) {
@@ -274,18 +278,23 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
     if (words.cpus.count() > 0) {
         note_ranks_per_cpu(own_of_cpu);
     }
-    Words proved;
-    proved.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
+    Words attached;
+    attached.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
     if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
-        object(proved, Objection::not_attached);
-    } else if (!has_nonce(group, group.rank, words.nonce)) {
+        object(attached, Objection::not_attached);
+    }
+    if (!agree(group.comm, attached)) { // Nobody waits in the team for a rank that is not there.
+        return attached.objections;
+    }
+    Words proved;
+    if (!has_nonce(group, group.rank, words.nonce)) {
         object(proved, Objection::other_memory);
     }
     if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
         object(proved, Objection::not_attached);
     }
     if (may_try && is_crowded) {
-        const bool is_slow = proved.is_slow != 0;
+        const bool is_slow = attached.is_slow != 0;
         group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
         group.request_choice.give_any_size_to_corymb();
         if (is_slow) {
@@ -339,6 +348,12 @@ bool make_memory(int size, Descriptor& memory) {
 void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory) {
     const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(descriptor);
     memory.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+bool can_map(const Descriptor& memory) {
+    std::size_t absent = 0;
+    return memory.number() >= 0 &&
+           library().absent_ranks(memory.number(), nullptr, 0, &absent) == CORYMB_OK;
 }
 
 corymb_status attach(Group& group, int descriptor, int size, int rank) {

@@ -77,7 +77,8 @@ Nodes nodes_of(const std::vector<Card>& cards, int rank) {
     return nodes;
 }
 
-/// This rank's part of a proof; `cards` come from those who made memory.
+/// Attaches to the node's team, and proves it when all have; `cards` come from those who made
+/// memory. Returns what the ranks of all nodes object to.
 std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& cards,
                     const Descriptor& memory) {
     const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
@@ -86,10 +87,14 @@ std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& c
         const auto known = static_cast<int>(cards[static_cast<std::size_t>(member)].ranks_per_cpu);
         group.ranks_per_cpu = std::max(group.ranks_per_cpu, known);
     }
-    if (attach(group, memory.number(), size, nodes.place) != CORYMB_OK) {
-        return bit_of(Objection::not_attached);
+    const bool is_attached = attach(group, memory.number(), size, nodes.place) == CORYMB_OK;
+    const std::uint64_t objections =
+        all_objections(group, is_attached ? 0 : bit_of(Objection::not_attached));
+    if (objections != 0) { // Nobody waits in the team for a rank that is not there.
+        return objections;
     }
-    return has_nonce(group, nodes.place, first.nonce) ? 0 : bit_of(Objection::other_memory);
+    const bool is_proved = has_nonce(group, nodes.place, first.nonce);
+    return all_objections(group, is_proved ? 0 : bit_of(Objection::other_memory));
 }
 
 std::string processor_name() {
@@ -207,11 +212,10 @@ std::uint64_t meet_on_nodes(Group& group, bool is_urgent) {
     if (nodes.place != 0) {
         const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
         open_memory(first.pid, first.descriptor, memory);
-        objections = memory.number() < 0 ? bit_of(Objection::not_shared) : 0;
     }
-    objections = all_objections(group, objections);
+    objections = all_objections(group, can_map(memory) ? 0 : bit_of(Objection::not_shared));
     if (objections == 0) {
-        objections = all_objections(group, prove(group, nodes, cards, memory));
+        objections = prove(group, nodes, cards, memory);
     }
     if (objections == 0) {
         objections = all_objections(group, join_nodes(group, nodes, cards));

@@ -209,7 +209,8 @@ corymb_status Turn::hand_to_program(const WorkMaker& make) {
 }
 
 void Turn::abandon() noexcept {
-    corymb::mpi::abandon(*group_, "no memory for an operation");
+    corymb::mpi::abandon(*group_,
+                         "an operation could not begin here, for want of memory or the like");
 }
 
 int Turn::account_for(corymb_status status, std::uint64_t bytes) {

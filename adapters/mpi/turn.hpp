@@ -135,7 +135,7 @@ private:
         return call_.form == Form::blocking && (in != MPI_IN_PLACE || shape.in_place) &&
                out != MPI_IN_PLACE;
     }
-    /// No memory, here only: nobody may wait for this rank.
+    /// What may have failed here only: nobody may wait for this rank.
     template <class Action>
     corymb_status guarded(const Action& action) noexcept {
         corymb_status status = CORYMB_OUT_OF_MEMORY;
@@ -144,8 +144,11 @@ private:
         } catch (const std::exception&) {
             status = CORYMB_OUT_OF_MEMORY;
         }
-        if (status == CORYMB_OUT_OF_MEMORY) [[unlikely]] {
-            abandon();
+        if (status != CORYMB_OK) [[unlikely]] {
+            if (status == CORYMB_OUT_OF_MEMORY || status == CORYMB_IO ||
+                status == CORYMB_INTERNAL) {
+                abandon();
+            }
         }
         return status;
     }
