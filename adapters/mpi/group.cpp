@@ -156,7 +156,7 @@ Group* make_group(MPI_Comm comm) {
 }
 
 /// Before MPI_Init, too, where a session is open: other ranks of its communicator may have called
-/// MPI_Init already, and all are to count its calls alike. Those communicators lie within the world.
+/// MPI_Init already, and all are to count its calls alike. Such communicators are of the world.
 bool is_usable() noexcept {
     return host().whole && !registry().is_over.load(std::memory_order_acquire) &&
            (is_world_usable() || (has_sessions() && !is_world_over()));

@@ -229,6 +229,44 @@ bool is_too_early(Group& group) {
     return !agree_that_long_enough(group);
 }
 
+/// The rest of the talks, when all have the memory.
+std::uint64_t join_node(Group& group, const Words& words, const Descriptor& memory) {
+    const bool may_try = words.always == 0;
+    group.ranks_per_cpu = std::popcount(words.crowd);
+    const int own_of_cpu = ranks_per_cpu(group.size, words.cpus.count());
+    group.crowd = std::max(own_of_cpu, group.ranks_per_cpu);
+    const bool is_crowded = group.crowd > 1;
+    if (words.cpus.count() > 0) {
+        note_ranks_per_cpu(own_of_cpu);
+    }
+    Words attached;
+    attached.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
+    if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
+        object(attached, Objection::not_attached);
+    }
+    if (!agree(group.comm, attached)) { // Nobody waits in the team for a rank that is not there.
+        return attached.objections;
+    }
+    Words proved;
+    if (!has_nonce(group, group.rank, words.nonce)) {
+        object(proved, Objection::other_memory);
+    }
+    if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
+        object(proved, Objection::not_attached);
+    }
+    if (may_try && is_crowded) {
+        const bool is_slow = attached.is_slow != 0;
+        group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
+        group.request_choice.give_any_size_to_corymb();
+        if (is_slow) {
+            try_no_requests(group);
+        } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
+            group.request_choice.give_to_corymb(crowded_bytes);
+        }
+    }
+    return proved.objections;
+}
+
 /// Returns what all ranks object to; 0: they have a team.
 std::uint64_t negotiate(Group& group, bool is_urgent) {
     constexpr auto not_attached = static_cast<std::uint64_t>(Objection::not_attached);
@@ -270,40 +308,7 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
     if (!agree(group.comm, found)) {
         return found.objections;
     }
-    const bool may_try = words.always == 0;
-    group.ranks_per_cpu = std::popcount(words.crowd);
-    const int own_of_cpu = ranks_per_cpu(group.size, words.cpus.count());
-    group.crowd = std::max(own_of_cpu, group.ranks_per_cpu);
-    const bool is_crowded = group.crowd > 1;
-    if (words.cpus.count() > 0) {
-        note_ranks_per_cpu(own_of_cpu);
-    }
-    Words attached;
-    attached.is_slow = may_try && is_crowded && takes_long(group.comm) ? 1 : 0;
-    if (attach(group, memory.number(), group.size, group.rank) != CORYMB_OK) {
-        object(attached, Objection::not_attached);
-    }
-    if (!agree(group.comm, attached)) { // Nobody waits in the team for a rank that is not there.
-        return attached.objections;
-    }
-    Words proved;
-    if (!has_nonce(group, group.rank, words.nonce)) {
-        object(proved, Objection::other_memory);
-    }
-    if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
-        object(proved, Objection::not_attached);
-    }
-    if (may_try && is_crowded) {
-        const bool is_slow = attached.is_slow != 0;
-        group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
-        group.request_choice.give_any_size_to_corymb();
-        if (is_slow) {
-            try_no_requests(group);
-        } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
-            group.request_choice.give_to_corymb(crowded_bytes);
-        }
-    }
-    return proved.objections;
+    return join_node(group, words, memory);
 }
 
 } // namespace

@@ -39,8 +39,8 @@ private:
 [[nodiscard]] bool make_memory(int size, Descriptor& memory);
 /// Opens that of another process; without success it has no number.
 void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory);
-/// Whether this process has it, and the addresses for it: who has not, would keep the others waiting
-/// while they attach.
+/// Whether this process has it, and the addresses for it: who has not would keep the others
+/// waiting while they attach.
 [[nodiscard]] bool can_map(const Descriptor& memory);
 /// Becomes one of the ranks of the memory's team, which is then the group's.
 [[nodiscard]] corymb_status attach(Group& group, int descriptor, int size, int rank);
