@@ -26,11 +26,21 @@ const void* object_of(const void* address) noexcept {
     return address != nullptr && ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
+/// A program at a fixed place may have the address of a stub of its own, by which it calls the
+/// function of another object.
+bool is_stub(const void* function) noexcept {
+    Dl_info found{};
+    void* symbol = nullptr;
+    return function != nullptr && ::dladdr1(function, &found, &symbol, RTLD_DL_SYMENT) != 0 &&
+           symbol != nullptr && static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF;
+}
+
 /// Some object that the program asks before this one has one of the functions.
 bool is_replaced() noexcept {
     const void* const own = object_of(reinterpret_cast<const void*>(&object_of));
     return std::ranges::any_of(completions, [own](std::string_view name) {
-        return object_of(::dlsym(RTLD_DEFAULT, name.data())) != own;
+        const void* const first = ::dlsym(RTLD_DEFAULT, name.data());
+        return object_of(first) != own && !is_stub(first);
     });
 }
 

@@ -27,6 +27,8 @@ namespace {
 /// What MPI_Finalize, or the last session after it, ends.
 std::atomic<int> open_sessions{0};
 std::atomic<bool> is_watched{false};
+/// Before any attribute of the program's, which then go before ours.
+std::atomic<bool> comes_last{false};
 std::atomic<bool> has_ended{false};
 
 /// MPI can still be used. Communicators of a session may go on with their persistent requests.
@@ -47,7 +49,7 @@ void end() noexcept {
         finish_requests();
         remove_hook();
         give_back_teams(false);
-        give_back_handles(true);
+        give_back_handles(comes_last.load());
         end_visits();
     }
     if (is_explaining() && rank == 0) {
@@ -96,6 +98,7 @@ using namespace corymb::mpi;
 CORYMB_MPI_ENTRY int MPI_Init(int* count, char*** words) {
     const int result = host().Init(count, words);
     if (result == MPI_SUCCESS) {
+        comes_last = !is_watched.load();
         watch_for_the_end();
     }
     return result;
@@ -104,6 +107,7 @@ CORYMB_MPI_ENTRY int MPI_Init(int* count, char*** words) {
 CORYMB_MPI_ENTRY int MPI_Init_thread(int* count, char*** words, int wanted, int* provided) {
     const int result = host().Init_thread(count, words, wanted, provided);
     if (result == MPI_SUCCESS) {
+        comes_last = !is_watched.load();
         watch_for_the_end();
     }
     return result;

@@ -446,12 +446,17 @@ void give_back_handles(bool all) noexcept {
     }
     Table& handles = table();
     const std::lock_guard lock(handles.lock);
-    for (auto& [request, handle] : handles.handles) {
-        if (all || !handle.requested) {
+    handles.last = nullptr;
+    handles.spare.clear();
+    for (auto entry = handles.handles.begin(); entry != handles.handles.end();) {
+        Handle& handle = entry->second;
+        if (!all && handle.requested) {
+            ++entry;
+        } else {
             host().Request_free(&handle.request);
+            entry = handles.handles.erase(entry); // The MPI may use its number again.
         }
     }
-    handles.spare.clear();
 }
 
 } // namespace corymb::mpi

@@ -48,7 +48,8 @@ public:
     /// Whether it has been started and not been completed.
     [[nodiscard]] bool is_active() const noexcept;
 
-    /// Looks whether the operation is done, and goes on with all of the team's as far as they can.
+    /// Looks whether the operation is done, and goes on with all of the team's as far as they can;
+    /// where more than 16 persistent ones are under way, with all of them once in a round of tests.
     /// Bounded whatever other ranks do: at most one look that fails for each lane of the team, and
     /// a fixed number of steps.
     [[nodiscard]] bool test();

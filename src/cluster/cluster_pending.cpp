@@ -226,12 +226,12 @@ void ClusterPending::go_on() noexcept {
     std::erase_if(busy_, [](const FarLane* lane) { return lane->queue.empty(); });
 }
 
-/// Of many requests that are tested one after the other each test looks at its own lane, and one at
+/// Of requests in many lanes that are tested one after the other each test looks at its own lane, and one at
 /// all: if all did, a round of tests would take the square of their number.
 bool ClusterPending::look_in_turn(FarOperation& operation) noexcept {
     if (operation.state == State::pending) {
         FarLane& lane = *operation.lane;
-        if (lane.tested == round_of_tests_) {
+        if (lane.tested == round_of_tests_ || busy_.size() <= few_lanes) {
             ++round_of_tests_;
             go_on();
         } else {

@@ -61,6 +61,8 @@ public:
 private:
     using Looking = team::LookOnce<team::Env>;
     static constexpr std::size_t steps_of_a_look = 256;
+    /// So many each test looks at.
+    static constexpr std::size_t few_lanes = 16;
 
     [[nodiscard]] FarLane& lane_of(team::LaneId id);
     [[nodiscard]] team::LaneId take_own_lane();

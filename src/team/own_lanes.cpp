@@ -6,6 +6,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace corymb::detail {
 
@@ -26,13 +27,13 @@ team::OwnLanes* block_if_made(const Arena& arena, team::LaneId block) noexcept {
 
 } // namespace
 
-/// With the lock held. `number` 0: a free one; null: there is none among the blocks that are known.
-/// Numbers come one after the other, and mostly lie so.
-std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number) noexcept {
+/// With the lock held: who has this number, 0: nobody, looking from `first` on; none: there is no
+/// such one among the blocks that are known.
+std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number,
+                                                      std::size_t first) noexcept {
     const std::size_t all = own_blocks_.size() * block_lanes;
     for (std::size_t looks = 0; looks < all; ++looks) {
-        next_own_ = next_own_ < all ? next_own_ : 0;
-        const std::size_t place = next_own_++;
+        const std::size_t place = (first + looks) % all;
         if (own_blocks_[place / block_lanes]->entry[place % block_lanes].number == number) {
             return static_cast<team::LaneId>(place);
         }
@@ -40,8 +41,10 @@ std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number) noex
     return std::nullopt;
 }
 
+/// Who makes and lets go again and again comes back to the same few, whose memory is near.
 std::optional<team::LaneId> TeamShared::take_own_lane(std::uint64_t number) {
     const Arena& arena = fabric.arena();
+    auto& greatest = record.own_numbers[number >> 63U];
     for (;;) {
         std::size_t blocks = 0;
         {
@@ -50,22 +53,24 @@ std::optional<team::LaneId> TeamShared::take_own_lane(std::uint64_t number) {
                        block_if_made(arena, static_cast<team::LaneId>(own_blocks_.size()))) {
                 own_blocks_.push_back(block);
             }
-            std::optional<team::LaneId> own;
-            if (number <= record.own_numbers) { // Another rank has been here first.
-                own = find_own_lane(number);
+            blocks = own_blocks_.size();
+            if (number <= greatest) { // Another rank has been here first.
+                if (const auto own = find_own_lane(number, last_own_)) {
+                    last_own_ = *own;
+                    return team::first_own_lane + *own;
+                }
             }
-            if (!own) {
-                own = find_own_lane(0);
-            }
-            if (own) {
+            if (const auto own = find_own_lane(0, record.own_free)) {
                 own_blocks_[*own / block_lanes]->entry[*own % block_lanes].number = number;
-                record.own_numbers = std::max(record.own_numbers, number);
+                greatest = std::max(greatest, number);
+                last_own_ = *own;
+                record.own_free = *own + 1;
                 return team::first_own_lane + *own;
             }
-            blocks = own_blocks_.size();
-        }
-        if (blocks * block_lanes >= team::own_lanes_max) {
-            return std::nullopt;
+            record.own_wanted = blocks * block_lanes >= team::own_lanes_max;
+            if (record.own_wanted) {
+                return std::nullopt;
+            }
         }
         fabric.arena().find_or_make<team::OwnLanes>(key_of(static_cast<team::LaneId>(blocks)));
     }
@@ -80,12 +85,18 @@ void require_own_lanes(std::ptrdiff_t held) {
 
 void TeamShared::give_back_own_lane(team::LaneId id) noexcept {
     const team::LaneId own = id - team::first_own_lane;
+    bool is_awaited = false;
     change_if_possible(*memory, [&] {
         Entry& entry = block_if_made(fabric.arena(), own / block_lanes)->entry[own % block_lanes];
         if (++entry.returned == static_cast<std::uint32_t>(fabric.size())) {
             entry = {};
+            record.own_free = std::min<std::size_t>(record.own_free, own);
+            is_awaited = std::exchange(record.own_wanted, false);
         }
     });
+    for (Rank rank = 0; is_awaited && rank < fabric.size(); ++rank) {
+        fabric.state(rank).spot.wake_if_parked();
+    }
 }
 
 team::LaneId TeamShared::own_lanes_known() noexcept {

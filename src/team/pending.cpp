@@ -320,12 +320,12 @@ bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
     return operation.state != State::pending;
 }
 
-/// Of many requests that are tested one after the other each test looks at its own queue, and one
+/// Of requests in many queues that are tested one after the other each test looks at its own queue, and one
 /// at all: if all did, a round of tests would take the square of their number.
 bool Pending::look_in_turn(LaneOperation& operation) noexcept {
     if (operation.state == State::pending) {
         Queue& queue = *operation.queue;
-        if (queue.tested == round_of_tests_) {
+        if (queue.tested == round_of_tests_ || busy_.size() <= few_queues) {
             ++round_of_tests_;
             advance_all(steps_of_a_look);
         } else {

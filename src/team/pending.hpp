@@ -68,6 +68,8 @@ private:
 
     /// Steps that one bounded call does at most.
     static constexpr std::size_t steps_of_a_look = 256;
+    /// So many each test looks at.
+    static constexpr std::size_t few_queues = 16;
     static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
 
     void prepare(LaneOperation& operation, const team::Operands& operands);

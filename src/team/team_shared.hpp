@@ -71,8 +71,10 @@ struct TeamRecord {
     // Of `shrink`: who is in the new team, and its arena. Each is set once under the lock.
     Offset members = 0;
     Offset successor = 0;
-    /// The greatest number of a persistent collective that has had a lane; under the lock.
-    std::uint64_t own_numbers = 0;
+    // Of take_own_lane, under the lock.
+    std::uint64_t own_numbers[2] = {}; ///< The greatest that has had a lane, by its highest bit.
+    std::size_t own_free = 0;          ///< None before that is free.
+    bool own_wanted = false;           ///< Somebody waits for one.
 };
 
 /// Who uses the lanes of persistent collectives, a part of them: as many parts as it takes are in
@@ -198,7 +200,8 @@ struct TeamShared {
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
 
 private:
-    [[nodiscard]] std::optional<team::LaneId> find_own_lane(std::uint64_t number) noexcept;
+    [[nodiscard]] std::optional<team::LaneId> find_own_lane(std::uint64_t number,
+                                                            std::size_t first) noexcept;
     [[nodiscard]] int own_per_cpu(int ranks) const noexcept {
         return (ranks + cpus.all - 1) / cpus.all;
     }
@@ -225,7 +228,7 @@ private:
     std::string late_writes_; ///< Which ranks may still write; the end of the failure's text.
     // Of take_own_lane, under the memory's lock.
     std::vector<team::OwnLanes*> own_blocks_;
-    std::size_t next_own_ = 0; ///< Where to look first.
+    std::size_t last_own_ = 0; ///< The next one is at or behind it mostly.
 };
 
 /// Throws Errc::unsupported for a rank that itself holds all lanes of persistent collectives.

@@ -414,6 +414,7 @@ def test_the_launcher_on_the_path_is_of_the_programs_mpi(
 
     assert launcher("libmpi.so.12") == str(tmp_path / "mpiexec.hydra")
     assert launcher("libmpi.so.40") == str(tmp_path / "mpirun")
+    assert launcher("libmpi_abi.so.1") == str(tmp_path / "mpirun")  # Of any.
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "mpiexec.hydra").unlink()
     with pytest.raises(corymb.Error, match="--mpirun"):

@@ -172,7 +172,7 @@ def launcher_for(named: str | None, mpi: Mpi) -> str:
     # Where several MPIs are installed, the plain name is one of theirs.
     for name in (f"mpirun.{kind}", f"mpiexec.{kind}", "mpirun", "mpiexec", "mpiexec.hydra"):
         found = shutil.which(name)
-        if found is not None and _kind_of_launcher(found) in (kind, None):
+        if found is not None and (kind == "standard" or _kind_of_launcher(found) in (kind, None)):
             return found
     raise _refuse(f"no mpirun of that MPI beside {mpi.file} or on the PATH; name it with --mpirun")
 
