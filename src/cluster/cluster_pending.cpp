@@ -226,8 +226,8 @@ void ClusterPending::go_on() noexcept {
     std::erase_if(busy_, [](const FarLane* lane) { return lane->queue.empty(); });
 }
 
-/// Of requests in many lanes that are tested one after the other each test looks at its own lane, and one at
-/// all: if all did, a round of tests would take the square of their number.
+/// Of requests in many lanes that are tested one after the other each test looks at its own lane,
+/// and one at all: if all did, a round of tests would take the square of their number.
 bool ClusterPending::look_in_turn(FarOperation& operation) noexcept {
     if (operation.state == State::pending) {
         FarLane& lane = *operation.lane;

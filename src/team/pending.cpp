@@ -320,8 +320,8 @@ bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
     return operation.state != State::pending;
 }
 
-/// Of requests in many queues that are tested one after the other each test looks at its own queue, and one
-/// at all: if all did, a round of tests would take the square of their number.
+/// Of requests in many queues that are tested one after the other each test looks at its own queue,
+/// and one at all: if all did, a round of tests would take the square of their number.
 bool Pending::look_in_turn(LaneOperation& operation) noexcept {
     if (operation.state == State::pending) {
         Queue& queue = *operation.queue;
