@@ -489,6 +489,10 @@ TEST(RequestTest, MemoryStaysAsItIs) {
             Request b = ranks.handles[1].iallreduce(input(in), output(out[1]));
             Request c = ranks.handles[0].isend(input(in), 1);
             Request d = ranks.handles[1].irecv(output(out[0]), 0);
+            Request e = ranks.handles[0].barrier_init(); // In the same lane each time.
+            Request f = ranks.handles[1].barrier_init();
+            e.start();
+            f.start();
             d.wait();
             a.wait();
         }
