@@ -206,7 +206,7 @@ TEST(Rehearsal, IsLeftOutWhereThereIsNoPlanForIt) {
         on_nodes(
             eight_nodes,
             [](ClusterTeam& team) {
-                for (int round = 0; round < 1000; ++round) {
+                for (int round = 0; round < 140; ++round) {
                     gather_all(team, round);
                 }
                 EXPECT_EQ(algorithm(team), slow);
