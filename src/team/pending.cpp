@@ -468,7 +468,8 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
     };
     if (!ladder_->until(done, moved_bytes(own(*operations.front()))) ||
         found == operations.size()) {
-        fail(own(*operations.front()), ladder_->timed_out());
+        give_up(own(*operations.front()), ladder_->timed_out());
+        return 0; // Who takes its outcome is told why.
     }
     return found;
 }
