@@ -30,12 +30,6 @@ Registry& registry() {
     return *one;
 }
 
-int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
-                int* flag) noexcept {
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
 /// Nobody uses the group any more. Its team others may go on with.
 void give_back(Group& group) noexcept {
     keep_early_time(group);
@@ -179,6 +173,12 @@ Group* next_to_give_back(bool all_but_with_requests) noexcept {
 }
 
 } // namespace
+
+int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
+                int* flag) noexcept {
+    *flag = 0;
+    return MPI_SUCCESS;
+}
 
 bool is_world_usable() noexcept {
     int initialised = 0;

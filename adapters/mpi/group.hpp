@@ -194,6 +194,8 @@ private:
 /// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
 /// (lifecycle.cpp).
 void watch_for_the_end() noexcept;
+/// For attributes that stay with their communicator.
+int do_not_copy(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* flag) noexcept;
 /// Between MPI_Init and MPI_Finalize.
 [[nodiscard]] bool is_world_usable() noexcept;
 /// Whether a session is open.

@@ -64,12 +64,6 @@ int end_with_self(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra
     return MPI_SUCCESS;
 }
 
-int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
-                int* flag) noexcept {
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
 } // namespace
 
 namespace corymb::mpi {

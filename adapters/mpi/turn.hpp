@@ -144,11 +144,9 @@ private:
         } catch (const std::exception&) {
             status = CORYMB_OUT_OF_MEMORY;
         }
-        if (status != CORYMB_OK) [[unlikely]] {
-            if (status == CORYMB_OUT_OF_MEMORY || status == CORYMB_IO ||
-                status == CORYMB_INTERNAL) {
-                abandon();
-            }
+        if (status == CORYMB_OUT_OF_MEMORY || status == CORYMB_IO || status == CORYMB_INTERNAL)
+            [[unlikely]] {
+            abandon();
         }
         return status;
     }

@@ -144,19 +144,17 @@ corymb_status corymb_wait_any(corymb_request** requests, size_t count, size_t* i
                 error = std::current_exception();
                 place = row.place_of_failed();
             }
-            *index = place == no_request ? CORYMB_NO_REQUEST : place;
+            static_assert(no_request == CORYMB_NO_REQUEST);
+            *index = place;
         }
-        if (*index == CORYMB_NO_REQUEST) {
-            if (error) {
-                std::rethrow_exception(error);
-            }
-            return;
-        }
-        const Settled settled(&requests[*index]);
+        corymb_request* none = nullptr;
+        const Settled settled(*index == no_request ? &none : &requests[*index]);
         if (error) {
             std::rethrow_exception(error);
         }
-        look_at_operator(*requests[*index]);
+        if (*index != no_request) {
+            look_at_operator(*requests[*index]);
+        }
     });
 }
 
