@@ -68,6 +68,8 @@ int main(int argc, char** argv) {
         MPI_Isend(long_one, 4, MPI_INT, next, 5, comm, &sent);
         failures += failures_of(MPI_ERR_LASTCODE, [&] { // Truncated, or somewhere among these.
             MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+            // Open MPI 5.0 says nothing of one that was truncated before, and leaves it.
+            MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         });
         MPI_Wait(&sent, MPI_STATUS_IGNORE);
         if (requests[1] != MPI_REQUEST_NULL) {
