@@ -78,7 +78,7 @@ def test_requests(
     assert run.stdout == "12 rounds, 0 failures\n", run.stderr
     taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
     assert {"MPI_Iallreduce", "MPI_Ibcast", "MPI_Alltoallv"} <= taken
-    assert any(name.endswith("_init") for name in taken) or mpi.name == "standard"
+    assert any(name.endswith("_init") for name in taken) == mpi.has_persistent
     own_operators = "MPI: an operator that only the MPI's own threads may call"
     assert (own_operators in run.stderr) == (bool(progress) or not mpi.has_hook)
 
@@ -107,10 +107,46 @@ def test_what_goes_on_beside_collectives(mpi: Mpi, program: Program, mpirun: Mpi
     assert run.stdout == "0 wrong\n", run.stderr
 
 
+def test_started_processes(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    """Communicators with processes of another MPI_COMM_WORLD are left to the MPI."""
+    run = mpirun(mpi, 2, "--explain", program(mpi, "spawned"), seconds=60)
+    assert run.stdout == "0 wrong\n", run.stderr
+    assert run.returncode == 0
+    assert re.search(r"MPI_COMM_WORLD, 2 ranks\n.*\n( .*\n)* +MPI_Allreduce .* corymb$",
+                     run.stderr, re.M), run.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("variables", [{"CORYMB_MPI": ""}, {}], ids=["tried", "always"])
+def test_threads_with_communicators(
+    mpi: Mpi, program: Program, mpirun: Mpirun, variables: dict[str, str]
+) -> None:
+    path = program(mpi, "with_threads")
+    run = mpirun(mpi, 3, "--explain", path, CORYMB_DEADLINE="60", **variables)
+    assert run.stdout == "0 wrong\n", run.stderr
+    assert run.returncode == 0
+    assert re.search(r"MPI_Bcast .* corymb$", run.stderr, re.M), run.stderr
+
+
 def test_communicators_come_and_go(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     run = mpirun(mpi, 3, "--explain", program(mpi, "many_comms"), 4)
     assert run.stdout == "4 rounds, 0 wrong\n", run.stderr
     assert "MPI: a rank has its limit of teams" in run.stderr
+
+
+def test_preloaded_into_the_launcher(mpi: Mpi, program: Program) -> None:
+    """Without `corymb mpirun`; the launcher hands it on to the ranks, and is no MPI program."""
+    adapter = ADAPTERS / f"libcorymb-mpi-{mpi.name}.so"
+    launcher = mpi.compiler.parent / "mpirun"
+    run = subprocess.run(
+        [launcher, *mpi.options, "-n", "2", program(mpi, "random_collectives"), "60", "1"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=mpi.environment | {"LD_PRELOAD": str(adapter), "CORYMB_MPI_EXPLAIN": "1"},
+    )
+    assert run.stdout == "60 steps, 0 differences\n", run.stderr
+    assert run.returncode == 0
+    assert re.search(r"MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
 
 
 def test_python(mpirun: Mpirun) -> None:
@@ -302,6 +338,7 @@ def test_a_rank_ends_in_the_middle(mpi: Mpi, program: Program, mpirun: Mpirun, w
     path = program(mpi, "failures")
     run = mpirun(mpi, 3, path, what)
     assert run.returncode != 0
+    assert run.returncode == mpirun(mpi, 3, path, what, CORYMB_MPI="off").returncode
     deadline = time.monotonic() + 20  # Open MPI's daemon may end them after mpirun has ended.
     while (left := processes_of(path)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -406,7 +443,7 @@ def test_the_launcher_on_the_path_is_of_the_programs_mpi(
     for name, text in said.items():
         (tmp_path / name).write_text(f"#!/bin/sh\necho '{text}'\n")
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
 
     def launcher(name: str) -> str:
         mpi = mpirun_command.Mpi(name, tmp_path / "lib" / name)
