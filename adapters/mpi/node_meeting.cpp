@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -113,7 +114,24 @@ std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
 }
 constexpr std::uint64_t hash_begin = 0xcbf29ce484222325;
 
-/// What the network's costs are remembered under: which nodes in which order, which MPI.
+/// What says which network the MPI takes.
+constexpr const char* transport_variables[] = {
+    "FI_PROVIDER",
+    "FI_TCP_IFACE",
+    "UCX_TLS",
+    "UCX_NET_DEVICES",
+    "I_MPI_FABRICS",
+    "I_MPI_OFI_PROVIDER",
+    "MPIR_CVAR_CH4_NETMOD",
+    "OMPI_MCA_pml",
+    "OMPI_MCA_btl",
+    "OMPI_MCA_mtl",
+    "OMPI_MCA_btl_tcp_if_include",
+    "OMPI_MCA_btl_tcp_if_exclude",
+};
+
+/// What the network's costs are remembered under: which nodes in which order, which MPI, and how it
+/// is told to reach them.
 std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
     std::uint64_t all = hash_begin;
     int count = 0;
@@ -122,6 +140,11 @@ std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
             ++count;
             all = hash_of(all, &cards[rank].name, sizeof cards[rank].name);
         }
+    }
+    for (const char* const name : transport_variables) {
+        const char* const value = std::getenv(name);
+        const std::string text = value != nullptr ? value : "";
+        all = hash_of(all, text.c_str(), text.size() + 1);
     }
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;

@@ -97,6 +97,12 @@ def test_who_says_so_has_one_at_once(job: Job, tmp_path: Path, variables: dict[s
     assert found.corymbs > 0
 
 
+def test_another_transport_is_measured_for_itself(job: Job, tmp_path: Path) -> None:
+    for transport, known in [("", 1), ("ofi", 2), ("ofi", 2)]:
+        job.run(tmp_path, 20, 0, CORYMB_MPI="always", MPIR_CVAR_CH4_NETMOD=transport)
+        assert len(list(tmp_path.glob("network-*"))) == known
+
+
 def test_a_persistent_request_promises_many_calls(job: Job, tmp_path: Path) -> None:
     found = job.run(tmp_path, 20, 0, "persistent")
     assert found.early == 20
