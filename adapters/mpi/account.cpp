@@ -65,9 +65,12 @@ std::string name_of(Operation operation, Form form) {
 struct Summary {
     /// Operation, form, and the most bytes of its calls.
     using TrialKey = std::tuple<Operation, Form, std::uint64_t>;
+    /// Operation, and the most bytes.
+    using PlanKey = std::pair<corymb_collective, std::uint64_t>;
     struct Comms {
         std::map<std::pair<Account::Key, std::string>, Account::Row> rows;
         std::map<TrialKey, Trial::Result> trials;
+        std::map<PlanKey, std::string> plans;
     };
 
     std::mutex lock;
@@ -130,6 +133,48 @@ void print_trials(const std::map<Summary::TrialKey, Trial::Result>& trials) noex
     }
 }
 
+extern "C" void keep_plan(corymb_collective op, int /*root*/, std::uint64_t bytes,
+                          const char* algorithm, void* plans) {
+    auto& all = *static_cast<std::map<Summary::PlanKey, std::string>*>(plans);
+    try {
+        std::string& known = all[{op, bytes}];
+        if (known.empty()) {
+            known = algorithm;
+        } else if ((", " + known + ", ").find(std::string(", ") + algorithm + ", ") ==
+                   std::string::npos) {
+            known += std::string(", ") + algorithm;
+        }
+    } catch (const std::exception&) { // The summary is the less complete.
+    }
+}
+
+/// Of the team or of the one over all nodes.
+void keep_plans(const Group& group, std::map<Summary::PlanKey, std::string>& kept) noexcept {
+    if (group.cluster != nullptr) {
+        library().cluster_plans(group.cluster, keep_plan, &kept);
+    } else if (group.team != nullptr) {
+        library().team_plans(group.team, keep_plan, &kept);
+    }
+}
+
+void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept {
+    static constexpr const char* planned_names[] = {
+        "Barrier",   "Bcast",    "Reduce",         "Allreduce", "Gather", "Scatter",
+        "Allgather", "Alltoall", "Reduce_scatter", "Scan",      "Exscan"};
+    if (!plans.empty()) {
+        std::fprintf(stderr, "  %-24s %25s  %s\n", "planned", "bytes up to", "by");
+    }
+    for (const auto& [key, algorithm] : plans) {
+        const auto& [op, bytes] = key;
+        // Where ranks do not know each other's lengths there is one plan for all.
+        const std::string most = op == CORYMB_BARRIER              ? "-"
+                                 : bytes >= std::uint64_t{1} << 48 ? "parts of any length"
+                                                                   : std::to_string(bytes);
+        std::fprintf(stderr, "  MPI_%-20s %25s  %s\n", planned_names[op], most.c_str(),
+                     algorithm.c_str());
+    }
+}
+
 } // namespace
 
 void Account::add(const Call& call, Reason reason, std::uint64_t bytes, std::int64_t ns) {
@@ -169,6 +214,7 @@ void keep_for_summary(Group& group) noexcept {
         }
         keep_trials(group.choice, Form::blocking, kept.trials);
         keep_trials(group.request_choice, Form::nonblocking, kept.trials);
+        keep_plans(group, kept.plans);
     } catch (const std::exception&) { // The summary is the less complete.
     }
     group.account.clear();
@@ -190,6 +236,7 @@ void print_summary(int world_rank, int world_size) noexcept {
                                                                 : ("MPI: " + why).c_str());
         }
         print_trials(comms.trials);
+        print_plans(comms.plans);
     }
     if (all.comms.empty()) {
         std::fprintf(stderr, "  none\n");

@@ -22,6 +22,7 @@ namespace corymb::mpi {
     X(team_free)                                                                                   \
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \
+    X(team_plans)                                                                                  \
     X(call_create)                                                                                 \
     X(call_run)                                                                                    \
     X(call_free)                                                                                   \
@@ -31,6 +32,7 @@ namespace corymb::mpi {
     X(cluster_knows_network)                                                                       \
     X(cluster_carried)                                                                             \
     X(cluster_network)                                                                             \
+    X(cluster_plans)                                                                               \
     X(cluster_run)                                                                                 \
     X(cluster_run_parts)                                                                           \
     X(cluster_start)                                                                               \

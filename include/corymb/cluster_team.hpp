@@ -386,6 +386,8 @@ public:
     /// The plan that an operation runs with. Collective where it is not known yet. The next
     /// operation may choose another one; the reference is good until then.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
+    /// The plans that this rank has needed so far, of operations of all forms.
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     /// Breaks the team on behalf of this rank, on its node.
     void abandon(const std::string& why);
 

@@ -173,6 +173,14 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
+/// What a team runs an operation with, for inspection.
+struct ChosenPlan {
+    Collective op = Collective::barrier;
+    Rank root = 0;           ///< 0 where the operation has none.
+    std::uint64_t bytes = 0; ///< The largest payload that it was chosen for.
+    std::string algorithm;   ///< As in Plan.
+};
+
 /// Lower-case names as they stand in JSON and on the command line; the inverse functions throw
 /// `Error` with Errc::unknown_name and list what exists.
 CORYMB_EXPORT std::string_view to_string(Collective op) noexcept;

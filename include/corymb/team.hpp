@@ -442,6 +442,8 @@ public:
 
     /// The plan that an operation of this team runs with (plans it if need be); for inspection.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
+    /// The plans that this process's ranks have needed so far.
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
 
 private:
     friend class ThreadTeam;

@@ -71,6 +71,16 @@ Collective op_of(corymb_collective op) {
     return static_cast<Collective>(number);
 }
 
+void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit, void* context) {
+    if (visit == nullptr) {
+        refuse("visit is NULL");
+    }
+    for (const ChosenPlan& plan : plans) {
+        visit(static_cast<corymb_collective>(plan.op), plan.root, plan.bytes,
+              plan.algorithm.c_str(), context);
+    }
+}
+
 Wish wish_of(const Caller& caller, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
     Wish wish;
     wish.op = arguments.op;

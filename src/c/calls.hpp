@@ -38,6 +38,9 @@ struct Arguments {
 /// Throws Errc::invalid_argument for what is none.
 [[nodiscard]] Collective op_of(corymb_collective op);
 
+/// Throws Errc::invalid_argument without a visitor.
+void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit, void* context);
+
 /// One rank of a team, of whichever kind.
 struct Caller {
     const std::shared_ptr<detail::TeamShared>& shared; ///< Of the ranks that an operator may break.

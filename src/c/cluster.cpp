@@ -289,6 +289,11 @@ corymb_status corymb_cluster_network(const corymb_cluster_team* team,
     });
 }
 
+corymb_status corymb_cluster_plans(const corymb_cluster_team* team, corymb_plan_visitor visit,
+                                   void* context) noexcept {
+    return c::guarded([&] { c::tell_plans(c::live(team).team->chosen_plans(), visit, context); });
+}
+
 corymb_status corymb_cluster_knows_network(const char* network_key, int nodes,
                                            int* is_known) noexcept {
     return c::guarded([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank can ask of its team beside operations.
+#include "c/calls.hpp"
 #include "c/handles.hpp"
 #include "c/text.hpp"
 #include "team/member.hpp"
@@ -105,4 +106,9 @@ corymb_status corymb_plan_json(corymb_team* team, corymb_collective op, uint64_t
         *text = nullptr;
         *text = c::new_text(to_json(c::live(team).team.plan(collective_of(op), bytes, root)));
     });
+}
+
+corymb_status corymb_team_plans(const corymb_team* team, corymb_plan_visitor visit,
+                                void* context) noexcept {
+    return c::guarded([&] { c::tell_plans(c::live(team).team.chosen_plans(), visit, context); });
 }

@@ -120,6 +120,17 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     return *slot;
 }
 
+std::vector<ChosenPlan> ClusterMember::chosen_plans() const {
+    std::vector<ChosenPlan> chosen;
+    for (const auto& [key, known] : plans_known_) {
+        chosen.push_back({key.op, key.root, key.bytes, known->plan.algorithm});
+    }
+    if (pending_ != nullptr) {
+        pending_->add_chosen_plans(chosen);
+    }
+    return chosen;
+}
+
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, Plan&& plan,
                                                unsigned number) {
     constexpr unsigned free_bits = 60; // Of PlanKey::number.

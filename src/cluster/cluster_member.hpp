@@ -43,6 +43,7 @@ public:
 
     void run(const detail::Wish& wish);
     [[nodiscard]] const Plan& plan(const team::PlanKey& key) { return known(key).plan; }
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     [[noreturn]] void fail(const team::Failure& failure) { station_.fail(failure); }
     /// Nonblocking operations.
     [[nodiscard]] ClusterPending& pending();

@@ -309,6 +309,14 @@ bool ClusterPending::bring_plan(FarOperation& operation) {
     return true;
 }
 
+void ClusterPending::add_chosen_plans(std::vector<ChosenPlan>& chosen) const {
+    for (const auto& [key, known] : keys_) {
+        if (known.plan && known.plan->refusal == nullptr) {
+            chosen.push_back({key.op, key.root, key.bytes, known.plan->local.algorithm});
+        }
+    }
+}
+
 /// Compiles the plan for the lane, if no operation has done so, and cuts the payload.
 void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
     FarLane& lane = *operation.lane;

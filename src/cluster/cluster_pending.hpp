@@ -54,6 +54,7 @@ public:
     /// The same, and resumes coroutines whose operations are done. Returns how many are under way.
     std::size_t progress();
     void complete_all();
+    void add_chosen_plans(std::vector<ChosenPlan>& chosen) const;
     /// Why what is under way cannot end, if so: a rank of the node has ended or has called
     /// something else. Ranks in the team's count.
     [[nodiscard]] std::optional<team::Failure> hopeless();

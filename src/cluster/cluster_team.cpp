@@ -121,6 +121,10 @@ const Plan& ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {
         {op, is_rooted(op) ? root : 0, barrier ? 0 : team::size_class(bytes)});
 }
 
+std::vector<ChosenPlan> ClusterTeam::chosen_plans() const {
+    return state_->member.chosen_plans();
+}
+
 void ClusterTeam::abandon(const std::string& why) {
     try {
         state_->member.fail(

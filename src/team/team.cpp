@@ -59,6 +59,10 @@ const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     return member_->shared->plan(key).plan;
 }
 
+std::vector<ChosenPlan> Team::chosen_plans() const {
+    return member_->shared->chosen_plans();
+}
+
 ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
     team::check_team_size(size);
     auto memory = std::make_shared<HeapMemory>();

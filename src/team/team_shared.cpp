@@ -183,6 +183,17 @@ team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
     return *slot;
 }
 
+std::vector<ChosenPlan> TeamShared::chosen_plans() const {
+    const std::lock_guard lock(plan_mutex_);
+    std::vector<ChosenPlan> chosen;
+    for (const auto& [key, known] : plans_) {
+        if (known) {
+            chosen.push_back({key.op, key.root, key.bytes, known->plan.algorithm});
+        }
+    }
+    return chosen;
+}
+
 Plan TeamShared::make_plan(const team::PlanKey& key) {
     Plan plan = options.plans({.op = key.op,
                                .size = fabric.size(),

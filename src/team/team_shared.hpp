@@ -117,6 +117,7 @@ struct TeamShared {
     /// The plan for a key, made on first use. Throws what the plan source or check_plan throws.
     const team::SharedPlan& plan(const team::PlanKey& key);
     team::SharedPlan& plan_for_compile(const team::PlanKey& key);
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
 
     /// Whether an operation of this team combines in an order that is always the same.
     [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
@@ -219,7 +220,7 @@ private:
     std::uint32_t own_pid_;
     std::uint32_t fork_count_ = fork_count();
     mutable std::mutex mutex_;
-    std::mutex plan_mutex_;
+    mutable std::mutex plan_mutex_;
     std::map<team::PlanKey, std::unique_ptr<team::SharedPlan>> plans_;
     std::vector<bool> taken_;
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;

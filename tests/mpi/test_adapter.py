@@ -35,6 +35,8 @@ def test_random_collectives(
     taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
     assert {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Gatherv"} <= taken
     assert "only the MPI combines" not in run.stderr  # The program's operators, too.
+    assert re.search(r"^  planned +bytes up to  by\n  MPI_Barrier +-  \S", run.stderr, re.M)
+    assert re.search(r"^  MPI_Allreduce +\d+  [a-z0-9-]+(/|$)", run.stderr, re.M), run.stderr
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

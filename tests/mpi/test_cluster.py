@@ -51,6 +51,7 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert "300 steps, 0 differences\n" in run.stdout, run.stderr
     assert run.returncode == 0
     assert taken(run) >= ALL
+    assert re.search(r"^  MPI_Allreduce +\d+  (flat|lanes/\d|runs/\d)/", run.stderr, re.M)
     assert re.search(
         r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}[^ ]*: ns", run.stderr, re.M
     )

@@ -137,6 +137,10 @@ CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* te
 /// The network that plans are chosen for, as in corymb_cluster_options; valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
                                                    const char** network) CORYMB_NOEXCEPT;
+/// Calls `visit` for each plan that this rank has needed so far.
+CORYMB_EXPORT corymb_status corymb_cluster_plans(const corymb_cluster_team* team,
+                                                 corymb_plan_visitor visit,
+                                                 void* context) CORYMB_NOEXCEPT;
 /// Whether a team of so many nodes would do without measuring its network: 1 or 0. For the process
 /// that is to be its rank 0; reads a file. 1 also where $CORYMB_NETWORK is wrong, which the team
 /// would refuse. CORYMB_INVALID_ARGUMENT for NULL.

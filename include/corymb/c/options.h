@@ -36,6 +36,11 @@ typedef enum corymb_collective {
     CORYMB_COLLECTIVE_MAX = 0x7FFFFFFF
 } corymb_collective;
 
+/// Told of a plan that a team runs an operation with: for payloads of up to `bytes`; `root` is 0
+/// where the operation has none. `algorithm` is good during the call.
+typedef void (*corymb_plan_visitor)(corymb_collective op, int root, uint64_t bytes,
+                                    const char* algorithm, void* context);
+
 /// What a team wants a plan for. Later versions may add fields at the end.
 typedef struct corymb_plan_need {
     size_t struct_size;

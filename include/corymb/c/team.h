@@ -86,6 +86,9 @@ CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT
 /// The plan that an operation of this team runs with, as JSON; to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_plan_json(corymb_team* team, corymb_collective op,
                                              uint64_t bytes, int root, char** text) CORYMB_NOEXCEPT;
+/// Calls `visit` for each plan that the team has needed so far in this process.
+CORYMB_EXPORT corymb_status corymb_team_plans(const corymb_team* team, corymb_plan_visitor visit,
+                                              void* context) CORYMB_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,16 @@ struct FirstRank {
     corymb_cluster_team* team = nullptr;
 };
 
+int count_plans(const corymb_cluster_team* team) {
+    int plans = 0;
+    const auto count = [](corymb_collective, int, uint64_t, const char*, void* counted) {
+        ++*static_cast<int*>(counted);
+    };
+    expect_ok(corymb_cluster_plans(team, count, &plans));
+    EXPECT_EQ(corymb_cluster_plans(team, nullptr, nullptr), CORYMB_INVALID_ARGUMENT);
+    return plans;
+}
+
 TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     const Ranks ranks(1);
     corymb_team* local = ranks.join(0);
@@ -97,6 +107,7 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     const char* network = nullptr;
     expect_ok(corymb_cluster_network(team, &network));
     EXPECT_STREQ(network, "2000,400,3,12");
+    EXPECT_GE(count_plans(team), 2);
     int is_known = -1;
     expect_ok(corymb_cluster_knows_network("nodes that nobody has met", 2, &is_known));
     EXPECT_EQ(is_known, 0);

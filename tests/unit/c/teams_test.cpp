@@ -280,6 +280,28 @@ char* give_plan(const corymb_plan_need* need, void* context) {
     return plans.json == nullptr ? nullptr : ::strdup(plans.json);
 }
 
+extern "C" void add_plan(corymb_collective op, int root, uint64_t bytes, const char* algorithm,
+                         void* context) {
+    const bool has_name = algorithm != nullptr && *algorithm != '\0';
+    static_cast<std::vector<std::string>*>(context)->push_back(
+        std::to_string(op) + " from " + std::to_string(root) + " to " + std::to_string(bytes) +
+        (has_name ? "" : " without a name"));
+}
+
+TEST(TeamsTest, TellsItsPlans) {
+    in_team(1, [&](corymb_team* team) {
+        std::vector<std::string> plans;
+        expect_ok(corymb_team_plans(team, add_plan, &plans));
+        EXPECT_TRUE(plans.empty());
+        double data[1000] = {};
+        expect_ok(corymb_broadcast(data, 1000, CORYMB_DOUBLE, 0, team));
+        expect_ok(corymb_barrier(team));
+        expect_ok(corymb_team_plans(team, add_plan, &plans));
+        EXPECT_EQ(plans, (std::vector<std::string>{"0 from 0 to 0", "1 from 0 to 8192"}));
+        expect_invalid(corymb_team_plans(team, nullptr, nullptr), "visit is NULL");
+    });
+}
+
 TEST(TeamsTest, PlansOfOnesOwn) {
     char* json = nullptr;
     in_team(1, [&](corymb_team* team) {
