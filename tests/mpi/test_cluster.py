@@ -174,11 +174,12 @@ def test_a_message_that_is_too_long_names_the_calls(program: Program, name: str)
     assert re.search(text, run.stderr), run.stderr
 
 
-def test_nodes_without_process_vm_readv(program: Program) -> None:
+@pytest.mark.parametrize("nodes", ["0011", "000"])
+def test_nodes_without_process_vm_readv(program: Program, nodes: str) -> None:
     """Ranks of a node that cannot copy out of each other's memory use shared cells."""
     mpi = MPIS["mpich"]
     words = (program(mpi, "without_readv"), program(mpi, "random_collectives"), 60, 5, "single")
-    run = on_nodes(mpi, "0011", *words, MPIR_CVAR_CH4_CMA_ENABLE="0")  # MPICH would fail.
+    run = on_nodes(mpi, nodes, *words, MPIR_CVAR_CH4_CMA_ENABLE="0")  # MPICH would fail.
     assert "60 steps, 0 differences\n" in run.stdout, run.stderr
     assert len(taken(run) & ALL) >= 9, run.stderr
 
