@@ -25,6 +25,18 @@ std::size_t shm_entries() {
     return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
 }
 
+/// Soon: other processes of the machine have entries for a moment.
+bool has_no_more_shm_entries_than(std::size_t most) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (shm_entries() > most) {
+        if (std::chrono::steady_clock::now() > end) {
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+}
+
 enum class Style : std::uint8_t { blocking, waiting, testing };
 
 void complete(Request& request, Style style) {
@@ -129,7 +141,7 @@ TEST(KillTest, RandomKillsAreNoticedAndSurvived) {
                  static_cast<Style>(kill / 3 % 3));
     }
     EXPECT_EQ(open_descriptors(), descriptors);
-    EXPECT_EQ(shm_entries(), entries);
+    EXPECT_TRUE(has_no_more_shm_entries_than(entries));
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a process is left";
 }
 
@@ -334,8 +346,8 @@ bool is_told_of_a_late_write(std::chrono::microseconds delay) {
 }
 
 TEST(KillTest, ARankThatIsStoppedWhileItWritesIsSaidToStillWrite) {
-    // It writes most of the time.
-    constexpr int tries = 12;
+    // It writes most of the time, unless other programs have the CPUs.
+    constexpr int tries = 60;
     Random random(11);
     bool told = false;
     for (int i = 0; i < tries && !told; ++i) {
