@@ -123,16 +123,17 @@ void add_others(std::vector<Named>& all) {
     }
 }
 
-/// Predefined types, the most used ones first.
+/// Predefined types, the most used ones first. They are never destroyed: a program may call MPI in
+/// destructors of its own static objects.
 const std::vector<Named>& named_types() {
-    static const std::vector<Named> all = [] {
-        std::vector<Named> made;
-        add(made, MPI_DOUBLE, CORYMB_FLOAT64, floating, 8);
-        add_integers(made);
-        add_others(made);
+    static const auto* const all = [] {
+        auto* const made = new std::vector<Named>;
+        add(*made, MPI_DOUBLE, CORYMB_FLOAT64, floating, 8);
+        add_integers(*made);
+        add_others(*made);
         return made;
     }();
-    return all;
+    return *all;
 }
 
 const Named* find_named(MPI_Datatype type) {

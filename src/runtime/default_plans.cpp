@@ -90,7 +90,8 @@ Plan with_calls_that_overlap(PlanChoice choice, const Machine& machine, PlanRequ
 /// it were not.
 std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
     static std::mutex mutex;
-    static std::map<std::vector<int>, std::shared_ptr<const Machine>> known;
+    // Never destroyed: a destructor of a static object of the program may need a plan.
+    static auto& known = *new std::map<std::vector<int>, std::shared_ptr<const Machine>>;
     const std::lock_guard lock(mutex);
     auto& machine = known[cpus.empty() ? affinity_mask() : cpus];
     if (!machine) {
