@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -148,8 +149,13 @@ extern "C" void keep_plan(corymb_collective op, int /*root*/, std::uint64_t byte
     }
 }
 
-/// Of the team or of the one over all nodes.
-void keep_plans(const Group& group, std::map<Summary::PlanKey, std::string>& kept) noexcept {
+/// Of the team or of the one over all nodes. Where a thread goes on with its requests just now, the
+/// summary is the less complete.
+void keep_plans(Group& group, std::map<Summary::PlanKey, std::string>& kept) noexcept {
+    const InUse use(group, std::try_to_lock);
+    if (!use.has_it()) {
+        return;
+    }
     if (group.cluster != nullptr) {
         library().cluster_plans(group.cluster, keep_plan, &kept);
     } else if (group.team != nullptr) {
@@ -158,9 +164,11 @@ void keep_plans(const Group& group, std::map<Summary::PlanKey, std::string>& kep
 }
 
 void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept {
-    static constexpr const char* planned_names[] = {
-        "Barrier",   "Bcast",    "Reduce",         "Allreduce", "Gather", "Scatter",
-        "Allgather", "Alltoall", "Reduce_scatter", "Scan",      "Exscan"};
+    static constexpr Operation operations[] = {
+        Operation::barrier,        Operation::bcast,   Operation::reduce,    Operation::allreduce,
+        Operation::gather,         Operation::scatter, Operation::allgather, Operation::alltoall,
+        Operation::reduce_scatter, Operation::scan,    Operation::exscan};
+    static_assert(std::size(operations) == CORYMB_EXSCAN + 1);
     if (!plans.empty()) {
         std::fprintf(stderr, "  %-24s %25s  %s\n", "planned", "bytes up to", "by");
     }
@@ -170,8 +178,8 @@ void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept 
         const std::string most = op == CORYMB_BARRIER              ? "-"
                                  : bytes >= std::uint64_t{1} << 48 ? "parts of any length"
                                                                    : std::to_string(bytes);
-        std::fprintf(stderr, "  MPI_%-20s %25s  %s\n", planned_names[op], most.c_str(),
-                     algorithm.c_str());
+        std::fprintf(stderr, "  %-24s %25s  %s\n", name_of(operations[op], Form::blocking).c_str(),
+                     most.c_str(), algorithm.c_str());
     }
 }
 

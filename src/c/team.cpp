@@ -14,15 +14,6 @@ using namespace corymb;
 
 namespace {
 
-Collective collective_of(corymb_collective op) {
-    const int number = op;
-    if (number < 0 || number >= static_cast<int>(collective_count)) {
-        c::refuse("there is no operation " + std::to_string(number) +
-                  "; use a value of corymb_collective");
-    }
-    return static_cast<Collective>(number);
-}
-
 static_assert(CORYMB_EXSCAN == static_cast<int>(Collective::exscan));
 static_assert(CORYMB_GATHER == static_cast<int>(Collective::gather));
 
@@ -104,7 +95,7 @@ corymb_status corymb_plan_json(corymb_team* team, corymb_collective op, uint64_t
     return c::guarded([&] {
         c::require(text, "corymb_plan_json: text");
         *text = nullptr;
-        *text = c::new_text(to_json(c::live(team).team.plan(collective_of(op), bytes, root)));
+        *text = c::new_text(to_json(c::live(team).team.plan(c::op_of(op), bytes, root)));
     });
 }
 

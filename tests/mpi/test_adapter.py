@@ -300,11 +300,25 @@ def test_errors_of_datatypes_are_of_their_communicator(
     assert run.returncode == 0, run.stderr
 
 
+def built_in_cpp(mpi: Mpi, name: str, folder: Path) -> Path:
+    built = folder / name
+    words = ["-x", "c++", str(HERE / f"{name}.cpp"), "-o", str(built), "-lstdc++"]
+    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    return built
+
+
+@pytest.mark.parametrize("always", ["always", ""], ids=["always", "tried"])
+def test_static_objects_may_end_mpi(mpi: Mpi, mpirun: Mpirun, tmp_path: Path, always: str) -> None:
+    """And make collectives before, when static objects made later are gone."""
+    built = built_in_cpp(mpi, "static_object", tmp_path)
+    run = mpirun(mpi, 2, built, seconds=30, CORYMB_MPI=always)
+    assert run.stdout.splitlines() == ["0 wrong"] * 2, run.stderr
+    assert run.returncode == 0
+
+
 def test_an_error_handler_may_throw(mpi: Mpi, mpirun: Mpirun, tmp_path: Path) -> None:
     """In a program in C++, through the MPI and the adapter."""
-    built = tmp_path / "throwing"
-    words = ["-x", "c++", str(HERE / "throwing.cpp"), "-o", str(built), "-lstdc++"]
-    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    built = built_in_cpp(mpi, "throwing", tmp_path)
     for always in ("always", ""):
         run = mpirun(mpi, 2, built, CORYMB_MPI=always)
         assert sorted(run.stdout.splitlines()) == ["0 failures"] * 2, run.stderr
