@@ -34,9 +34,9 @@ Library look_up() {
 } // namespace
 
 const Library& open_library() {
-    static const Library opened = look_up();
-    known_library.store(&opened, std::memory_order_release);
-    return opened;
+    static const auto* const opened = new Library(look_up()); // Never destroyed, as registry().
+    known_library.store(opened, std::memory_order_release);
+    return *opened;
 }
 
 } // namespace corymb::mpi

@@ -2,6 +2,7 @@
 #include "c/status.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -18,9 +19,23 @@ struct LastFailure {
     std::uint64_t count = 0;
 };
 
+/// It is emptied when its thread ends, but not destroyed: the first thread goes on with what runs
+/// at the end of a process, and may fail there.
 LastFailure& last_failure() noexcept {
-    static thread_local LastFailure failure;
-    return failure;
+    alignas(LastFailure) static thread_local constinit std::byte room[sizeof(LastFailure)]{};
+    static thread_local constinit LastFailure* failure = nullptr;
+    struct Emptier {
+        ~Emptier() {
+            std::string().swap(failure->text);
+            std::vector<int>().swap(failure->ranks);
+        }
+    };
+    if (failure == nullptr) {
+        failure = new (room) LastFailure;
+        static thread_local const Emptier emptier;
+        static_cast<void>(emptier);
+    }
+    return *failure;
 }
 
 struct Pair {

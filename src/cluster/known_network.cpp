@@ -38,8 +38,8 @@ struct Found {
     std::map<std::string, Networks> networks;
 };
 Found& found() {
-    static Found one;
-    return one;
+    static auto* const one = new Found; // Never destroyed: a program's static objects may ask.
+    return *one;
 }
 
 std::optional<Networks> cached(const std::string& key, int nodes) {

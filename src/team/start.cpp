@@ -11,8 +11,9 @@ namespace corymb {
 
 namespace {
 
-/// Of all barriers: making it anew takes as long as a part of one.
-const detail::Call barrier_call;
+/// Of all barriers: making it anew takes as long as a part of one. Never destroyed: a program's
+/// static objects may begin one.
+const detail::Call& barrier_call = *new const detail::Call;
 
 /// Nonblocking operations start at once, and are given back when that fails.
 detail::Operation* begun(detail::Pending& pending, detail::Operation& operation, bool start) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The shared library exports the public API and nothing else: exports.py LIBRARY INCLUDE_FOLDER."""
+"""The shared library exports the public API and nothing else, and has nothing destroyed at exit,
+where a program's own static objects may still call it: exports.py LIBRARY INCLUDE_FOLDER."""
 
 import re
 import subprocess
@@ -18,6 +19,13 @@ def exported(library: str) -> list[str]:
     listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     names = [line.split(maxsplit=2)[2] for line in listed.splitlines()]
     return [re.sub(rf"@+{NODE}$", "", name) for name in names if name != f"{NODE}{'@@' + NODE}"]
+
+
+def is_destroyed_at_exit(library: str) -> bool:
+    """Whether some static object has a destructor that runs with the program's."""
+    command = ["nm", "--dynamic", "--undefined-only", library]
+    listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    return re.search(r" __cxa_atexit\b", listed) is not None
 
 
 def is_public(symbol: str, words: set[str]) -> bool:
@@ -46,6 +54,9 @@ def main(library: str, folder: str) -> int:
         if name not in symbols:
             print(f"{name} is not exported")
             return 1
+    if is_destroyed_at_exit(library):
+        print("a static object is destroyed at exit (__cxa_atexit): make it with new")
+        return 1
     print(f"{len(symbols)} exported symbols, {len(strangers)} strangers")
     return 1 if strangers else 0
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace corymb::discover {
 namespace {
@@ -34,11 +36,15 @@ Level dense_level(std::string name, const std::vector<int>& keys) {
 
 /// Typical times in nanoseconds from the end of a send until the receiver has the line. Medians
 /// over current server processors; they matter only relative to each other.
-double typical_receive(const std::string& level) {
-    static const std::map<std::string, double> typical = {
+double typical_receive(std::string_view level) {
+    constexpr std::pair<std::string_view, double> typical[] = {
         {"core", 10}, {"l2", 25}, {"l3", 35}, {"numa", 60}, {"die", 75}, {"package", 90}};
-    const auto found = typical.find(level);
-    return found != typical.end() ? found->second : 180;
+    for (const auto& [name, time] : typical) {
+        if (name == level) {
+            return time;
+        }
+    }
+    return 180;
 }
 
 Statistic assumed(double value) {

@@ -238,8 +238,15 @@ static void processes(void) {
     CHECK(corymb_attach(&options, &team) == CORYMB_INVALID_ARGUMENT && team == NULL);
 }
 
+/// Runs after what the thread has been told was emptied.
+static void fail_at_exit(void) {
+    CHECK(corymb_barrier(NULL) == CORYMB_INVALID_ARGUMENT);
+    CHECK(strstr(corymb_last_error(), "NULL") != NULL);
+}
+
 int main(void) {
     int arg = 42;
+    CHECK(atexit(fail_at_exit) == 0);
     corymb_options options;
     corymb_options_init(&options);
     OK(corymb_threads(size, life, &arg, &options));
