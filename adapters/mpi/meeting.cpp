@@ -342,8 +342,14 @@ std::uint64_t random_number() {
 
 bool make_memory(int size, Descriptor& memory) {
     int number = -1;
-    if (library().make_team_descriptor(size, &number) != CORYMB_OK) {
-        return false;
+    const auto is_made = [&] {
+        return library().make_team_descriptor(size, &number) == CORYMB_OK;
+    };
+    if (!is_made()) {
+        end_parked(); // Where memory is limited, they have a part of it.
+        if (!is_made()) {
+            return false;
+        }
     }
     ::fcntl(number, F_SETFD, FD_CLOEXEC);
     memory.reset(number);

@@ -19,8 +19,7 @@
 
 namespace corymb::mpi {
 
-/// So many at most, and, if there are several, so many ranks of all: there is a descriptor for
-/// each of a node.
+/// So many at most, and, if there are several, so many ranks of all: their memory stays.
 inline constexpr std::size_t parked_most = 16;
 inline constexpr int parked_ranks_most = 512;
 

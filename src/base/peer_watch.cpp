@@ -5,18 +5,10 @@
 #include <cerrno>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace corymb {
-
-PeerWatch::~PeerWatch() {
-    for (const auto& [pid, peer] : peers_) {
-        if (peer.descriptor >= 0) {
-            ::close(peer.descriptor);
-        }
-    }
-}
 
 void PeerWatch::add(std::uint32_t pid) {
     const std::lock_guard lock(mutex_);
@@ -26,11 +18,7 @@ void PeerWatch::add(std::uint32_t pid) {
 void PeerWatch::watch_only(const std::vector<std::uint32_t>& pids) {
     const std::lock_guard lock(mutex_);
     std::erase_if(peers_, [&pids](const auto& entry) {
-        const bool is_other = std::find(pids.begin(), pids.end(), entry.first) == pids.end();
-        if (is_other && entry.second.descriptor >= 0) {
-            ::close(entry.second.descriptor);
-        }
-        return is_other;
+        return std::find(pids.begin(), pids.end(), entry.first) == pids.end();
     });
     for (const std::uint32_t pid : pids) {
         add_locked(pid);
@@ -39,21 +27,15 @@ void PeerWatch::watch_only(const std::vector<std::uint32_t>& pids) {
 
 void PeerWatch::forget(std::uint32_t pid) noexcept {
     const std::lock_guard lock(mutex_);
-    if (const auto found = peers_.find(pid); found != peers_.end()) {
-        if (found->second.descriptor >= 0) {
-            ::close(found->second.descriptor);
-        }
-        peers_.erase(found);
-    }
+    peers_.erase(pid);
 }
 
 void PeerWatch::add_locked(std::uint32_t pid) {
     if (pid == static_cast<std::uint32_t>(::getpid()) || peers_.contains(pid)) {
         return;
     }
-    Peer& peer = peers_[pid];
-    peer.descriptor = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-    peer.ended = peer.descriptor < 0 && errno == ESRCH;
+    auto [descriptor, error] = ProcessDescriptor::open(pid);
+    peers_[pid] = {std::move(descriptor), error == ESRCH};
 }
 
 void PeerWatch::look() noexcept {
@@ -75,11 +57,11 @@ void PeerWatch::look() noexcept {
         if (peer.ended) {
             continue;
         }
-        if (peer.descriptor < 0) { // No pidfd here: noticed once its parent has taken note.
+        if (peer.descriptor == nullptr) { // No pidfd: noticed once its parent has taken note.
             peer.ended = ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
             continue;
         }
-        polled[count] = {peer.descriptor, POLLIN, 0};
+        polled[count] = {peer.descriptor->number(), POLLIN, 0};
         owners[count] = &peer;
         if (++count == portion) {
             flush();

@@ -3,20 +3,24 @@
 // taken note of it (pidfd), and its number is not mistaken for a later process's.
 #pragma once
 
+#include "base/process_descriptor.hpp"
+
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace corymb {
 
-/// Thread-safe. Holds one descriptor a process.
+/// Thread-safe. Holds a descriptor a process, which all of them share; where there is none, a
+/// process has ended once its parent has taken note of it.
 class PeerWatch {
 public:
     PeerWatch() = default;
     PeerWatch(const PeerWatch&) = delete;
     PeerWatch& operator=(const PeerWatch&) = delete;
-    ~PeerWatch();
+    ~PeerWatch() = default;
 
     /// Watches a process from now on; the own one never ends.
     void add(std::uint32_t pid);
@@ -31,7 +35,7 @@ public:
 
 private:
     struct Peer {
-        int descriptor = -1;
+        std::shared_ptr<const ProcessDescriptor> descriptor; ///< Null: there is none.
         bool ended = false;
     };
     void add_locked(std::uint32_t pid);

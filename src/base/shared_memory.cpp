@@ -13,11 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <new>
+#include <optional>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -62,6 +64,30 @@ std::size_t wanted_capacity() noexcept {
     return std::clamp(std::bit_ceil(physical), capacity_min, capacity_max);
 }
 
+/// Addresses that all memory of this process's teams takes.
+constinit std::atomic<std::size_t> addresses_taken{0};
+
+/// How many more it may take: a quarter of the process's limit (RLIMIT_AS), for the program needs
+/// addresses, too. Nothing where there is no limit.
+std::optional<std::size_t> addresses_left() noexcept {
+    constexpr rlim_t share = 4;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return std::nullopt;
+    }
+    const std::size_t most = limit.rlim_cur / share;
+    const std::size_t taken = addresses_taken.load(std::memory_order_relaxed);
+    return most > taken ? most - taken : 0;
+}
+
+/// Under a limit only a small part of what is left, for there may be many teams.
+std::size_t allowed_capacity() noexcept {
+    constexpr std::size_t share = 32;
+    const auto left = addresses_left();
+    return left ? std::clamp(std::bit_floor(*left / share), capacity_min, wanted_capacity())
+                : wanted_capacity();
+}
+
 } // namespace
 
 SharedMemory::Header& SharedMemory::header() const noexcept {
@@ -81,18 +107,8 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
         ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
         throw Error(Errc::io, fmt::format("shared memory cannot be prepared ({})", reason()));
     }
-    std::size_t capacity = wanted_capacity();
-    for (;;) {
-        try {
-            made->map(capacity);
-            break;
-        } catch (const Error&) {
-            if (capacity <= capacity_min) {
-                throw;
-            }
-            capacity /= 2; // An address-space limit; the team may have less then.
-        }
-    }
+    const std::size_t capacity = allowed_capacity();
+    made->map(capacity);
     auto& header = *new (made->base_) Header{};
     header.capacity = capacity;
     header.end = header_bytes;
@@ -143,6 +159,14 @@ SharedMemory::Form SharedMemory::form_of(int descriptor) {
 }
 
 void SharedMemory::map(std::size_t capacity) {
+    if (const auto left = addresses_left(); left && *left < capacity) {
+        throw Error(
+            Errc::unsupported,
+            fmt::format("{} MiB of addresses for the team's memory are more than is left of "
+                        "the quarter of the limit (ulimit -v) that teams take; raise the "
+                        "limit of all its processes, or have fewer teams",
+                        capacity >> 20));
+    }
     // Beyond the end of the file until it grows; the file cannot shrink, so what was given out is
     // there.
     void* const base = ::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -155,11 +179,13 @@ void SharedMemory::map(std::size_t capacity) {
     }
     base_ = static_cast<std::byte*>(base);
     capacity_ = capacity;
+    addresses_taken.fetch_add(capacity, std::memory_order_relaxed);
 }
 
 SharedMemory::~SharedMemory() {
     if (base_ != nullptr) {
         ::munmap(base_, capacity_);
+        addresses_taken.fetch_sub(capacity_, std::memory_order_relaxed);
     }
     ::close(descriptor_);
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A descriptor of a process (pidfd), one for all in this process who watch it: a program may have
+// many teams of the same ranks, and needs descriptors of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace corymb {
+
+class ProcessDescriptor {
+public:
+    /// Of the process that has this number now. Its error number where there is none: ESRCH if
+    /// there is no such process, EMFILE if all that exist are a quarter of what the process may
+    /// open (RLIMIT_NOFILE), or what the kernel says. Thread-safe. Throws std::bad_alloc.
+    struct Opened {
+        std::shared_ptr<const ProcessDescriptor> descriptor;
+        int error = 0;
+    };
+    [[nodiscard]] static Opened open(std::uint32_t pid);
+
+    explicit ProcessDescriptor(int number) noexcept : number_(number) {}
+    ProcessDescriptor(const ProcessDescriptor&) = delete;
+    ProcessDescriptor& operator=(const ProcessDescriptor&) = delete;
+    ~ProcessDescriptor();
+
+    /// For poll(2), which finds it readable once the process has ended.
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+    int number_;
+};
+
+} // namespace corymb

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/shared_memory.hpp"
+
+#include <corymb/error.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+constexpr rlim_t MiB = rlim_t{1} << 20;
+
+rlim_t addresses_used() {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<rlim_t>(::getpagesize());
+}
+
+/// Allows so many addresses, while it lives.
+class AddressLimit {
+public:
+    explicit AddressLimit(rlim_t most) {
+        ::getrlimit(RLIMIT_AS, &before_);
+        const rlimit now{most, before_.rlim_max};
+        ::setrlimit(RLIMIT_AS, &now);
+    }
+    AddressLimit(const AddressLimit&) = delete;
+    AddressLimit& operator=(const AddressLimit&) = delete;
+    ~AddressLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(SharedMemoryTest, LeavesMostOfLimitedAddressesToTheProgram) {
+    const rlim_t before = addresses_used();
+    if (before > 1024 * 1024 * MiB) {
+        GTEST_SKIP() << "a sanitizer takes addresses without end";
+    }
+    const rlim_t most = before + 4096 * MiB;
+    std::vector<std::shared_ptr<SharedMemory>> all;
+    std::string why;
+    {
+        const AddressLimit limit(most);
+        try {
+            while (all.size() < 10000) {
+                all.push_back(SharedMemory::create());
+            }
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::unsupported);
+            why = error.what();
+        }
+        EXPECT_GE(all.size(), 8u);
+        EXPECT_LE(addresses_used() - before, most / 4 + MiB);
+        all.pop_back();
+        EXPECT_NO_THROW(all.push_back(SharedMemory::create())) << "one has ended";
+    }
+    EXPECT_NE(why.find("ulimit -v"), std::string::npos) << why;
+    EXPECT_NO_THROW(all.push_back(SharedMemory::create())) << "there is no limit any more";
+}
+
+TEST(SharedMemoryTest, OthersNeedRoomForTheWholeOfIt) {
+    const auto made = SharedMemory::create(); // Without a limit.
+    if (addresses_used() > 1024 * 1024 * MiB) {
+        GTEST_SKIP() << "a sanitizer takes addresses without end";
+    }
+    const AddressLimit limit(addresses_used() + 200 * MiB);
+    try {
+        static_cast<void>(SharedMemory::open(made->descriptor()));
+        FAIL() << "it has been mapped";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::unsupported);
+        EXPECT_NE(std::string(error.what()).find("raise the limit"), std::string::npos);
+    }
+}
+
+} // namespace
+} // namespace corymb
