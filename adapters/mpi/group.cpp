@@ -2,6 +2,7 @@
 #include "group.hpp"
 
 #include "attempts.hpp"
+#include "leaving.hpp"
 #include "library.hpp"
 #include "parked_teams.hpp"
 #include "requests.hpp"
@@ -104,7 +105,8 @@ void pass(Group& group, Reason reason) {
 void ask_for_threads() noexcept {
     int level = MPI_THREAD_MULTIPLE;
     host().Query_thread(&level);
-    many_threads.store(level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
+    many_threads.store(level == MPI_THREAD_MULTIPLE || has_had_sessions(),
+                       std::memory_order_relaxed);
 }
 
 bool is_world_over() noexcept {
@@ -239,7 +241,7 @@ void let_go(Group& group) noexcept {
 
 Group* find_group(MPI_Comm comm) noexcept {
     const std::uint64_t now = group_generation.load(std::memory_order_acquire);
-    if (comm == host().comm_null || !is_usable()) {
+    if (comm == host().comm_null || Leaving::has(comm) || !is_usable()) {
         return nullptr;
     }
     void* found = nullptr;

@@ -147,6 +147,19 @@ inline void hold(Group& group) noexcept {
 }
 void let_go(Group& group) noexcept;
 
+/// The same for a call in which the MPI may run the program's error handler, which may free the
+/// communicator.
+class Held {
+public:
+    explicit Held(Group& group) noexcept : group_(group) { hold(group_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { let_go(group_); }
+
+private:
+    Group& group_;
+};
+
 /// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them,
 /// the thread that stands in for a hook.
 class InUse {
@@ -177,8 +190,8 @@ private:
 
 [[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
 
-/// That of the communicator, made when first asked for. Null where MPI is not usable or the handle
-/// is none; then MPI says so itself.
+/// That of the communicator, made when first asked for. Null where MPI is not usable, the handle is
+/// none, or the thread is freeing it: then MPI does the call, or says what is wrong.
 [[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
     Group* const last = remembered_group(comm);
     return last != nullptr ? last : find_group(comm);
@@ -200,6 +213,8 @@ int do_not_copy(MPI_Comm comm, int key, void* extra, void* value, void* copy, in
 [[nodiscard]] bool is_world_usable() noexcept;
 /// Whether a session is open.
 [[nodiscard]] bool has_sessions() noexcept;
+/// Or was once. Each has a thread level of its own.
+[[nodiscard]] bool has_had_sessions() noexcept;
 /// The last session has ended before MPI_Init: MPI has forgotten all keys.
 void forget_key() noexcept;
 /// At MPI_Finalize: gives back all teams, or those without requests that the program may still

@@ -26,6 +26,7 @@ namespace {
 
 /// What MPI_Finalize, or the last session after it, ends.
 std::atomic<int> open_sessions{0};
+std::atomic<bool> had_sessions{false};
 std::atomic<bool> is_watched{false};
 /// Before any attribute of the program's, which then go before ours.
 std::atomic<bool> comes_last{false};
@@ -70,6 +71,10 @@ namespace corymb::mpi {
 
 bool has_sessions() noexcept {
     return open_sessions.load() > 0;
+}
+
+bool has_had_sessions() noexcept {
+    return had_sessions.load();
 }
 
 void watch_for_the_end() noexcept {
@@ -129,7 +134,11 @@ CORYMB_MPI_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errors, MPI_
         return missing_function("MPI_Session_init");
     }
     const int result = host().Session_init(info, errors, session);
-    open_sessions += result == MPI_SUCCESS ? 1 : 0;
+    if (result == MPI_SUCCESS) {
+        ++open_sessions;
+        had_sessions = true;
+        many_threads.store(true, std::memory_order_relaxed);
+    }
     return result;
 }
 

@@ -6,61 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <deque>
-#include <mutex>
 #include <new>
-#include <unordered_map>
+#include <utility>
 
 namespace corymb::mpi {
 
 namespace {
-
-/// Operators of the program that requests under way need.
-struct Kept {
-    int users = 0;
-    bool is_freed = false; ///< The program has, and the last user does.
-};
-struct KeptOperators {
-    std::mutex lock;
-    std::unordered_map<MPI_Op, Kept> all;
-};
-
-/// Never destroyed: MPI may call back while the process ends.
-KeptOperators& kept_operators() {
-    static auto* const one = new KeptOperators;
-    return *one;
-}
-
-void keep_operator(MPI_Op op) {
-    KeptOperators& kept = kept_operators();
-    const std::lock_guard lock(kept.lock);
-    ++kept.all[op].users;
-}
-
-void let_operator_go(MPI_Op op) noexcept {
-    KeptOperators& kept = kept_operators();
-    const std::lock_guard lock(kept.lock);
-    const auto found = kept.all.find(op);
-    if (--found->second.users > 0) {
-        return;
-    }
-    if (found->second.is_freed) {
-        host().Op_free(&op);
-    }
-    kept.all.erase(found);
-}
-
-/// Whether the last of its users will free it instead of the program, which has asked for it.
-bool is_freed_later(MPI_Op op) noexcept {
-    KeptOperators& kept = kept_operators();
-    const std::lock_guard lock(kept.lock);
-    const auto found = kept.all.find(op);
-    if (found == kept.all.end()) {
-        return false;
-    }
-    found->second.is_freed = true;
-    return true;
-}
 
 /// The elements lie within their extents, each in its own.
 bool lie_apart(const Layout& layout) noexcept {
@@ -85,26 +36,33 @@ std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op) {
     return HostKernel{op, layout, is_commutative != 0, !layout.is_dense};
 }
 
-HostOperator::HostOperator(const HostKernel& kernel, bool keep)
-    : op_(kernel.op), type_(kernel.layout.type), is_commutative_(kernel.is_commutative),
-      is_kept_(keep) {
-    if (library().op_create(&combine, this, is_commutative_ ? 1 : 0, &number_) != CORYMB_OK) {
+HostOperator::HostOperator(bool is_commutative) : is_commutative_(is_commutative) {
+    if (library().op_create(&combine, this, is_commutative ? 1 : 0, &number_) != CORYMB_OK) {
         throw std::bad_alloc();
-    }
-    if (is_kept_) {
-        keep_operator(op_);
-        is_own_type_ = !kernel.layout.is_predefined &&
-                       host().Type_dup(kernel.layout.type, &type_) == MPI_SUCCESS;
     }
 }
 
 HostOperator::~HostOperator() {
     library().op_free(&number_);
-    if (is_own_type_) {
-        host().Type_free(&type_);
+}
+
+void HostOperator::stand_for(const HostKernel& kernel) noexcept {
+    op_ = kernel.op;
+    type_ = kernel.layout.type;
+}
+
+RequestOperator::RequestOperator(const HostKernel& kernel)
+    : operator_(kernel.is_commutative), op_(kernel.op) {
+    operator_.stand_for(kernel);
+    if (!kernel.layout.is_predefined) {
+        types_.add(kernel.layout.type);
     }
-    if (is_kept_) {
-        let_operator_go(op_);
+    kept_operators().keep(op_);
+}
+
+RequestOperator::~RequestOperator() {
+    if (kept_operators().let_go(op_)) {
+        host().Op_free(&op_);
     }
 }
 
@@ -147,34 +105,23 @@ void HostOperator::combine_here(const std::byte* left, const std::byte* right, s
 }
 
 corymb_op blocking_operator(const HostKernel& kernel) {
-    struct Known {
-        std::mutex lock;
-        std::deque<HostOperator> all; // Handles are used again: no more than a program has at once.
-    };
-    static auto* const known = new Known;
-    thread_local constinit const HostOperator* last = nullptr;
-    if (last != nullptr && last->is_for(kernel)) {
-        return last->number();
-    }
-    const std::lock_guard lock(known->lock);
-    for (const HostOperator& one : known->all) {
-        if (one.is_for(kernel)) {
-            last = &one;
-            return one.number();
+    // Gone with its thread; but the first one goes on with what runs at the end of the process.
+    static thread_local constinit HostOperator* own[2]{};
+    struct End {
+        ~End() {
+            for (HostOperator*& one : own) {
+                delete std::exchange(one, nullptr);
+            }
         }
+    };
+    HostOperator*& one = own[kernel.is_commutative ? 1 : 0];
+    if (one == nullptr) {
+        static thread_local const End end;
+        static_cast<void>(end);
+        one = new HostOperator(kernel.is_commutative);
     }
-    last = &known->all.emplace_back(kernel, false);
-    return last->number();
+    one->stand_for(kernel);
+    return one->number();
 }
 
 } // namespace corymb::mpi
-
-/// Requests under way may need it still.
-extern "C" __attribute__((visibility("default"))) int MPI_Op_free(MPI_Op* op) {
-    using namespace corymb::mpi;
-    if (op != nullptr && is_freed_later(*op)) {
-        *op = host().op_null;
-        return MPI_SUCCESS;
-    }
-    return host().Op_free(op);
-}

@@ -5,6 +5,7 @@
 
 #include "elements.hpp"
 #include "host.hpp"
+#include "kept_handles.hpp"
 
 #include <corymb.h>
 
@@ -28,20 +29,18 @@ struct HostKernel {
 /// what the standard wants to be the same on all ranks.
 [[nodiscard]] std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op);
 
-/// Such an operator as one of libcorymb's.
+/// Such operators as one of libcorymb's, which stands for one of them at a time.
 class HostOperator {
 public:
-    /// `keep`: also after the program has freed its datatype and operator. Throws std::bad_alloc.
-    HostOperator(const HostKernel& kernel, bool keep);
+    /// Throws std::bad_alloc.
+    explicit HostOperator(bool is_commutative);
     ~HostOperator();
     HostOperator(const HostOperator&) = delete;
     HostOperator& operator=(const HostOperator&) = delete;
 
+    /// For one as commutative.
+    void stand_for(const HostKernel& kernel) noexcept;
     [[nodiscard]] corymb_op number() const noexcept { return number_; }
-    [[nodiscard]] bool is_for(const HostKernel& kernel) const noexcept {
-        return op_ == kernel.op && type_ == kernel.layout.type &&
-               is_commutative_ == kernel.is_commutative;
-    }
 
 private:
     static void combine(const void* left, const void* right, void* out, std::size_t count,
@@ -49,16 +48,30 @@ private:
     void combine_here(const std::byte* left, const std::byte* right, std::byte* out,
                       std::size_t count, std::size_t element) const noexcept;
 
-    MPI_Op op_;
-    MPI_Datatype type_;
+    MPI_Op op_{};
+    MPI_Datatype type_{};
     bool is_commutative_;
-    bool is_kept_;
-    bool is_own_type_ = false;
     corymb_op number_ = CORYMB_NO_OP;
 };
 
-/// The same one for every call with these handles, for operations that end before the program can
-/// free them. Throws std::bad_alloc.
+/// Of a request: the program may free its datatype and operator before.
+class RequestOperator {
+public:
+    /// Throws std::bad_alloc.
+    explicit RequestOperator(const HostKernel& kernel);
+    ~RequestOperator();
+    RequestOperator(const RequestOperator&) = delete;
+    RequestOperator& operator=(const RequestOperator&) = delete;
+
+    [[nodiscard]] corymb_op number() const noexcept { return operator_.number(); }
+
+private:
+    HostOperator operator_;
+    TypesInUse types_;
+    MPI_Op op_;
+};
+
+/// For one call of this thread, which ends before the thread makes another. Throws std::bad_alloc.
 [[nodiscard]] corymb_op blocking_operator(const HostKernel& kernel);
 
 } // namespace corymb::mpi

@@ -145,7 +145,7 @@ bool goes_on_by_thread() noexcept {
     static const bool by_thread = [] {
         const char* const word = std::getenv("CORYMB_MPI_PROGRESS");
         const bool is_wanted = word != nullptr && std::strcmp(word, "thread") == 0;
-        if (int rank = 0; word != nullptr && !is_wanted &&
+        if (int rank = 0; word != nullptr && *word != '\0' && !is_wanted &&
                           host().Comm_rank(host().comm_world, &rank) == MPI_SUCCESS && rank == 0) {
             std::fprintf(stderr, "corymb: CORYMB_MPI_PROGRESS=%s means nothing; it may be thread\n",
                          word);

@@ -89,6 +89,7 @@ int Turn::pass_on(Reason reason, std::uint64_t bytes) {
     if (group_ == nullptr) {
         return call_.below();
     }
+    const Held held(*group_);
     reason = own_reason(reason);
     const int result = do_below();
     note(reason, bytes);
@@ -99,6 +100,7 @@ int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
     if (group_ == nullptr || !is_explaining()) {
         return pass_on(reason);
     }
+    const Held held(*group_);
     reason = own_reason(reason);
     const int result = do_below();
     // The type is known to be one only now.
@@ -128,6 +130,7 @@ void Turn::take_back_call() noexcept {
 
 /// The call is the MPI's since that is faster.
 int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
+    const Held held(*group_);
     const auto take_back = [&] {
         choice.take_back(call_.operation, tried_as(bytes));
         take_back_call();
@@ -142,6 +145,7 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
 
 /// One of the calls that show who is faster. They are the same ones on all ranks.
 int Turn::attempt(std::uint64_t bytes, Below run) {
+    const Held held(*group_);
     const bool is_request = call_.form == Form::nonblocking;
     Choice& choice = is_request ? group_->request_choice : group_->choice;
     Trial* trial = nullptr;

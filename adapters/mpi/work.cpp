@@ -56,12 +56,6 @@ bool overlap(const Few<ProgramPart, few_ranks>& parts) {
 
 } // namespace
 
-Work::Copy::~Copy() {
-    for (MPI_Datatype& own : kept) {
-        host().Type_free(&own);
-    }
-}
-
 void Work::add(std::unique_ptr<Copy>& copy, const Piece& piece) {
     if (piece.elements > 0 && !can_pack(piece.layout)) {
         std::fputs("corymb: an element of a datatype with gaps has more than 2 GiB of data, which "
@@ -181,7 +175,7 @@ void Work::combine_by(const HostKernel& kernel, Form form) {
     if (form == Form::blocking) {
         with = blocking_operator(kernel);
     } else {
-        operator_ = std::make_unique<HostOperator>(kernel, true);
+        operator_ = std::make_unique<RequestOperator>(kernel);
         with = operator_->number();
     }
 }
@@ -191,11 +185,9 @@ void Work::keep_types() {
         if (copy == nullptr) {
             continue;
         }
-        copy->kept.reserve(copy->pieces.size());
-        for (Piece& piece : copy->pieces) {
-            if (!piece.layout.is_predefined &&
-                host().Type_dup(piece.layout.type, &piece.layout.type) == MPI_SUCCESS) {
-                copy->kept.push_back(piece.layout.type);
+        for (const Piece& piece : copy->pieces) {
+            if (!piece.layout.is_predefined) {
+                copy->kept.add(piece.layout.type);
             }
         }
     }

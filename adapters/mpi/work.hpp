@@ -5,6 +5,7 @@
 
 #include "call.hpp"
 #include "few.hpp"
+#include "kept_handles.hpp"
 #include "library.hpp"
 #include "operators.hpp"
 #include "staging.hpp"
@@ -127,14 +128,9 @@ private:
     /// The copy of a buffer.
     struct Copy {
         std::vector<Piece> pieces;
-        std::vector<MPI_Datatype> kept;
+        TypesInUse kept;
         std::size_t bytes = 0;
         std::unique_ptr<std::byte[]> data;
-
-        Copy() = default;
-        Copy(const Copy&) = delete;
-        Copy& operator=(const Copy&) = delete;
-        ~Copy();
     };
     void add(std::unique_ptr<Copy>& copy, const Piece& piece);
     static void copy_piece_in(const Piece& piece, std::byte* to);
@@ -146,7 +142,7 @@ private:
 
     std::unique_ptr<Copy> source_; ///< Null: there is none.
     std::unique_ptr<Copy> target_;
-    std::unique_ptr<HostOperator> operator_; ///< Of requests.
+    std::unique_ptr<RequestOperator> operator_; ///< Of requests.
 };
 
 } // namespace corymb::mpi

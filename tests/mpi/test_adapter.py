@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
+from pretended_nodes import on_nodes
 
 import corymb
 import corymb.command.mpirun as mpirun_command
@@ -133,6 +134,23 @@ def test_communicators_come_and_go(mpi: Mpi, program: Program, mpirun: Mpirun) -
     run = mpirun(mpi, 3, "--explain", program(mpi, "many_comms"), 4)
     assert run.stdout == "4 rounds, 0 wrong\n", run.stderr
     assert "MPI: a rank has its limit of teams" in run.stderr
+
+
+def test_a_program_has_most_of_what_is_limited(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    run = mpirun(mpi, 4, "--explain", program(mpi, "limits"))
+    assert run.stdout.splitlines() == ["0 wrong, few descriptors, addresses left"] * 4, run.stderr
+    assert "MPI: the memory of a team could not be made" in run.stderr
+    assert re.search(r"^ *MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
+
+
+@pytest.mark.parametrize("nodes", ["", "0101"], ids=["one", "two"])
+def test_callbacks_of_the_programs_attributes(
+    mpi: Mpi, program: Program, mpirun: Mpirun, nodes: str
+) -> None:
+    path = program(mpi, "callbacks")
+    run = on_nodes(mpi, nodes, path) if nodes else mpirun(mpi, 4, path)
+    assert run.stdout.splitlines() == ["0 wrong"] * 4, run.stderr
+    assert run.returncode == 0
 
 
 def test_preloaded_into_the_launcher(mpi: Mpi, program: Program) -> None:

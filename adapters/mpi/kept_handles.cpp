@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kept_handles.hpp"
+
+namespace corymb::mpi {
+
+// Never destroyed: MPI may call back while the process ends.
+
+KeptHandles<MPI_Op>& kept_operators() noexcept {
+    static auto* const one = new KeptHandles<MPI_Op>;
+    return *one;
+}
+
+KeptHandles<MPI_Datatype>& kept_types() noexcept {
+    static auto* const one = new KeptHandles<MPI_Datatype>;
+    return *one;
+}
+
+void TypesInUse::add(MPI_Datatype type) {
+    types_.push_back(type);
+    try {
+        kept_types().keep(type);
+    } catch (...) {
+        types_.pop_back();
+        throw;
+    }
+}
+
+TypesInUse::~TypesInUse() {
+    for (MPI_Datatype& type : types_) {
+        if (kept_types().let_go(type)) {
+            host().Type_free(&type);
+        }
+    }
+}
+
+} // namespace corymb::mpi
+
+extern "C" __attribute__((visibility("default"))) int MPI_Op_free(MPI_Op* op) {
+    using namespace corymb::mpi;
+    if (op != nullptr && kept_operators().is_freed_later(*op)) {
+        *op = host().op_null;
+        return MPI_SUCCESS;
+    }
+    return host().Op_free(op);
+}
+
+extern "C" __attribute__((visibility("default"))) int MPI_Type_free(MPI_Datatype* type) {
+    using namespace corymb::mpi;
+    if (type != nullptr && kept_types().is_freed_later(*type)) {
+        *type = host().type_null;
+        return MPI_SUCCESS;
+    }
+    return host().Type_free(type);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators that the program is freeing. Its attributes go with them, in an order of the MPI's,
+// and their callbacks may make collectives yet. Those are all the MPI's: ours may have gone before,
+// and not on all ranks.
+#pragma once
+
+#include "host.hpp"
+
+namespace corymb::mpi {
+
+/// While it lives, on its thread. They end in the reverse order of their beginning.
+class Leaving {
+public:
+    explicit Leaving(MPI_Comm comm) noexcept;
+    Leaving(const Leaving&) = delete;
+    Leaving& operator=(const Leaving&) = delete;
+    ~Leaving();
+
+    /// Whether this thread is freeing it.
+    [[nodiscard]] static bool has(MPI_Comm comm) noexcept;
+
+private:
+    MPI_Comm comm_;
+    const Leaving* outer_;
+};
+
+} // namespace corymb::mpi
