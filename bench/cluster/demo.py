@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Multi-leader collectives on a cluster made of namespaces: schemes beside the MPI's own, drawn.
 
-    python demo.py --mpi build/peers/mpich [--nodes 8] [--per-node 4] [--bytes 8,4096,32768]
-                   [--ops allgather,allreduce,barrier]
+    python demo.py --mpi build/peers/mpich [--nodes 8] [--per-node 4] [--shape cyclic:2x4+1x2]
+                   [--bytes 8,4096,32768] [--ops allgather,allreduce,barrier] [--delay-us 500]
 
 `make cluster-demo` calls it. Needs root, the package corymb, and an MPICH (tools/make_peers.py
 installs one). The network between the nodes is measured first. Times are those of this machine:
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import launch
+from shapes import FORM, Shape, one_of
 
 import corymb
-from corymb.command import clusters
 
 LIMIT_S = 300.0
 BAR = 40
@@ -41,21 +41,17 @@ class Bench:
     folder: Path
     network: str
 
-    @property
-    def cluster(self) -> corymb.Cluster:
-        return clusters.cluster_of([self.shape], self.network)
+    site: launch.Site
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.options.nodes, self.options.per_node
+    def cluster(self) -> corymb.Cluster:
+        return self.site.shape.cluster(self.network)
 
     def schemes(self, op: str, size: int) -> list[str]:
         """What a team chooses first, then what it is compared with, as far as there are plans."""
         known = set(corymb.scheme_names(self.cluster, op, size))
-        leaders, options = self.options.per_node, self.options
-        choice = launch.choice(
-            options.mpi, options.rate, self.shape, self.program, op, size, self.network, LIMIT_S
-        )
+        leaders = self.site.shape.most_per_node
+        choice = self.site.choice(self.program, op, size, self.network, LIMIT_S)
         wanted = [
             choice["chosen"],
             f"lanes/{leaders}/doubling/shared",
@@ -80,15 +76,8 @@ class Bench:
             files.append(self.folder / f"plan-{size}-{number}.json")
             files[-1].write_text(choice.to_json(self.cluster))
         rounds = str(self.options.rounds)
-        words = [op, str(size), rounds, launch.places(*self.shape), *map(str, files)]
-        rows = launch.rows(
-            self.options.mpi,
-            self.options.rate,
-            self.shape,
-            self.program,
-            words,
-            self.options.limit,
-        )
+        words = [op, str(size), rounds, self.site.places, *map(str, files)]
+        rows = self.site.rows(self.program, words, self.options.limit)
         return sorted(rows, key=lambda row: row["name"] == "MPI")
 
 
@@ -128,10 +117,10 @@ def conclude(points: dict[tuple[str, int], list[dict[str, Any]]]) -> None:
 
 def run(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     program = launch.build(options.mpi, folder)
-    shape = options.nodes, options.per_node
-    network = launch.network(options.mpi, options.rate, shape, program, LIMIT_S)
+    site = launch.Site(options.mpi, options.shape, options.rate, options.delay_us)
+    network = site.network(program, LIMIT_S)
     print(f"network, measured: {network}")
-    bench = Bench(options, program, folder, network)
+    bench = Bench(options, program, folder, network, site)
     points: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for op in options.ops.split(","):
         for size in [0] if op == "barrier" else [int(word) for word in options.bytes.split(",")]:
@@ -148,6 +137,8 @@ def main() -> None:
     parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
     parser.add_argument("--nodes", type=int, default=8)
     parser.add_argument("--per-node", type=int, default=4)
+    parser.add_argument("--shape", type=one_of, help=f"instead of these two: {FORM}")
+    parser.add_argument("--delay-us", type=int, default=0, help="of what a node sends")
     parser.add_argument("--ops", default="allgather", help="of allgather, allreduce, barrier")
     parser.add_argument("--bytes", default="8,4096,32768")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
@@ -155,6 +146,10 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds for one point")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    try:
+        options.shape = options.shape or Shape.of(f"{options.nodes}x{options.per_node}")
+    except ValueError as error:
+        parser.error(f"--nodes and --per-node: {error}")
     folder = Path(tempfile.mkdtemp(prefix="corymb-cluster-"))
     try:
         results = run(options, folder)

@@ -8,8 +8,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import nodes
+from shapes import Shape
 
 import corymb
 
@@ -47,22 +51,29 @@ def kind_of(mpi: Path) -> str:
     return "impi" if (mpi / "bin" / "impi_info").exists() else "mpich"
 
 
-HYDRA = (
-    '-launcher ssh -launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
-    '-hosts "$CORYMB_CLUSTER_HOSTS" -ppn {per_node} -n {ranks}'
+HYDRA = '-launcher ssh -launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE"'
+PRTE = (
+    '--prtemca plm_ssh_agent "$CORYMB_CLUSTER_AGENT" '
+    '--prtemca prte_if_include "$CORYMB_CLUSTER_SUBNET" '
+    '--mca btl_tcp_if_include "$CORYMB_CLUSTER_SUBNET" --mca btl self,sm,tcp --mca pml ob1 '
+    "--map-by seq:OVERSUBSCRIBE --bind-to none"
 )
-# Words of the launcher, for a shell on the front that has the variables of nodes.py.
-LAUNCH = {
-    "mpich": HYDRA,
-    "impi": HYDRA,
-    "openmpi": (
-        '--prtemca plm_ssh_agent "$CORYMB_CLUSTER_AGENT" '
-        '--prtemca prte_if_include "$CORYMB_CLUSTER_SUBNET" '
-        '--mca btl_tcp_if_include "$CORYMB_CLUSTER_SUBNET" --mca btl self,sm,tcp --mca pml ob1 '
-        '--host "$(echo "$CORYMB_CLUSTER_HOSTS" | sed "s/,/:{per_node},/g"):{per_node}" '
-        "--map-by ppr:{per_node}:node:OVERSUBSCRIBE --bind-to none -n {ranks}"
-    ),
-}
+
+
+def words_of(kind: str, shape: Shape) -> str:
+    """What the launcher is told, for a shell on the front that has the variables of nodes.py and
+    the program with its arguments as its own."""
+    runs = [(nodes.address(node), ranks) for node, ranks in shape.stretches]
+    if kind == "openmpi":
+        hosts = ",".join(host for host, ranks in runs for _ in range(ranks))
+        return f'{PRTE} --host {hosts} -n {shape.ranks} "$@"'
+    if kind == "mpich":
+        hosts = ",".join(f"{host}:{ranks}" for host, ranks in runs)
+        return f'{HYDRA} -hosts {hosts} -n {shape.ranks} "$@"'
+    # Intel MPI takes no hosts that come again.
+    return f"{HYDRA} " + " : ".join(f'-host {host} -n {ranks} "$@"' for host, ranks in runs)
+
+
 # TCP between nodes, and waiting that leaves the CPU to others where the library knows how.
 VARIABLES = {
     "mpich": {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi",
@@ -86,55 +97,57 @@ def environment(mpi: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def run(
-    mpi: Path, rate: str, nodes: int, per_node: int, words: list[str], limit_s: float,
-    delay_us: int = 0,
-) -> str:  # fmt: skip
-    """Runs a program of that MPI on nodes with links of `rate`, on which messages are under way for
-    `delay_us`; returns what it prints."""
-    options = LAUNCH[kind_of(mpi)].format(per_node=per_node, ranks=nodes * per_node)
-    mpiexec = f'exec "{mpi.resolve()}/bin/mpiexec" {options} "$@"'
-    line = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(nodes), "--rate", rate,
-            "--delay-us", str(delay_us), "--", "sh", "-c", mpiexec, "launch", *words]  # fmt: skip
-    running = subprocess.Popen(
-        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment(mpi)
-    )
-    try:
-        text, _ = running.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        raise FailedError(f"{' '.join(words[1:3])} took more than {limit_s:.0f} s") from None
-    finally:
-        running.terminate()
-        running.wait()
-    if running.returncode != 0:
-        raise FailedError(f"the ranks ended with status {running.returncode}")
-    return text
+@dataclass(frozen=True)
+class Site:
+    """Nodes of that shape with links of `rate`, on which messages are under way for `delay_us`; and
+    an MPI."""
 
+    mpi: Path
+    shape: Shape
+    rate: str
+    delay_us: int = 0
 
-def places(nodes: int, per_node: int) -> str:
-    """The node of each rank, as plan_ranks takes them."""
-    return ",".join(str(rank // per_node) for rank in range(nodes * per_node))
+    def run(self, words: list[str], limit_s: float) -> str:
+        """Runs a program of that MPI there; returns what it prints."""
+        mpiexec = (
+            f'exec "{self.mpi.resolve()}/bin/mpiexec" {words_of(kind_of(self.mpi), self.shape)}'
+        )
+        line = [sys.executable, str(HERE / "nodes.py"), "--nodes", str(self.shape.nodes),
+                "--rate", self.rate, "--delay-us", str(self.delay_us), "--",
+                "sh", "-c", mpiexec, "launch", *words]  # fmt: skip
+        running = subprocess.Popen(
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            env=environment(self.mpi),
+        )  # fmt: skip
+        try:
+            text, _ = running.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            raise FailedError(f"{' '.join(words[1:3])} took more than {limit_s:.0f} s") from None
+        finally:
+            running.terminate()
+            running.wait()
+        if running.returncode != 0:
+            raise FailedError(f"the ranks ended with status {running.returncode}")
+        return text
 
+    @property
+    def places(self) -> str:
+        """The node of each rank, as plan_ranks takes them."""
+        return ",".join(map(str, self.shape.node_of_rank))
 
-def rows(
-    mpi: Path, rate: str, shape: tuple[int, int], program: Path, words: list[str], limit_s: float
-) -> list[dict[str, Any]]:
-    """What plan_ranks says on that many nodes of that many ranks."""
-    text = run(mpi, rate, *shape, [str(program), *words], limit_s)
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    def rows(self, program: Path, words: list[str], limit_s: float) -> list[dict[str, Any]]:
+        """What plan_ranks says there."""
+        text = self.run([str(program), *words], limit_s)
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
+    def network(self, program: Path, limit_s: float) -> str:
+        """The network between those nodes, measured."""
+        return str(self.rows(program, ["network", self.places], limit_s)[0]["network"])
 
-def network(mpi: Path, rate: str, shape: tuple[int, int], program: Path, limit_s: float) -> str:
-    """The network between those nodes, measured."""
-    words = ["network", places(*shape)]
-    return str(rows(mpi, rate, shape, program, words, limit_s)[0]["network"])
-
-
-def choice(
-    mpi: Path, rate: str, shape: tuple[int, int], program: Path, op: str, size: int, network: str,
-    limit_s: float,
-) -> dict[str, Any]:  # fmt: skip
-    """Which scheme a team on this network ends up with: `planned` by its model, `chosen` after the
-    best of those have been timed in its first calls."""
-    words = ["choose", op, str(size), places(*shape), network]
-    return rows(mpi, rate, shape, program, words, limit_s)[0]
+    def choice(
+        self, program: Path, op: str, size: int, network: str, limit_s: float
+    ) -> dict[str, Any]:
+        """Which scheme a team on this network ends up with: `planned` by its model, `chosen` after
+        the best of those have been timed in its first calls."""
+        words = ["choose", op, str(size), self.places, network]
+        return self.rows(program, words, limit_s)[0]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regret on real nodes: the time of a team's choice over that of the best scheme measured.
 
-    python regret.py --mpi build/peers/mpich [--minutes 26] [--json FILE]
+    python regret.py --mpi build/peers/mpich [--shapes 2x2,cyclic:2x4+1x2] [--minutes 26]
+                     [--json FILE]
 
 `make cluster-regret` calls it. On every shape of a cluster made of namespaces it measures the
 network, then lets a team choose for each operation and size, and runs that, and what it had planned
-before its rehearsals, beside schemes of every kind, in turns; all results are checked. 40 points,
-in an order that mixes shapes and sizes, as far as the time goes. Nodes share this machine's
-processors, so a point says who waits least for whom, not what a network card does.
+before its rehearsals, beside schemes of every kind, in turns; all results are checked. Eight
+points for each shape, in an order that mixes shapes and sizes, as far as the time goes. Nodes share
+this machine's processors, so a point says who waits least for whom, not what a network card does.
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ from typing import Any
 
 import launch
 import numpy as np
+from shapes import FORM, Shape, list_of
 
 import corymb
-from corymb.command import clusters
 
-SHAPES = [(2, 2), (4, 2), (2, 4), (4, 4), (8, 2)]
 SIZES = {"allgather": [8, 512, 4096, 32768], "allreduce": [8, 1024, 16384, 131072]}
 ROUNDS = 30
 LIMIT_S = 240.0  # Of one point, the nodes' making included.
@@ -76,16 +76,15 @@ class Bench:
     program: Path
     folder: Path
 
-    def network(self, shape: tuple[int, int]) -> str:
-        options = self.options
-        return launch.network(options.mpi, options.rate, shape, self.program, LIMIT_S)
+    def site(self, shape: Shape) -> launch.Site:
+        return launch.Site(self.options.mpi, shape, self.options.rate)
 
-    def point(self, network: str, shape: tuple[int, int], op: str, size: int) -> Any:
-        options = self.options
-        cluster = clusters.cluster_of([shape], network)
-        choice = launch.choice(
-            options.mpi, options.rate, shape, self.program, op, size, network, LIMIT_S
-        )
+    def network(self, shape: Shape) -> str:
+        return self.site(shape).network(self.program, LIMIT_S)
+
+    def point(self, network: str, shape: Shape, op: str, size: int) -> Any:
+        options, site, cluster = self.options, self.site(shape), shape.cluster(network)
+        choice = site.choice(self.program, op, size, network, LIMIT_S)
         first = [choice["chosen"], choice["planned"]]
         files: list[Path] = []
         runs: dict[str, str] = {}  # By steps the name under which they are run.
@@ -97,8 +96,8 @@ class Bench:
             if runs_as[name] == name:
                 files.append(self.folder / f"plan-{len(files)}.json")
                 files[-1].write_text(text)
-        words = [op, str(size), str(ROUNDS), launch.places(*shape), *map(str, files)]
-        rows = launch.rows(options.mpi, options.rate, shape, self.program, words, LIMIT_S)
+        words = [op, str(size), str(ROUNDS), site.places, *map(str, files)]
+        rows = site.rows(self.program, words, LIMIT_S)
         if not all(row["right"] for row in rows):
             raise launch.FailedError("a result was wrong")
         plans = [row for row in rows if row["name"] != "MPI"]
@@ -106,7 +105,7 @@ class Bench:
         halves = [row["halves_us"] for row in plans]
         planned = next(row for row in plans if row["name"] == runs_as[choice["planned"]])
         return {
-            "nodes": shape[0], "per_node": shape[1], "op": op, "bytes": size,
+            "shape": str(shape), "op": op, "bytes": size,
             "chosen": plans[0]["name"], "chosen_us": plans[0]["median_us"],
             "best": best["name"], "best_us": best["median_us"],
             "planned": choice["planned"], "regret": regret(halves[0], halves),
@@ -118,14 +117,14 @@ class Bench:
 def all_points(bench: Bench) -> tuple[list[dict[str, Any]], list[str]]:
     """What was measured in the time that there is, and why the rest was not."""
     ends = time.monotonic() + 60 * bench.options.minutes
-    known: dict[tuple[int, int], str] = {}
+    known: dict[Shape, str] = {}
     points: list[dict[str, Any]] = []
     missed: list[str] = []
     late = 0
     for turn in range(len(SIZES["allgather"])):
-        for shape in SHAPES:
+        for shape in bench.options.shapes:
             for op, sizes in SIZES.items():
-                name = f"{shape[0]} x {shape[1]} {op} {sizes[turn]} B"
+                name = f"{shape} {op} {sizes[turn]} B"
                 if time.monotonic() > ends:
                     late += 1
                     continue
@@ -149,6 +148,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Regret on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
+    parser.add_argument("--shapes", type=list_of, default="2x2,4x2,2x4,4x4,8x2",
+                        help=f"a list: {FORM}")  # fmt: skip
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
     parser.add_argument("--minutes", type=float, default=26, help="no point begins later")
     parser.add_argument("--contestants", type=int, default=12, help="most schemes of a point")
@@ -179,7 +180,7 @@ def main() -> None:
     for line in missed:
         print(f"not measured: {line}")
     if options.json is not None:
-        document = {"schema": "corymb-cluster-regret-measured/2", "rate": options.rate,
+        document = {"schema": "corymb-cluster-regret-measured/3", "rate": options.rate,
                     "summary": summary, "rows": points}  # fmt: skip
         options.json.write_text(json.dumps(document, indent=1) + "\n")
     sys.exit(0 if points else 1)

@@ -29,6 +29,7 @@ import pairs
 
 sys.path.insert(0, str(pairs.ROOT / "bench" / "cluster"))
 import launch
+from shapes import FORM, Shape, list_of
 
 WANTED = (
     "barrier:0", "allreduce:8", "allreduce:4096", "allreduce:65536", "allreduce:524288",
@@ -52,16 +53,14 @@ def build(mpi: Path, folder: Path) -> Path:
     return program
 
 
-def run(options: argparse.Namespace, program: Path, shape: str, with_corymb: bool) -> list[Any]:
+def run(options: argparse.Namespace, program: Path, shape: Shape, with_corymb: bool) -> list[Any]:
     """What the program prints."""
-    nodes, per_node = map(int, shape.split("x"))
     adapter = pairs.ADAPTERS / "libcorymb-mpi-mpich.so"
     loaded = [f"LD_PRELOAD={adapter}", "CORYMB_MPI=always"] if with_corymb else []
     words = ["env", *loaded, str(program), str(options.iterations), str(options.delay_us),
              *options.only.split(",")]  # fmt: skip
-    text = launch.run(
-        options.mpi, options.rate, nodes, per_node, words, LIMIT_S, options.delay_us
-    )  # fmt: skip
+    site = launch.Site(options.mpi, shape, options.rate, options.delay_us)
+    text = site.run(words, LIMIT_S)
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
@@ -69,10 +68,10 @@ def measure(options: argparse.Namespace, program: Path) -> list[dict[str, Any]]:
     """A row for each shape, operation and side."""
     taken: dict[Key, list[Any]] = {}
     for turn in range(options.rounds):
-        for shape in options.shapes.split(","):
+        for shape in options.shapes:
             for side in ("mpich", "corymb") if turn % 2 == 0 else ("corymb", "mpich"):
                 for row in run(options, program, shape, side == "corymb"):
-                    key = (row["operation"], row["bytes"], shape, side)
+                    key = (row["operation"], row["bytes"], str(shape), side)
                     taken.setdefault(key, []).append(row)
     return [
         {
@@ -103,7 +102,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Overlap on nodes made of namespaces.")
     parser.add_argument("--mpi", type=Path, default=pairs.PEERS / "mpich", help="an MPICH's folder")
-    parser.add_argument("--shapes", default="2x1,2x2", help="nodes x ranks of each")
+    parser.add_argument("--shapes", type=list_of, default="2x1,2x2", help=f"a list: {FORM}")
     parser.add_argument("--rate", default="100mbit", help="of each link and way, as tc writes it")
     parser.add_argument("--delay-us", type=int, default=1000, help="of a message between nodes")
     parser.add_argument("--only", default=",".join(WANTED), help="operations as NAME:BYTES")

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
@@ -206,41 +207,17 @@ def no_namespaces() -> str:
     return "" if tried.returncode == 0 else f"nodes cannot be made here: {tried.stderr.strip()}"
 
 
-@pytest.mark.parametrize(("shape", "delay_us"), [((2, 2), 0), ((1, 3), 200)])
+@pytest.mark.parametrize(
+    ("name", "shape", "delay_us"),
+    [("mpich", "2x2", 0), ("mpich", "cyclic:1x1+1x3", 200), ("openmpi", "2x2", 0),
+     ("openmpi", "cyclic:1x3+1x1", 0)],
+)  # fmt: skip
 def test_random_collectives_in_namespaces(
-    program: Program, shape: tuple[int, ...], delay_us: int
+    program: Program, capfd: pytest.CaptureFixture[str], name: str, shape: str, delay_us: int
 ) -> None:
-    """The same on nodes that share neither memory nor processes nor a network."""
-    if reason := no_namespaces():
-        pytest.skip(reason)
-    mpi = MPIS["mpich"]
-    adapter = ADAPTERS / "libcorymb-mpi-mpich.so"
-    words = f'"{program(mpi, "random_collectives")}" 60 7 single'
-    hosts = ",".join(f"10.99.0.{node + 1}:{ranks}" for node, ranks in enumerate(shape))
-    launch = (
-        f'exec "{mpi.compiler.parent}/mpiexec" -launcher ssh '
-        '-launcher-exec "$CORYMB_CLUSTER_AGENT" -iface "$CORYMB_CLUSTER_INTERFACE" '
-        f"-hosts {hosts} -n {sum(shape)} env LD_PRELOAD={adapter} {words}"
-    )
-    variables = {"FI_PROVIDER": "tcp", "MPIR_CVAR_CH4_NETMOD": "ofi", "CORYMB_MPI": "always",
-                 "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "CORYMB_MPI_EXPLAIN": "1",
-                 "CORYMB_DEADLINE": "60"}  # fmt: skip
-    run = subprocess.run(
-        [sys.executable, str(ROOT / "bench/cluster/nodes.py"), "--nodes", str(len(shape)),
-         "--rate", "800mbit", "--delay-us", str(delay_us), "--", "sh", "-c", launch],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
-        env=os.environ | variables, check=False,
-    )  # fmt: skip
-    assert "60 steps, 0 differences\n" in run.stdout, run.stderr
-    assert len(taken(run) & ALL) >= 6, run.stderr
-
-
-@pytest.mark.parametrize("name", ["mpich", "openmpi"])
-def test_libraries_in_namespaces(
-    program: Program, capfd: pytest.CaptureFixture[str], name: str
-) -> None:
-    """Each by its own launcher, over TCP. Open MPI 5.0.11 without its own collectives for nodes:
-    they gather types whose elements lie in another order than they are sent wrongly."""
+    """The same on nodes that share neither memory nor processes nor a network. Open MPI 5.0.11
+    without its own collectives for nodes: they gather types whose elements lie in another order
+    than they are sent wrongly."""
     if reason := no_namespaces():
         pytest.skip(reason)
     mpi = MPIS[name]
@@ -249,25 +226,54 @@ def test_libraries_in_namespaces(
                  "OMPI_MCA_coll": "^han"}  # fmt: skip
     words = ["env", *(f"{key}={value}" for key, value in variables.items()),
              str(program(mpi, "random_collectives")), "60", "8", "single"]  # fmt: skip
-    text = launch_module().run(mpi.compiler.parent.parent, "800mbit", 2, 2, words, LIMIT_S)
+    text = site(mpi, shape, delay_us).run(words, LIMIT_S)
     errors = capfd.readouterr().err
     assert "60 steps, 0 differences\n" in text, errors
     done = {line.split()[0] for line in errors.splitlines() if line.endswith("  corymb")}
     assert len(done & ALL) >= 6, errors
 
 
-def launch_module() -> ModuleType:
-    """bench/cluster/launch.py"""
+@pytest.mark.parametrize(
+    ("shape", "places"),
+    [("3x2", "0,0,1,1,2,2"), ("1x3+2x1", "0,0,0,1,2"), ("cyclic:1x1+1x3", "0,1,1,1"),
+     ("cyclic:2x2+1x1", "0,1,2,0,1")],
+)  # fmt: skip
+def test_ranks_are_where_a_shape_says(shape: str, places: str) -> None:
+    if reason := no_namespaces():
+        pytest.skip(reason)
+    say = 'echo "${PMI_RANK:-$OMPI_COMM_WORLD_RANK} $(hostname)"'
+    for mpi in (MPIS["mpich"], MPIS["openmpi"]):
+        here = site(mpi, shape)
+        assert here.places == places
+        said = sorted(here.run(["sh", "-c", say], LIMIT_S).splitlines())
+        assert said == [f"{rank} node{node}" for rank, node in enumerate(places.split(","))]
+
+
+@pytest.mark.parametrize("word", ["", "2", "2x", "0x2", "2x0", "2x2+", "round:2x2", "65x1"])
+def test_what_is_no_shape_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match=f"'{re.escape(word)}' (is no shape such as|has more)"):
+        bench_module("shapes").Shape.of(word)
+
+
+def site(mpi: Mpi, shape: str, delay_us: int = 0) -> Any:
+    """Of bench/cluster/launch.py."""
+    return bench_module("launch").Site(
+        mpi.compiler.parent.parent, bench_module("shapes").Shape.of(shape), "800mbit", delay_us
+    )
+
+
+def bench_module(name: str) -> ModuleType:
+    """bench/cluster/NAME.py"""
     sys.path.insert(0, str(ROOT / "bench/cluster"))
     try:
-        return importlib.import_module("launch")
+        return importlib.import_module(name)
     finally:
         sys.path.pop(0)
 
 
 def test_plans_run_on_two_nodes(tmp_path: Path) -> None:
     """bench/cluster/plan_ranks compiles and runs plans for 2 x 2 ranks, counted to the byte."""
-    launch = launch_module()
+    launch = bench_module("launch")
     mpi = MPIS["mpich"]
     runner = launch.build(mpi.compiler.parent.parent, tmp_path)
     size = 64
