@@ -65,6 +65,14 @@ class Bench:
             "lanes/1/dissemination/shared",
             "lanes/1/dissemination/messages",
             "flat/dissemination/messages",
+            f"lanes/{leaders}/binomial/shared",
+            f"lanes/{leaders}/ring/shared/pieces-8",
+            "lanes/1/binomial/shared",
+            "lanes/1/binomial/shared/pieces-8",
+            "lanes/1/ring/shared/pieces-8",
+            "lanes/1/ring/shared/pieces-32",
+            "flat/binomial/messages",
+            "flat/binomial/messages/pieces-8",
         ]
         return [name for name in dict.fromkeys(wanted) if name in known]
 
@@ -139,7 +147,9 @@ def main() -> None:
     parser.add_argument("--per-node", type=int, default=4)
     parser.add_argument("--shape", type=one_of, help=f"instead of these two: {FORM}")
     parser.add_argument("--delay-us", type=int, default=0, help="of what a node sends")
-    parser.add_argument("--ops", default="allgather", help="of allgather, allreduce, barrier")
+    parser.add_argument(
+        "--ops", default="allgather", help="of allgather, allreduce, broadcast, reduce, barrier"
+    )
     parser.add_argument("--bytes", default="8,4096,32768")
     parser.add_argument("--rate", default="200mbit", help="of each link and way, as tc writes it")
     parser.add_argument("--rounds", type=int, default=20)

@@ -50,8 +50,7 @@ ProcessDescriptor::Opened ProcessDescriptor::open(std::uint32_t pid) {
     if (!is_room_for_one_more(all.by_pid.size())) {
         return {nullptr, EMFILE};
     }
-    const auto number =
-        static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    const auto number = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
     if (number < 0) {
         return {nullptr, errno};
     }

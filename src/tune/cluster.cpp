@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace corymb {
 
@@ -87,17 +88,15 @@ public:
             request_.op == Collective::alltoall || request_.op == Collective::reduce_scatter;
         const bool has_many =
             request_.op == Collective::allgather || request_.op == Collective::allreduce;
+        if (goes_up_or_down()) {
+            follow(first_tries_up_or_down());
+            return;
+        }
         if (!has_many && !(has_parts_for_all && cluster_.size() > parts_all_tried)) {
             try_all(); // There are few.
             return;
         }
-        std::vector<Scheme> starts = has_many ? first_tries() : first_tries_of_parts();
-        std::ranges::stable_sort(starts, std::ranges::less{},
-                                 [this](const Scheme& scheme) { return predicted(scheme); });
-        constexpr std::size_t followed = 4;
-        for (std::size_t i = 0; i < std::min(followed, starts.size()); ++i) {
-            improve(starts[i]);
-        }
+        follow(has_many ? first_tries() : first_tries_of_parts());
     }
 
     void try_one(const Scheme& scheme) { static_cast<void>(predicted(scheme)); }
@@ -133,15 +132,44 @@ public:
     }
 
 private:
+    /// The best of these, and what is better than each.
+    void follow(std::vector<Scheme> starts) {
+        std::ranges::stable_sort(starts, std::ranges::less{},
+                                 [this](const Scheme& scheme) { return predicted(scheme); });
+        constexpr std::size_t followed = 4;
+        for (std::size_t i = 0; i < std::min(followed, starts.size()); ++i) {
+            improve(starts[i]);
+        }
+    }
+
+    [[nodiscard]] bool goes_up_or_down() const {
+        return request_.op == Collective::broadcast || request_.op == Collective::reduce;
+    }
+    /// With one leader or as many as there are, and few blocks; others are tried where these do
+    /// well.
+    [[nodiscard]] std::vector<Scheme> first_tries_up_or_down() const {
+        constexpr std::uint32_t few_blocks = 32;
+        std::vector<Scheme> schemes = all();
+        std::erase_if(schemes, [this](const Scheme& scheme) {
+            const auto leaders = static_cast<std::uint32_t>(scheme.leaders);
+            return leaders > 1 &&
+                   (scheme.leaders != counts_.back() || scheme.pieces * leaders > few_blocks);
+        });
+        std::erase_if(schemes, [](const Scheme& scheme) { return scheme.pieces > few_blocks; });
+        return schemes;
+    }
+
     struct Tried {
         std::string name;
         double time = never;
         double work_ns = 0; ///< Of all ranks together, about.
+        int streams = 1;    ///< Of long data, through a node's link at once.
     };
 
     /// The fastest first, but before all others those that are nearly as fast: no model is as good
     /// as their differences. Of these the one with the least work comes first. Work costs energy,
-    /// and time where ranks have no CPU each, or the processor carries the messages.
+    /// and time where ranks have no CPU each, or the processor carries the messages. Before that,
+    /// the one with the fewest streams: where one fills a link, two hold each other up.
     [[nodiscard]] std::vector<Tried> ranked() const {
         constexpr double nearly = 1.03;
         std::vector<Tried> all;
@@ -150,7 +178,9 @@ private:
         std::ranges::stable_sort(all, std::ranges::less{}, &Tried::time);
         const auto far = std::ranges::find_if(
             all, [&](const Tried& tried) { return tried.time > nearly * all.front().time; });
-        std::ranges::stable_sort(all.begin(), far, std::ranges::less{}, &Tried::work_ns);
+        std::ranges::stable_sort(all.begin(), far, std::ranges::less{}, [](const Tried& tried) {
+            return std::pair(tried.streams, tried.work_ns);
+        });
         return all;
     }
 
@@ -184,6 +214,7 @@ private:
                     tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
                 }
                 if (tried.time < never) {
+                    tried.streams = goes_up_or_down() ? scheme.leaders : 1;
                     tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
                 }
             } catch (const Error& error) {
@@ -292,17 +323,41 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<Scheme> neighbours(const Scheme& scheme) const {
-        std::vector<Scheme> list;
-        const auto place = std::ranges::find(counts_, scheme.leaders);
-        Scheme other = scheme;
+    /// The next ones that are tried, fewer and more.
+    [[nodiscard]] std::vector<int> counts_beside(int leaders) const {
+        std::vector<int> beside;
+        const auto place = std::ranges::find(counts_, leaders);
         if (place != counts_.end() && place != counts_.begin()) {
-            other.leaders = *std::prev(place);
-            add(list, other);
+            beside.push_back(*std::prev(place));
         }
         if (place != counts_.end() && std::next(place) != counts_.end()) {
-            other.leaders = *std::next(place);
+            beside.push_back(*std::next(place));
+        }
+        return beside;
+    }
+
+    /// Where a slice is as good as a piece.
+    [[nodiscard]] std::vector<std::uint32_t> pieces_beside(const Scheme& scheme) const {
+        std::vector<std::uint32_t> beside;
+        for (const std::uint32_t pieces : nodes::numbers_of_pieces) {
+            if (goes_up_or_down() && pieces != scheme.pieces) {
+                beside.push_back(pieces);
+            }
+        }
+        return beside;
+    }
+
+    [[nodiscard]] std::vector<Scheme> neighbours(const Scheme& scheme) const {
+        std::vector<Scheme> list;
+        Scheme other = scheme;
+        for (const int leaders : counts_beside(scheme.leaders)) {
+            other.leaders = leaders;
             add(list, other);
+            for (const std::uint32_t pieces : pieces_beside(scheme)) {
+                other.pieces = pieces;
+                add(list, other);
+            }
+            other.pieces = scheme.pieces;
         }
         other = scheme;
         other.early = !scheme.early;
@@ -314,6 +369,15 @@ private:
         if (scheme.exchange == Exchange::doubling || scheme.exchange == Exchange::folding) {
             const bool folds = scheme.exchange == Exchange::folding;
             other.exchange = folds ? Exchange::doubling : Exchange::folding;
+            add(list, other);
+        } else if (goes_up_or_down()) {
+            const bool is_chain = scheme.exchange == Exchange::ring;
+            other.exchange = is_chain ? Exchange::binomial : Exchange::ring;
+            add(list, other);
+        }
+        for (const std::uint32_t pieces : pieces_beside(scheme)) {
+            other = scheme;
+            other.pieces = pieces;
             add(list, other);
         }
         for (const Roles roles : {Roles::lanes, Roles::node_major}) {

@@ -94,14 +94,22 @@ def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
 
 
 def test_scale_beats_flat_plans_and_says_what_they_take(corymb_call: Command) -> None:
-    done = corymb_call("cluster", "scale", "--ranks-most", "1024", "--json", "-")
-    rows = {(r["op"], r["bytes"], r["scheme"]): r for r in stdout_json(done)["rows"]}
-    assert {row["ranks"] for row in rows.values()} == {1024}
+    words = ("cluster", "scale", "--ranks-most", "1024", "--op", "allgather", "--json", "-")
+    rows = {(r["op"], r["bytes"], r["scheme"]): r for r in stdout_json(corymb_call(*words))["rows"]}
+    assert {(row["ranks"], row["op"]) for row in rows.values()} == {(1024, "allgather")}
     flat = rows["allgather", 8, "flat/bruck/shared"]
     leader = rows["allgather", 8, "lanes/1/doubling/shared"]
     assert leader["predicted_us"] < flat["predicted_us"]
     # Bruck turns the parts of all ranks in scratch, doubling has them in place.
     assert flat["bytes_per_rank"] > 8 * 1024 > leader["bytes_per_rank"] > 0
+
+
+def test_leaders_share_long_data_at_scale(corymb_call: Command) -> None:
+    for op in ("broadcast", "reduce"):
+        words = ("cluster", "scale", "--ranks-most", "1024", "--op", op, "--json", "-")
+        rows = {r["scheme"]: r["predicted_us"] for r in stdout_json(corymb_call(*words))["rows"]}
+        one = min(rows["flat/binomial/shared"], rows["lanes/1/binomial/shared"])
+        assert 1.5 * rows["lanes/4/binomial/shared"] < one
 
 
 def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
@@ -123,6 +131,7 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
         (("plan", "reduce", *SMALL, "--root", "12"), "--root 12"),
         (("cluster", "nothing"), "regret or scale"),
         (("cluster", "scale", "--ranks-most", "1023"), "at least 1024"),
+        (("cluster", "scale", "--op", "median"), "one of allgather, allreduce"),
     ],
 )
 def test_wrong_usage_is_one_line(corymb_call: Command, words: tuple[str, ...], part: str) -> None:

@@ -32,6 +32,28 @@ PROVEN_RANKS = 2048
 SLICES = "slices/4/doubling/shared/early"
 TWO_SLICES = "slices/2/doubling/shared/early"
 FOUR_SLICES_RANKS = 65536  # Of a million ranks they would take ten gigabytes.
+# Every rank has a part for each: there are no plans of millions of parts.
+OF_ALL_FOR_ALL = ("alltoall", "reduce_scatter")
+OF_ALL_FOR_ALL_RANKS = 1024
+SCALE_CASES = (
+    ("allgather", 8, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
+    ("allgather", 1024, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
+    ("allreduce", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
+    ("allreduce", 65536, ("flat/doubling/shared", "lanes/1/doubling/shared",
+                          "lanes/4/doubling/shared")),
+    ("broadcast", 65536, ("flat/binomial/shared", "lanes/1/binomial/shared",
+                          "lanes/4/binomial/shared")),
+    ("reduce", 65536, ("flat/binomial/shared", "lanes/1/binomial/shared",
+                       "lanes/4/binomial/shared")),
+    ("gather", 1024, ("flat/binomial/messages", "lanes/1/binomial/shared")),
+    ("scatter", 1024, ("flat/binomial/messages", "lanes/1/binomial/shared",
+                       "lanes/4/binomial/shared")),
+    ("alltoall", 8, ("flat/bruck/shared", "lanes/1/bruck/shared", "lanes/16/bruck/shared")),
+    ("reduce_scatter", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
+    ("scan", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
+    ("exscan", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
+    ("barrier", 0, ("flat/dissemination/shared", "lanes/1/dissemination/shared")),
+)  # fmt: skip
 
 
 FLAT = ("flat/",)
@@ -64,6 +86,9 @@ def command(
             "--ranks-most", metavar="N", help="For scale: leave larger ones out; 1048576 has all."
         ),
     ] = 65536,
+    op: Annotated[
+        str | None, typer.Option("--op", metavar="OP", help="For scale: this operation alone.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Simulated studies of plans for several nodes; docs/cluster.md shows their results."""
@@ -71,6 +96,9 @@ def command(
         raise corymb.Error(f"unknown study '{what}'; it is regret or scale", "unknown_name")
     if not 1 <= shapes <= 100_000:
         raise inputs.usage("--shapes must be from 1 to 100000")
+    operations = list(dict.fromkeys(case[0] for case in SCALE_CASES))
+    if op is not None and op not in operations:
+        raise inputs.usage(f"--op must be one of {', '.join(operations)}")
     files.require_writable(json)
     out = console.output(quiet=console.is_stdout(json))
     if what == "regret":
@@ -79,7 +107,7 @@ def command(
     elif ranks_most < (least := SCALES[0][0] * SCALES[0][1]):
         raise inputs.usage(f"--ranks-most must be at least {least}")
     else:
-        rows = _scale(ranks_most)
+        rows = _scale(ranks_most, op)
         result = {"schema": "corymb-cluster-scale/1", "rows": rows}
         _show_scale(out, rows)
     files.write_json(json, result)
@@ -179,22 +207,18 @@ def _show_regret(out: Console, rows: list[dict[str, Any]], seed: int) -> dict[st
     }
 
 
-def _scale(ranks_most: int) -> list[dict[str, Any]]:
+def _scale(ranks_most: int, only: str | None) -> list[dict[str, Any]]:
     rows = []
-    cases = [
-        ("allgather", 8, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
-        ("allgather", 1024, ("flat/bruck/shared", "lanes/1/doubling/shared", SLICES)),
-        ("allreduce", 8, ("flat/doubling/shared", "lanes/1/doubling/shared")),
-        ("allreduce", 65536, ("flat/doubling/shared", "lanes/1/doubling/shared",
-                              "lanes/4/doubling/shared")),
-        ("broadcast", 65536, ("flat/binomial/shared", "lanes/1/binomial/shared")),
-        ("barrier", 0, ("flat/dissemination/shared", "lanes/1/dissemination/shared")),
-    ]  # fmt: skip
+    cases = [case for case in SCALE_CASES if only in (None, case[0])]
     for nodes, ranks, name in SCALES:
         if nodes * ranks > ranks_most:
             continue
         cluster = clusters.cluster_of([(nodes, ranks)], name=name)
         for op, size, schemes in cases:
+            if op in OF_ALL_FOR_ALL and nodes * ranks > OF_ALL_FOR_ALL_RANKS:
+                console.say(f"{name}: {op} left out, its plans are for {OF_ALL_FOR_ALL_RANKS} "
+                            "ranks at most")  # fmt: skip
+                continue
             for name_of_scheme in schemes:
                 is_many = name_of_scheme == SLICES and nodes * ranks > FOUR_SLICES_RANKS
                 scheme = TWO_SLICES if is_many else name_of_scheme

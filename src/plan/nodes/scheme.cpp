@@ -33,8 +33,14 @@ constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
 constexpr std::string_view pieces_word = "pieces-";
-/// Smaller pieces are not worth their messages.
-constexpr std::uint64_t piece_bytes_least = 1024;
+/// Smaller pieces are not worth their messages, of which many at a time disturb each other.
+constexpr std::uint64_t piece_bytes_least(std::uint64_t pieces) {
+    constexpr std::uint64_t few = 32;
+    return pieces <= few ? 1024 : 8192;
+}
+constexpr std::uint64_t slice_bytes_least = 2048;
+/// Of all pieces and slices; more are not worth it either.
+constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
 
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -107,11 +113,32 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
 
 /// In one piece, or the pieces are long enough and not too many.
 bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
-    const auto shares = static_cast<std::uint64_t>(scheme.leaders);
+    const std::uint64_t all = scheme.pieces * static_cast<std::uint64_t>(scheme.leaders);
     return scheme.pieces == 1 ||
-           (bytes >= scheme.pieces * shares * piece_bytes_least &&
+           (bytes >= all * piece_bytes_least(all) &&
             scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= messages_most);
+}
+
+/// Broadcast and reduce by several leaders of some node, or by one. A slice is as good as a piece.
+bool applies_up_or_down(Collective op, const Layout& layout, const Scheme& scheme,
+                        std::uint64_t bytes) {
+    const bool is_known = scheme.roles == Roles::flat || scheme.roles == Roles::lanes ||
+                          (op == Collective::reduce && scheme.roles == Roles::runs);
+    if (!is_known || scheme.early || !applies_in_pieces(layout, scheme, bytes) ||
+        (scheme.exchange != Exchange::binomial &&
+         (scheme.exchange != Exchange::ring || scheme.pieces == 1))) {
+        return false;
+    }
+    if (scheme.roles == Roles::flat || scheme.leaders == 1) {
+        return true;
+    }
+    const auto largest = std::ranges::max(layout.nodes, {}, &std::vector<Rank>::size).size();
+    const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
+    const std::uint64_t slices = scheme.pieces * leaders;
+    return scheme.roles == Roles::lanes && layout.nodes.size() > 1 && leaders <= largest &&
+           bytes >= slices * std::max(slice_bytes_least, piece_bytes_least(slices)) &&
+           slices * static_cast<std::uint64_t>(layout.size()) <=
+               (scheme.pieces == 1 ? steps_most : messages_most);
 }
 
 /// No more than a run has ranks, nor, where a node has several runs, messages that an edge within
@@ -326,10 +353,8 @@ bool keeps_order(Collective op, Roles roles) noexcept {
 }
 
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    const bool in_runs = op == Collective::reduce && scheme.roles == Roles::runs;
-    const bool is_simple =
-        (scheme.roles == Roles::flat || scheme.roles == Roles::lanes || in_runs) && !scheme.early &&
-        (scheme.roles == Roles::flat || scheme.leaders == 1);
+    const bool is_simple = !scheme.early && scheme.leaders == 1 &&
+                           (scheme.roles == Roles::flat || scheme.roles == Roles::lanes);
     const bool can_be_cut = op == Collective::broadcast || op == Collective::reduce ||
                             op == Collective::allreduce || op == Collective::scan ||
                             op == Collective::exscan;
@@ -340,10 +365,7 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
     case Collective::allgather: return applies_to_allgather(layout, scheme);
     case Collective::allreduce: return applies_to_allreduce(layout, scheme, bytes);
     case Collective::broadcast:
-    case Collective::reduce:
-        return is_simple && applies_in_pieces(layout, scheme, bytes) &&
-               (scheme.exchange == Exchange::binomial ||
-                (scheme.exchange == Exchange::ring && scheme.pieces > 1));
+    case Collective::reduce: return applies_up_or_down(op, layout, scheme, bytes);
     case Collective::barrier: return is_simple && scheme.exchange == Exchange::dissemination;
     default: return applies_to_parts(op, layout, scheme, bytes);
     }

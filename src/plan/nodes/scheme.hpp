@@ -51,7 +51,7 @@ struct Scheme {
 };
 
 /// Those that are tried; any other number may be named.
-inline constexpr std::array<std::uint32_t, 3> numbers_of_pieces{1, 8, 32};
+inline constexpr std::array<std::uint32_t, 4> numbers_of_pieces{1, 8, 32, 128};
 
 /// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/pieces-8".
 [[nodiscard]] std::string name_of(const Scheme& scheme);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations whose data goes up or down: one leader a node, or every rank for itself; binomial
-// trees, chains or dissemination between them. By runs, in the order of the ranks. In pieces, a
-// rank is done with one before it turns to the next, which travels meanwhile.
+// Operations whose data goes up or down: by leaders, or every rank for itself; binomial trees,
+// chains or dissemination between them. Leader l of each node is for the l-th slice of all data. By
+// runs, in the order of the ranks. In pieces, a rank is done with one before it turns to the next,
+// which travels meanwhile.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -30,10 +31,28 @@ std::vector<std::vector<Rank>> runs_of(const Layout& layout, Rank root) {
     return runs;
 }
 
-/// Groups that a leader each acts for, the root's first, led by the root; the others as they are
-/// numbered, or whole nodes as suits their speed.
-std::vector<std::vector<Rank>> groups_of(const Layout& layout, const Scheme& scheme, Rank root) {
-    std::vector<std::vector<Rank>> groups;
+/// Who leads its node's part of a slice. In the root's node that is the root for the first one.
+Rank leader_of(const Layout& layout, const Scheme& scheme, std::size_t node, std::size_t slice,
+               Rank root) {
+    std::vector<Rank> leaders;
+    for (const auto& group : layout.groups(node, scheme.leaders)) {
+        leaders.push_back(group.front());
+    }
+    if (layout.node_of_rank[static_cast<std::size_t>(root)] == static_cast<int>(node)) {
+        const auto found = std::ranges::find(leaders, root);
+        if (found != leaders.end()) {
+            std::iter_swap(leaders.begin(), found);
+        }
+        leaders.front() = root;
+    }
+    return leaders[slice % leaders.size()];
+}
+
+/// Groups that a leader each acts for, the root's first; the others as they are numbered, or whole
+/// nodes as suits their speed. The leader of each, for this slice, comes first.
+using Groups = std::vector<std::vector<Rank>>;
+Groups groups_of(const Layout& layout, const Scheme& scheme, Rank root, std::size_t slice = 0) {
+    Groups groups;
     if (scheme.roles == Roles::flat) {
         for (const auto& node : layout.nodes) {
             for (const Rank rank : node) {
@@ -49,9 +68,24 @@ std::vector<std::vector<Rank>> groups_of(const Layout& layout, const Scheme& sch
     const auto home = static_cast<std::size_t>(layout.node_of_rank[static_cast<std::size_t>(root)]);
     for (const std::size_t node : layout.order_from(home, scheme.exchange)) {
         groups.push_back(layout.nodes[node]);
+        const Rank leader = leader_of(layout, scheme, node, slice, root);
+        std::iter_swap(groups.back().begin(), std::ranges::find(groups.back(), leader));
     }
-    std::iter_swap(groups.front().begin(), std::ranges::find(groups.front(), root));
     return groups;
+}
+
+/// By slice.
+std::vector<Groups> groups_of_slices(const Layout& layout, const Scheme& scheme, Rank root) {
+    std::vector<Groups> all;
+    for (int slice = 0; slice < scheme.leaders; ++slice) {
+        all.push_back(groups_of(layout, scheme, root, static_cast<std::size_t>(slice)));
+    }
+    return all;
+}
+
+/// Blocks are slices of pieces.
+std::uint32_t blocks_of(const Scheme& scheme) {
+    return scheme.pieces * static_cast<std::uint32_t>(scheme.leaders);
 }
 
 std::size_t tree_top(std::size_t count) {
@@ -121,58 +155,144 @@ std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t group
     return rounds;
 }
 
-/// One piece of a reduction, or all of it.
+/// One block of a reduction.
 class Sum {
 public:
-    Sum(NodeWriter& writer, Rank root, std::uint32_t piece)
-        : writer_(writer), root_(root), piece_(piece),
+    Sum(NodeWriter& writer, Rank root, std::uint32_t block)
+        : writer_(writer), root_(root), block_(block),
           has_sum_(static_cast<std::size_t>(writer.size()), false) {}
 
     /// Each pair is (from, to); the receiver combines.
-    void round(const std::vector<std::pair<Rank, Rank>>& pairs) {
-        std::vector<Arrival> messages;
-        for (const auto& [from, to] : pairs) {
-            messages.push_back({from, to, operand(from), sum(to), operand(to)});
-        }
-        writer_.round(messages);
-        for (const auto& [from, to] : pairs) {
+    void add(std::vector<Arrival>& messages, Rank from, Rank to) {
+        messages.push_back({from, to, operand(from), sum(to), operand(to)});
+        added_.push_back(to);
+    }
+    /// Those have been written.
+    void done() {
+        for (const Rank to : std::exchange(added_, {})) {
             has_sum_[static_cast<std::size_t>(to)] = true;
+        }
+    }
+    /// To the root, if another rank has it.
+    void hand_over(std::vector<Arrival>& messages, Rank holder) const {
+        if (holder != root_) {
+            messages.push_back({holder, root_, operand(holder), sum(root_), {}});
+        } else if (writer_.size() == 1) {
+            writer_.copy(root_, operand(root_), sum(root_));
         }
     }
 
 private:
     [[nodiscard]] Blocks sum(Rank rank) const {
-        return {rank == root_ ? Buffer::output : Buffer::scratch, piece_, 1};
+        return {rank == root_ ? Buffer::output : Buffer::scratch, block_, 1};
     }
     [[nodiscard]] Blocks operand(Rank rank) const {
         return has_sum_[static_cast<std::size_t>(rank)] ? sum(rank)
-                                                        : Blocks{Buffer::input, piece_, 1};
+                                                        : Blocks{Buffer::input, block_, 1};
     }
 
     NodeWriter& writer_;
     Rank root_;
-    std::uint32_t piece_;
+    std::uint32_t block_;
     std::vector<bool> has_sum_;
+    std::vector<Rank> added_;
+};
+
+std::size_t largest_of(const Groups& groups) {
+    std::size_t largest = 0;
+    for (const auto& group : groups) {
+        largest = std::max(largest, group.size());
+    }
+    return largest;
+}
+
+/// The blocks of one piece, a sum for each slice, round by round over all of them at once.
+class PieceSums {
+public:
+    PieceSums(NodeWriter& writer, const std::vector<Groups>& slices, Rank root, std::uint32_t piece)
+        : writer_(writer), slices_(slices) {
+        for (std::size_t slice = 0; slice < slices.size(); ++slice) {
+            const auto first = piece * static_cast<std::uint32_t>(slices.size());
+            sums_.emplace_back(writer, root, first + static_cast<std::uint32_t>(slice));
+        }
+    }
+
+    /// The leaders take what the member in this place of their group has.
+    void take_member(std::size_t place) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+            for (const auto& group : groups) {
+                if (place < group.size()) {
+                    sum.add(messages, group[place], group.front());
+                }
+            }
+        });
+    }
+    /// Of each hop the first leader takes from the second.
+    void take(const std::vector<Hop>& hops) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+            for (const auto& [to, from] : hops) {
+                sum.add(messages, groups[from].front(), groups[to].front());
+            }
+        });
+    }
+    void hand_over(std::size_t home) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+            sum.hand_over(messages, groups[home].front());
+        });
+    }
+
+private:
+    template <class Action>
+    void round(const Action& action) {
+        std::vector<Arrival> messages;
+        for (std::size_t slice = 0; slice < sums_.size(); ++slice) {
+            action(sums_[slice], slices_[slice], messages);
+        }
+        writer_.round(messages);
+        std::ranges::for_each(sums_, &Sum::done);
+    }
+
+    NodeWriter& writer_;
+    const std::vector<Groups>& slices_;
+    std::vector<Sum> sums_;
 };
 
 } // namespace
 
 Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::broadcast, layout, scheme, bytes, scheme.pieces, root);
-    const auto groups = groups_of(layout, scheme, root);
-    const auto hops = hops_down(scheme.exchange, groups.size());
+    NodeWriter writer(Collective::broadcast, layout, scheme, bytes, blocks_of(scheme), root);
+    const auto slices = groups_of_slices(layout, scheme, root);
+    const auto hops = hops_down(scheme.exchange, slices.front().size());
+    const auto count = static_cast<std::uint32_t>(slices.size());
     for (std::uint32_t piece = 0; piece < scheme.pieces; ++piece) {
-        const Blocks data{Buffer::output, piece, 1};
+        std::vector<Gift> gifts;
+        const Gift at_home{root, slices.front().front(), {Buffer::output, piece * count, count}};
+        if (count > 1) { // Other leaders than the root send on.
+            writer.give(std::span(&at_home, 1));
+        } else {
+            gifts.push_back(at_home);
+        }
+        const auto data = [&](std::size_t slice) {
+            return Blocks{Buffer::output, piece * count + static_cast<std::uint32_t>(slice), 1};
+        };
         for (const auto& round : hops) {
             std::vector<Arrival> messages;
-            for (const auto& [from, to] : round) {
-                messages.push_back({groups[from].front(), groups[to].front(), data, data, {}});
+            for (std::size_t slice = 0; slice < count; ++slice) {
+                for (const auto& [from, to] : round) {
+                    messages.push_back({slices[slice][from].front(),
+                                        slices[slice][to].front(),
+                                        data(slice),
+                                        data(slice),
+                                        {}});
+                }
             }
             writer.round(messages);
         }
-        std::vector<Gift> gifts;
-        for (const auto& group : groups) {
-            gifts.push_back({group.front(), group, data});
+        for (std::size_t slice = 0; slice < count; ++slice) {
+            for (std::size_t g = 1; g < slices[slice].size(); ++g) {
+                const auto& group = slices[slice][g];
+                gifts.push_back({group.front(), group, data(slice)});
+            }
         }
         writer.give(gifts);
     }
@@ -180,40 +300,26 @@ Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, 
 }
 
 Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::reduce, layout, scheme, bytes, scheme.pieces, root);
-    const auto groups = groups_of(layout, scheme, root);
-    const auto home =
-        std::ranges::find(groups, root, [](const auto& group) { return group.front(); });
+    NodeWriter writer(Collective::reduce, layout, scheme, bytes, blocks_of(scheme), root);
+    const auto slices = groups_of_slices(layout, scheme, root);
+    const Groups& groups = slices.front();
+    const auto home = static_cast<std::size_t>(
+        std::ranges::find(groups, root, [](const auto& group) { return group.front(); }) -
+        groups.begin());
     const auto hops = scheme.roles == Roles::runs
-                          ? hops_in_order(scheme.exchange, groups.size(),
-                                          static_cast<std::size_t>(home - groups.begin()))
+                          ? hops_in_order(scheme.exchange, groups.size(), home)
                           : hops_up(scheme.exchange, groups.size());
-    writer.need_scratch(layout.size() > 1 ? scheme.pieces : 0);
-    const std::size_t largest =
-        std::ranges::max(groups, std::ranges::less{}, [](const std::vector<Rank>& group) {
-            return group.size();
-        }).size();
+    writer.need_scratch(layout.size() > 1 ? blocks_of(scheme) : 0);
+    const std::size_t largest = largest_of(groups);
     for (std::uint32_t piece = 0; piece < scheme.pieces; ++piece) {
-        Sum sum(writer, root, piece);
+        PieceSums sums(writer, slices, root, piece);
         for (std::size_t member = 1; member < largest; ++member) {
-            std::vector<std::pair<Rank, Rank>> pairs;
-            for (const auto& group : groups) {
-                if (member < group.size()) {
-                    pairs.emplace_back(group[member], group.front());
-                }
-            }
-            sum.round(pairs);
+            sums.take_member(member);
         }
         for (const auto& round : hops) {
-            std::vector<std::pair<Rank, Rank>> pairs;
-            for (const auto& [to, from] : round) {
-                pairs.emplace_back(groups[from].front(), groups[to].front());
-            }
-            sum.round(pairs);
+            sums.take(round);
         }
-        if (layout.size() == 1) {
-            writer.copy(root, {Buffer::input, piece, 1}, {Buffer::output, piece, 1});
-        }
+        sums.hand_over(home);
     }
     return std::move(writer).finished();
 }

@@ -139,6 +139,41 @@ TEST(ClusterPlanner, ChoosesAProvenPlanNoWorseThanTheOthers) {
     }
 }
 
+/// Of a network that one message does not fill, and where combining takes as long as sending.
+TEST(ClusterPlanner, HasSeveralLeadersForLongDataWhereThatPays) {
+    Cluster cluster = small_cluster();
+    cluster.runs = {{0, 8, 8}};
+    for (const Collective op : {Collective::broadcast, Collective::reduce}) {
+        const std::uint64_t bytes = op == Collective::broadcast ? 8192 : std::uint64_t{1} << 19;
+        const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = bytes});
+        EXPECT_TRUE(choice.plan.algorithm.starts_with("lanes/") &&
+                    !choice.plan.algorithm.starts_with("lanes/1/"))
+            << choice.plan.algorithm;
+        const ClusterChoice all =
+            make_cluster_plan(cluster, {.op = op, .bytes = bytes, .exhaustive = true});
+        EXPECT_LE(choice.predicted, 1.05 * all.predicted);
+        for (const auto& [name, predicted] : all.portfolio) {
+            if (name.starts_with("lanes/1/") || name.starts_with("flat/")) {
+                EXPECT_LT(1.05 * choice.predicted, predicted) << name;
+            }
+        }
+    }
+}
+
+/// Where one leader fills the link, more are in its way, which no model says.
+TEST(ClusterPlanner, HasOneLeaderForLongDataWhereThatIsAsFast) {
+    Cluster cluster = small_cluster();
+    cluster.runs = {{0, 4, 4}};
+    cluster.networks = {{20'000, 20'000, 0.024, 0.024}};
+    for (const Collective op : {Collective::broadcast, Collective::reduce}) {
+        for (const std::uint64_t bytes : {std::uint64_t{1} << 18, std::uint64_t{1} << 21}) {
+            const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = bytes});
+            EXPECT_TRUE(choice.plan.algorithm.starts_with("lanes/1/ring/"))
+                << choice.plan.algorithm;
+        }
+    }
+}
+
 /// Where the network's rate or its start-up decides, dozens of schemes take equally long.
 TEST(ClusterPlanner, TakesTheLeastWorkOfWhatIsEquallyFast) {
     Cluster cluster = small_cluster();

@@ -261,6 +261,34 @@ TEST_P(ClosedForms, HoldForPartsToTheByte) {
     }
 }
 
+/// Whoever leads, each byte enters a node once.
+TEST_P(ClosedForms, HoldForSlicesToTheByte) {
+    const auto [nodes, ranks, leaders] = GetParam();
+    const Cluster cluster = cluster_of(std::vector<int>(static_cast<std::size_t>(nodes), ranks));
+    const auto N = static_cast<std::uint64_t>(nodes);
+    const auto k = static_cast<std::uint64_t>(leaders);
+    const std::uint64_t m = k << 17;
+    const auto log_n = static_cast<std::uint32_t>(std::bit_width(N) - 1);
+    for (const Inside inside : {Inside::messages, Inside::shared}) {
+        for (const Collective op : {Collective::broadcast, Collective::reduce}) {
+            const Scheme tree{Roles::lanes, leaders, Exchange::binomial, inside, false};
+            const NodeTraffic whole = traffic_of(cluster, op, tree, m);
+            const auto total = std::accumulate(whole.in.begin(), whole.in.end(), std::uint64_t{0});
+            EXPECT_EQ(total, (N - 1) * m);
+            EXPECT_EQ(*std::ranges::max_element(whole.rank_in),
+                      op == Collective::reduce ? log_n * m / k : m / k);
+            EXPECT_EQ(whole.messages, (N - 1) * k);
+            EXPECT_EQ(whole.rounds, log_n);
+            const Scheme chain{Roles::lanes, leaders, Exchange::ring, inside, false, 8};
+            const NodeTraffic pieces = traffic_of(cluster, op, chain, m);
+            EXPECT_EQ(*std::ranges::max_element(pieces.in), m);
+            EXPECT_EQ(*std::ranges::max_element(pieces.out), m);
+            EXPECT_EQ(*std::ranges::max_element(pieces.rank_in), m / k);
+            EXPECT_EQ(pieces.messages, 8 * (N - 1) * k);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, ClosedForms,
                          testing::Values(std::tuple{8, 16, 1}, std::tuple{8, 16, 2},
                                          std::tuple{8, 16, 4}, std::tuple{8, 16, 8},
