@@ -97,7 +97,7 @@ int Turn::pass_on(Reason reason, std::uint64_t bytes) {
 }
 
 int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
-    if (group_ == nullptr || !is_explaining()) {
+    if (!counts_bytes()) {
         return pass_on(reason);
     }
     const Held held(*group_);
@@ -107,6 +107,10 @@ int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
     const bool has_data = result == MPI_SUCCESS && count > 0 && type != host().type_null;
     note(reason, has_data ? static_cast<std::uint64_t>(count) * layout_of(type).size : 0);
     return result;
+}
+
+bool Turn::counts_bytes() const noexcept {
+    return group_ != nullptr && is_explaining();
 }
 
 int Turn::refuse_aliased() {

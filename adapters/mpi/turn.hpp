@@ -43,6 +43,21 @@ public:
     int pass_on(Reason reason, std::uint64_t bytes = 0);
     /// The same; this rank's part is `count` elements of `type`, which the summary has then.
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
+    /// The same; `bytes()` is asked for the summary only, and when the MPI has found the arguments
+    /// right. Between groups lists are of the other one's ranks, and not looked at.
+    template <class Bytes>
+    int pass_on_list(Reason reason, const Bytes& bytes) {
+        if (!counts_bytes()) [[likely]] {
+            return pass_on(reason);
+        }
+        const bool has_own_lists = group_->reason != Reason::between_groups;
+        const Held held(*group_);
+        reason = own_reason(reason);
+        const int result = do_below();
+        const bool has_data = result == MPI_SUCCESS && has_own_lists;
+        note(reason, has_data ? static_cast<std::uint64_t>(bytes()) : 0);
+        return result;
+    }
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased();
     /// Of operations_of_any_size: the MPI is faster, so that the arguments need no look.
@@ -172,6 +187,7 @@ private:
         }
         return status;
     }
+    [[nodiscard]] bool counts_bytes() const noexcept;
     corymb_status hand_to_program(const WorkMaker& make);
     [[nodiscard]] Reason own_reason(Reason reason) const noexcept;
     void begin() noexcept;

@@ -6,6 +6,8 @@
 #include "elements.hpp"
 #include "turn.hpp"
 
+#include <algorithm>
+
 namespace corymb::mpi {
 
 namespace {
@@ -101,6 +103,12 @@ MPI_Count bytes_of(int size, Counts counts, Displacements places, const MPI_Data
     return bytes;
 }
 
+/// What lists describe for the summary, of a call that the MPI has taken for right.
+std::size_t listed_bytes(int size, Counts counts, MPI_Datatype type) {
+    const MPI_Count all = counts.exists() ? sum_of(counts, size) : 0;
+    return all > 0 ? bytes_of(all, layout_of(type)) : 0;
+}
+
 /// `count` is that of this rank's own part where a buffer has but one.
 Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
     Work work(op, count, CORYMB_BYTE);
@@ -144,7 +152,8 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
             MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return in == MPI_IN_PLACE ? turn.pass_on(Reason::no_team)
+                                  : turn.pass_on(Reason::no_team, in_count, in_type);
     }
     if (turn.is_mpis()) {
         return turn.leave();
@@ -185,7 +194,8 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
              MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return out == MPI_IN_PLACE ? turn.pass_on(Reason::no_team)
+                                   : turn.pass_on(Reason::no_team, out_count, out_type);
     }
     if (turn.is_mpis()) {
         return turn.leave();
@@ -225,7 +235,8 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
                MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on_list(Reason::no_team,
+                                 [&] { return listed_bytes(turn.size(), out_counts, out_type); });
     }
     const bool in_place = in == MPI_IN_PLACE;
     const bool has_parts = out_counts.exists() && out_places.exists();
@@ -262,7 +273,8 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
               MPI_Datatype out_type, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on_list(Reason::no_team,
+                                 [&] { return listed_bytes(turn.size(), out_counts, out_type); });
     }
     if (turn.is_mpis()) {
         return turn.leave();
@@ -286,7 +298,9 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
               const MPI_Datatype* out_types, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on_list(Reason::no_team, [&] {
+            return std::max<MPI_Count>(bytes_of(turn.size(), out_counts, out_places, out_types), 0);
+        });
     }
     if (turn.is_mpis()) {
         return turn.leave();

@@ -143,6 +143,17 @@ def test_a_program_has_most_of_what_is_limited(mpi: Mpi, program: Program, mpiru
     assert re.search(r"^ *MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
 
 
+def test_the_summary_has_bytes_of_lists(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    run = mpirun(mpi, 2, "--explain", program(mpi, "listed_bytes"))
+    lines = [line.split() for line in run.stderr.splitlines() if "MPI: the first calls" in line]
+    bytes_of = {name: int(count) for name, _, count, *_ in lines}
+    ints = 2 * 3 * 4
+    assert bytes_of == {
+        "MPI_Gatherv": ints // 2, "MPI_Scatterv": ints // 2, "MPI_Allgatherv": ints,
+        "MPI_Alltoallv": ints, "MPI_Alltoallw": ints, "MPI_Reduce_scatter": ints,
+    }, run.stderr  # fmt: skip
+
+
 @pytest.mark.parametrize("nodes", ["", "0101"], ids=["one", "two"])
 def test_callbacks_of_the_programs_attributes(
     mpi: Mpi, program: Program, mpirun: Mpirun, nodes: str

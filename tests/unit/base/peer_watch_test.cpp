@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/peer_watch.hpp"
+#include "base/resource_limit.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -62,22 +63,6 @@ bool ends(PeerWatch& watch, std::uint32_t pid) {
     return false;
 }
 
-/// Allows so many descriptors, while it lives.
-class DescriptorLimit {
-public:
-    explicit DescriptorLimit(rlim_t most) {
-        ::getrlimit(RLIMIT_NOFILE, &before_);
-        const rlimit now{most, before_.rlim_max};
-        ::setrlimit(RLIMIT_NOFILE, &now);
-    }
-    DescriptorLimit(const DescriptorLimit&) = delete;
-    DescriptorLimit& operator=(const DescriptorLimit&) = delete;
-    ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
-private:
-    rlimit before_{};
-};
-
 TEST(PeerWatchTest, NoticesAnEndBeforeTheParentDoes) {
     const Child child;
     PeerWatch watch;
@@ -115,7 +100,7 @@ TEST(PeerWatchTest, LeavesTheProgramMostOfItsDescriptors) {
     for (int i = 0; i < 24; ++i) {
         children.push_back(std::make_unique<Child>());
     }
-    const DescriptorLimit limit(64);
+    const base_test::ResourceLimit limit(RLIMIT_NOFILE, 64);
     PeerWatch watch;
     for (const auto& child : children) {
         watch.add(child->pid());

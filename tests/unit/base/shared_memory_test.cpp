@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/resource_limit.hpp"
 #include "base/shared_memory.hpp"
 
 #include <corymb/error.hpp>
@@ -23,22 +24,6 @@ rlim_t addresses_used() {
     return pages * static_cast<rlim_t>(::getpagesize());
 }
 
-/// Allows so many addresses, while it lives.
-class AddressLimit {
-public:
-    explicit AddressLimit(rlim_t most) {
-        ::getrlimit(RLIMIT_AS, &before_);
-        const rlimit now{most, before_.rlim_max};
-        ::setrlimit(RLIMIT_AS, &now);
-    }
-    AddressLimit(const AddressLimit&) = delete;
-    AddressLimit& operator=(const AddressLimit&) = delete;
-    ~AddressLimit() { ::setrlimit(RLIMIT_AS, &before_); }
-
-private:
-    rlimit before_{};
-};
-
 TEST(SharedMemoryTest, LeavesMostOfLimitedAddressesToTheProgram) {
     const rlim_t before = addresses_used();
     if (before > 1024 * 1024 * MiB) {
@@ -48,7 +33,7 @@ TEST(SharedMemoryTest, LeavesMostOfLimitedAddressesToTheProgram) {
     std::vector<std::shared_ptr<SharedMemory>> all;
     std::string why;
     {
-        const AddressLimit limit(most);
+        const base_test::ResourceLimit limit(RLIMIT_AS, most);
         try {
             while (all.size() < 10000) {
                 all.push_back(SharedMemory::create());
@@ -71,7 +56,7 @@ TEST(SharedMemoryTest, OthersNeedRoomForTheWholeOfIt) {
     if (addresses_used() > 1024 * 1024 * MiB) {
         GTEST_SKIP() << "a sanitizer takes addresses without end";
     }
-    const AddressLimit limit(addresses_used() + 200 * MiB);
+    const base_test::ResourceLimit limit(RLIMIT_AS, addresses_used() + 200 * MiB);
     try {
         static_cast<void>(SharedMemory::open(made->descriptor()));
         FAIL() << "it has been mapped";

@@ -54,8 +54,8 @@ class LeadersOfSlices : public testing::TestWithParam<std::string> {};
 
 TEST_P(LeadersOfSlices, BringAllToWhereItBelongs) {
     const auto scheme = *nodes::scheme_named(GetParam());
-    for (const Nodes& where : {Nodes{0, 0, 0, 1, 1, 1}, Nodes{0, 0, 0, 1, 2, 2},
-                               Nodes{1, 0, 0, 1, 0, 2}}) {
+    for (const Nodes& where :
+         {Nodes{0, 0, 0, 1, 1, 1}, Nodes{0, 0, 0, 1, 2, 2}, Nodes{1, 0, 0, 1, 0, 2}}) {
         const nodes::Layout layout(where);
         for (const Collective op : {Collective::broadcast, Collective::reduce}) {
             ASSERT_TRUE(nodes::applies(op, layout, scheme, count * sizeof(std::int64_t)));
