@@ -180,6 +180,26 @@ def test_preloaded_into_the_launcher(mpi: Mpi, program: Program) -> None:
     assert re.search(r"MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
 
 
+def test_a_full_dev_shm(program: Program) -> None:
+    """Teams need none of it. Nor does Open MPI; the others do not begin there, with corymb or
+    without."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting another /dev/shm needs root")
+    mpi = MPIS["openmpi"]
+    full = "mount -t tmpfs -o size=64k tmpfs /dev/shm && ! head -c 1m /dev/zero >/dev/shm/full"
+    run = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f'{full} && exec "$@"', "sh",
+         mpi.compiler.parent / "mpirun", *mpi.options, "-n", "3",
+         program(mpi, "random_collectives"), "60", "1"],
+        capture_output=True, text=True, timeout=100, check=False,
+        env=mpi.environment | {"LD_PRELOAD": str(ADAPTERS / "libcorymb-mpi-openmpi.so"),
+                               "CORYMB_MPI_EXPLAIN": "1"},
+    )  # fmt: skip
+    assert "60 steps, 0 differences\n" in run.stdout, run.stderr
+    assert "No space left on device" in run.stderr
+    assert re.search(r"MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
+
+
 def test_python(mpirun: Mpirun) -> None:
     """mpi4py calls the forms with large counts, of a library that Python loads out of sight."""
     mpi = MPIS["mpich"]
