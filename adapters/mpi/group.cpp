@@ -105,8 +105,10 @@ void pass(Group& group, Reason reason) {
 void ask_for_threads() noexcept {
     int level = MPI_THREAD_MULTIPLE;
     host().Query_thread(&level);
-    many_threads.store(level == MPI_THREAD_MULTIPLE || has_had_sessions(),
-                       std::memory_order_relaxed);
+    many_threads.store(level == MPI_THREAD_MULTIPLE);
+    if (has_had_sessions()) { // One that begins meanwhile says so before it is asked.
+        many_threads.store(true);
+    }
 }
 
 bool is_world_over() noexcept {

@@ -165,7 +165,7 @@ private:
 class InUse {
 public:
     explicit InUse(Group& group) noexcept : group_(&group) {
-        if (!group.is_shared) {
+        if (!group.is_shared && !has_many_threads()) { // A session may have come later.
             group.busy.store(true, std::memory_order_relaxed);
             return;
         }

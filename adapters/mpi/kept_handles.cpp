@@ -26,9 +26,10 @@ void TypesInUse::add(MPI_Datatype type) {
 }
 
 TypesInUse::~TypesInUse() {
-    for (MPI_Datatype& type : types_) {
-        if (kept_types().let_go(type)) {
-            host().Type_free(&type);
+    for (const MPI_Datatype type : types_) {
+        for (int frees = kept_types().let_go(type); frees > 0; --frees) {
+            MPI_Datatype handle = type;
+            host().Type_free(&handle);
         }
     }
 }

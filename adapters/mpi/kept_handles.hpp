@@ -22,17 +22,17 @@ public:
         const std::lock_guard guard(lock_);
         ++all_[handle].users;
     }
-    /// As often as it was kept. True: the program has freed it in the meantime, and now it is to
-    /// be done.
-    [[nodiscard]] bool let_go(Handle handle) noexcept {
+    /// As often as it was kept. Returns how often it is to be freed now: as the program has in the
+    /// meantime. An MPI may hand out a handle twice.
+    [[nodiscard]] int let_go(Handle handle) noexcept {
         const std::lock_guard guard(lock_);
         const auto found = all_.find(handle);
         if (--found->second.users > 0) {
-            return false;
+            return 0;
         }
-        const bool is_freed = found->second.is_freed;
+        const int frees = found->second.frees;
         all_.erase(found);
-        return is_freed;
+        return frees;
     }
     /// The program frees it. True: let_go says when that is to be done.
     [[nodiscard]] bool is_freed_later(Handle handle) noexcept {
@@ -41,14 +41,14 @@ public:
         if (found == all_.end()) {
             return false;
         }
-        found->second.is_freed = true;
+        ++found->second.frees;
         return true;
     }
 
 private:
     struct Kept {
         int users = 0;
-        bool is_freed = false;
+        int frees = 0;
     };
     std::mutex lock_;
     std::unordered_map<Handle, Kept> all_;

@@ -362,9 +362,18 @@ void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory
 }
 
 bool can_map(const Descriptor& memory) {
-    std::size_t absent = 0;
-    return memory.number() >= 0 &&
-           library().absent_ranks(memory.number(), nullptr, 0, &absent) == CORYMB_OK;
+    const auto is_mapped = [&] {
+        std::size_t absent = 0;
+        return library().absent_ranks(memory.number(), nullptr, 0, &absent) == CORYMB_OK;
+    };
+    if (memory.number() < 0) {
+        return false;
+    }
+    if (!is_mapped()) {
+        end_parked(); // As above.
+        return is_mapped();
+    }
+    return true;
 }
 
 corymb_status attach(Group& group, int descriptor, int size, int rank) {

@@ -47,8 +47,7 @@ HostOperator::~HostOperator() {
 }
 
 void HostOperator::stand_for(const HostKernel& kernel) noexcept {
-    op_ = kernel.op;
-    type_ = kernel.layout.type;
+    aim_ = {kernel.op, kernel.layout.type};
 }
 
 RequestOperator::RequestOperator(const HostKernel& kernel)
@@ -61,8 +60,9 @@ RequestOperator::RequestOperator(const HostKernel& kernel)
 }
 
 RequestOperator::~RequestOperator() {
-    if (kept_operators().let_go(op_)) {
-        host().Op_free(&op_);
+    for (int frees = kept_operators().let_go(op_); frees > 0; --frees) {
+        MPI_Op handle = op_;
+        host().Op_free(&handle);
     }
 }
 
@@ -87,7 +87,7 @@ void HostOperator::combine(const void* left, const void* right, void* out, std::
 void HostOperator::combine_here(const std::byte* left, const std::byte* right, std::byte* out,
                                 std::size_t count, std::size_t element) const noexcept {
     const auto reduce = [&](const std::byte* a, std::byte* b) {
-        host().Reduce_local(a, b, static_cast<int>(count), type_, op_);
+        host().Reduce_local(a, b, static_cast<int>(count), aim_.type, aim_.op);
     };
     if (out == right) {
         reduce(left, out);
@@ -104,8 +104,11 @@ void HostOperator::combine_here(const std::byte* left, const std::byte* right, s
     }
 }
 
-corymb_op blocking_operator(const HostKernel& kernel) {
-    // Gone with its thread; but the first one goes on with what runs at the end of the process.
+namespace {
+
+/// Of this thread, for one as commutative. Gone with its thread; but the first one goes on with
+/// what runs at the end of the process. Throws std::bad_alloc.
+HostOperator& own_operator(bool is_commutative) {
     static thread_local constinit HostOperator* own[2]{};
     struct End {
         ~End() {
@@ -114,14 +117,26 @@ corymb_op blocking_operator(const HostKernel& kernel) {
             }
         }
     };
-    HostOperator*& one = own[kernel.is_commutative ? 1 : 0];
+    HostOperator*& one = own[is_commutative ? 1 : 0];
     if (one == nullptr) {
         static thread_local const End end;
         static_cast<void>(end);
-        one = new HostOperator(kernel.is_commutative);
+        one = new HostOperator(is_commutative);
     }
-    one->stand_for(kernel);
-    return one->number();
+    return *one;
+}
+
+} // namespace
+
+BlockingOperator::BlockingOperator(const HostKernel& kernel)
+    : operator_(&own_operator(kernel.is_commutative)), before_(operator_->aim()) {
+    operator_->stand_for(kernel);
+}
+
+BlockingOperator::~BlockingOperator() {
+    if (operator_ != nullptr) {
+        operator_->aim_at(before_);
+    }
 }
 
 } // namespace corymb::mpi

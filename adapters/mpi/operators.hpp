@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -38,8 +39,14 @@ public:
     HostOperator(const HostOperator&) = delete;
     HostOperator& operator=(const HostOperator&) = delete;
 
+    struct Aim {
+        MPI_Op op{};
+        MPI_Datatype type{};
+    };
     /// For one as commutative.
     void stand_for(const HostKernel& kernel) noexcept;
+    [[nodiscard]] Aim aim() const noexcept { return aim_; }
+    void aim_at(const Aim& aim) noexcept { aim_ = aim; }
     [[nodiscard]] corymb_op number() const noexcept { return number_; }
 
 private:
@@ -48,8 +55,7 @@ private:
     void combine_here(const std::byte* left, const std::byte* right, std::byte* out,
                       std::size_t count, std::size_t element) const noexcept;
 
-    MPI_Op op_{};
-    MPI_Datatype type_{};
+    Aim aim_{};
     bool is_commutative_;
     corymb_op number_ = CORYMB_NO_OP;
 };
@@ -71,7 +77,24 @@ private:
     MPI_Op op_;
 };
 
-/// For one call of this thread, which ends before the thread makes another. Throws std::bad_alloc.
-[[nodiscard]] corymb_op blocking_operator(const HostKernel& kernel);
+/// Of a blocking call, from before it until its end. Callbacks of the program may make others
+/// within it, on the same thread.
+class BlockingOperator {
+public:
+    /// Throws std::bad_alloc.
+    explicit BlockingOperator(const HostKernel& kernel);
+    BlockingOperator(BlockingOperator&& other) noexcept
+        : operator_(std::exchange(other.operator_, nullptr)), before_(other.before_) {}
+    BlockingOperator& operator=(BlockingOperator&&) = delete;
+    BlockingOperator(const BlockingOperator&) = delete;
+    BlockingOperator& operator=(const BlockingOperator&) = delete;
+    ~BlockingOperator();
+
+    [[nodiscard]] corymb_op number() const noexcept { return operator_->number(); }
+
+private:
+    HostOperator* operator_;
+    HostOperator::Aim before_;
+};
 
 } // namespace corymb::mpi

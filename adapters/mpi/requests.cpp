@@ -445,17 +445,17 @@ void give_back_handles(bool all) noexcept {
         groups.groups.clear();
     }
     Table& handles = table();
+    auto gone = decltype(handles.handles)(); // Not under the lock: types go, and call the program.
     const std::lock_guard lock(handles.lock);
     handles.last = nullptr;
     handles.spare.clear();
     for (auto entry = handles.handles.begin(); entry != handles.handles.end();) {
-        Handle& handle = entry->second;
-        if (!all && handle.requested) {
-            ++entry;
-        } else {
-            host().Request_free(&handle.request);
-            entry = handles.handles.erase(entry); // The MPI may use its number again.
+        const auto next = std::next(entry);
+        if (all || !entry->second.requested) {
+            host().Request_free(&entry->second.request);
+            gone.insert(handles.handles.extract(entry)); // The MPI may use its number again.
         }
+        entry = next;
     }
 }
 

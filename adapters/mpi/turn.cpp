@@ -195,7 +195,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
         return result;
     }
     trial->add(attempt, span);
-    if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over()) {
+    if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over() && !is_orphan(*group_)) {
         const std::uint64_t tried = tried_as(bytes);
         choice.settle(call_.operation, tried, trial->agree(group_->comm, tried));
     }

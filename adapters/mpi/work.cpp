@@ -173,7 +173,8 @@ void Work::write_whole(void* buffer, MPI_Count elements, const Layout& layout, b
 
 void Work::combine_by(const HostKernel& kernel, Form form) {
     if (form == Form::blocking) {
-        with = blocking_operator(kernel);
+        blocking_operator_.emplace(kernel);
+        with = blocking_operator_->number();
     } else {
         operator_ = std::make_unique<RequestOperator>(kernel);
         with = operator_->number();

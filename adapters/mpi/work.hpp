@@ -143,6 +143,7 @@ private:
     std::unique_ptr<Copy> source_; ///< Null: there is none.
     std::unique_ptr<Copy> target_;
     std::unique_ptr<RequestOperator> operator_; ///< Of requests.
+    std::optional<BlockingOperator> blocking_operator_;
 };
 
 } // namespace corymb::mpi

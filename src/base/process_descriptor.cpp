@@ -50,17 +50,19 @@ ProcessDescriptor::Opened ProcessDescriptor::open(std::uint32_t pid) {
     if (!is_room_for_one_more(all.by_pid.size())) {
         return {nullptr, EMFILE};
     }
-    const auto number = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-    if (number < 0) {
+    const auto opened = std::make_shared<ProcessDescriptor>(-1);
+    opened->number_ = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    if (opened->number_ < 0) {
         return {nullptr, errno};
     }
-    auto opened = std::make_shared<const ProcessDescriptor>(number);
     all.by_pid[pid] = opened;
-    return {std::move(opened), 0};
+    return {opened, 0};
 }
 
 ProcessDescriptor::~ProcessDescriptor() {
-    ::close(number_);
+    if (number_ >= 0) {
+        ::close(number_);
+    }
 }
 
 } // namespace corymb

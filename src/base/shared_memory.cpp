@@ -80,12 +80,15 @@ std::optional<std::size_t> addresses_left() noexcept {
     return most > taken ? most - taken : 0;
 }
 
-/// Under a limit only a small part of what is left, for there may be many teams.
-std::size_t allowed_capacity() noexcept {
-    constexpr std::size_t share = 32;
+/// In whole steps.
+std::size_t allowed_capacity(std::size_t needed) noexcept {
     const auto left = addresses_left();
-    return left ? std::clamp(std::bit_floor(*left / share), capacity_min, wanted_capacity())
-                : wanted_capacity();
+    if (!left) {
+        return wanted_capacity();
+    }
+    const std::size_t rounded = (needed + capacity_min - 1) / capacity_min * capacity_min;
+    return std::clamp(needed != 0 ? rounded : *left / 2 / capacity_min * capacity_min, capacity_min,
+                      wanted_capacity());
 }
 
 } // namespace
@@ -94,7 +97,7 @@ SharedMemory::Header& SharedMemory::header() const noexcept {
     return *std::launder(reinterpret_cast<Header*>(base_));
 }
 
-std::shared_ptr<SharedMemory> SharedMemory::create() {
+std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t needed) {
     const int file = ::memfd_create("corymb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) {
         throw Error(Errc::unsupported, fmt::format("memfd_create is refused ({}): teams of "
@@ -107,7 +110,7 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
         ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
         throw Error(Errc::io, fmt::format("shared memory cannot be prepared ({})", reason()));
     }
-    const std::size_t capacity = allowed_capacity();
+    const std::size_t capacity = allowed_capacity(needed);
     made->map(capacity);
     auto& header = *new (made->base_) Header{};
     header.capacity = capacity;

@@ -14,9 +14,10 @@ namespace corymb {
 
 class SharedMemory final : public Memory {
 public:
-    /// A new one, readable by nobody else, which cannot be made shorter. Throws Error (unsupported,
-    /// io).
-    [[nodiscard]] static std::shared_ptr<SharedMemory> create();
+    /// A new one, readable by nobody else, which cannot be made shorter. Where the addresses of the
+    /// process are limited it takes `needed` of them; 0: half of those that are left for such
+    /// memory. Throws Error (unsupported, io).
+    [[nodiscard]] static std::shared_ptr<SharedMemory> create(std::size_t needed = 0);
     /// The one behind a descriptor, which is duplicated and stays the caller's. Throws Error
     /// (invalid_argument: not made by `create` of this version; unsupported: another user's).
     [[nodiscard]] static std::shared_ptr<SharedMemory> open(int descriptor);

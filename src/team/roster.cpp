@@ -214,9 +214,21 @@ void check_team_size(int size) {
     }
 }
 
+namespace {
+
+/// What channels of teams take whose ranks have had all operations and several nonblocking ones at
+/// a time: measured, 25 MiB among 2 ranks, 87 among 8, 311 among 16, 1,158 among 32; and half as
+/// much again.
+std::size_t addresses_needed(int size) noexcept {
+    const auto ranks = static_cast<std::size_t>(size);
+    return (64 + ranks * ranks * 3 / 2) << 20;
+}
+
+} // namespace
+
 std::shared_ptr<SharedMemory> make_team_memory(int size) {
     check_team_size(size);
-    auto memory = SharedMemory::create();
+    auto memory = SharedMemory::create(addresses_needed(size));
     Arena arena(*memory);
     const Arena team(*memory);
     const auto ranks = static_cast<std::size_t>(size);

@@ -160,6 +160,33 @@ static void datatypes(MPI_Type_copy_attr_function* copy) {
     MPI_Type_free_keyval(&length_key);
 }
 
+/// An MPI may hand out the handle that the program has already, to be freed once more.
+static void handed_out_twice(void) {
+    static int length = 3;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_deleted, &length_key, NULL);
+    const int before = deleted, rounds = 10;
+    for (int round = 0; round < rounds; ++round) {
+        MPI_Datatype gapped, outer, inner;
+        int counts[1], mine[6] = {rank, 0, round}, all[64] = {0};
+        MPI_Request request;
+        MPI_Type_vector(3, 1, 2, MPI_INT, &gapped);
+        MPI_Type_commit(&gapped);
+        MPI_Type_set_attr(gapped, length_key, &length);
+        MPI_Type_contiguous(1, gapped, &outer);
+        MPI_Type_get_contents(outer, 1, 0, 1, counts, NULL, &inner);
+        MPI_Iallgather(mine, 1, gapped, all, 3, MPI_INT, MPI_COMM_WORLD, &request);
+        MPI_Type_free(&outer);
+        MPI_Type_free(&gapped);
+        MPI_Type_free(&inner);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int i = 0; i < size; ++i) {
+            wrong += all[3 * i] != i || all[3 * i + 1] != round || all[3 * i + 2] != 0;
+        }
+    }
+    wrong += deleted - before != rounds;
+    MPI_Type_free_keyval(&length_key);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -169,6 +196,7 @@ int main(int argc, char** argv) {
     error_handlers();
     datatypes(MPI_TYPE_NULL_COPY_FN);
     datatypes(refuse);
+    handed_out_twice();
     printf("%d wrong\n", wrong);
     MPI_Finalize();
     return wrong != 0;

@@ -137,10 +137,22 @@ def test_communicators_come_and_go(mpi: Mpi, program: Program, mpirun: Mpirun) -
 
 
 def test_a_program_has_most_of_what_is_limited(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
-    run = mpirun(mpi, 4, "--explain", program(mpi, "limits"))
+    run = mpirun(mpi, 4, "--explain", program(mpi, "limits"), "teams")
     assert run.stdout.splitlines() == ["0 wrong, few descriptors, addresses left"] * 4, run.stderr
     assert "MPI: the memory of a team could not be made" in run.stderr
     assert re.search(r"^ *MPI_Allreduce .* corymb$", run.stderr, re.M), run.stderr
+
+
+@pytest.mark.parametrize(("what", "ranks"), [("orders", 4), ("busy", 8)])
+def test_limited_addresses_are_enough(
+    mpi: Mpi, program: Program, mpirun: Mpirun, what: str, ranks: int
+) -> None:
+    """For a team with many operations under way, and for one team after the other."""
+    run = mpirun(mpi, ranks, "--explain", program(mpi, "limits"), what, CORYMB_MPI="always")
+    assert run.stdout.splitlines() == ["0 wrong"] * ranks, run.stderr
+    assert "a rank cannot map" not in run.stderr
+    assert "could not be made" not in run.stderr
+    assert re.search(r"^ *MPI_All(reduce|toall) .* corymb$", run.stderr, re.M), run.stderr
 
 
 def test_the_summary_has_bytes_of_lists(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:

@@ -76,6 +76,16 @@ bool take_number(std::string_view word, Number& number) {
 /// Copies out of scratch and messages of a rank; beyond this a plan is too large to be worth it.
 constexpr std::uint64_t steps_most = std::uint64_t{1} << 23;
 
+/// Where a node has fewer leaders, each is for several of them: no more than an edge within it
+/// holds messages at a time. One that is alone has no such edges.
+bool can_lead(const Layout& layout, int leaders) {
+    constexpr std::size_t held = std::min(line_slots, cell_slots);
+    const auto all = static_cast<std::size_t>(leaders);
+    return std::ranges::all_of(layout.nodes, [all](const std::vector<Rank>& node) {
+        return node.size() == 1 || (all + node.size() - 1) / node.size() <= held;
+    });
+}
+
 bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
     const auto ranks = static_cast<std::uint64_t>(layout.size());
     const auto nodes = static_cast<std::uint64_t>(layout.nodes.size());
@@ -358,7 +368,8 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
     const bool can_be_cut = op == Collective::broadcast || op == Collective::reduce ||
                             op == Collective::allreduce || op == Collective::scan ||
                             op == Collective::exscan;
-    if (scheme.pieces != 1 && !can_be_cut) {
+    if ((scheme.pieces != 1 && !can_be_cut) ||
+        (scheme.roles == Roles::lanes && !can_lead(layout, scheme.leaders))) {
         return false;
     }
     switch (op) {

@@ -36,16 +36,19 @@ TEST(SharedMemoryTest, LeavesMostOfLimitedAddressesToTheProgram) {
         const base_test::ResourceLimit limit(RLIMIT_AS, most);
         try {
             while (all.size() < 10000) {
-                all.push_back(SharedMemory::create());
+                all.push_back(SharedMemory::create(100 * MiB));
             }
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), Errc::unsupported);
             why = error.what();
         }
-        EXPECT_GE(all.size(), 8u);
+        EXPECT_EQ(all.size(), most / 4 / (128 * MiB)) << "in whole steps";
         EXPECT_LE(addresses_used() - before, most / 4 + MiB);
-        all.pop_back();
-        EXPECT_NO_THROW(all.push_back(SharedMemory::create())) << "one has ended";
+        all.resize(1);
+        all.push_back(SharedMemory::create()); // Half of what is left now.
+        EXPECT_GE(addresses_used() - before, most / 8);
+        EXPECT_NO_THROW(all.push_back(SharedMemory::create(256 * MiB)));
+        EXPECT_THROW(all.push_back(SharedMemory::create(1024 * MiB)), Error);
     }
     EXPECT_NE(why.find("ulimit -v"), std::string::npos) << why;
     EXPECT_NO_THROW(all.push_back(SharedMemory::create())) << "there is no limit any more";

@@ -114,6 +114,18 @@ TEST(Schemes, AreProvenOnRandomClusters) {
     }
 }
 
+/// A leader of several slices has no more of them than its node's edges hold.
+TEST(Schemes, AreProvenWhereANodeHasFarFewerRanks) {
+    std::vector<Scheme> schemes = schemes_up_to(18);
+    std::erase_if(schemes, [](const Scheme& scheme) {
+        return scheme.leaders < 7 || scheme.roles != Roles::lanes || scheme.pieces > 8;
+    });
+    for (const std::vector<int>& ranks : {std::vector{18, 2, 3}, std::vector{1, 4, 18, 1}}) {
+        EXPECT_GT(try_all(cluster_of(ranks), schemes, 400'001), 10);
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
 struct Counts {
     NodeTraffic traffic;
     std::uint64_t leader = 0; // most bytes that one rank gets
