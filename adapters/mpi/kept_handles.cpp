@@ -16,13 +16,9 @@ KeptHandles<MPI_Datatype>& kept_types() noexcept {
 }
 
 void TypesInUse::add(MPI_Datatype type) {
+    types_.reserve(types_.size() + 1);
+    kept_types().keep(type);
     types_.push_back(type);
-    try {
-        kept_types().keep(type);
-    } catch (...) {
-        types_.pop_back();
-        throw;
-    }
 }
 
 TypesInUse::~TypesInUse() {

@@ -8,7 +8,6 @@
 
 #include <mutex>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace corymb::mpi {
@@ -61,8 +60,6 @@ private:
 class TypesInUse {
 public:
     TypesInUse() noexcept = default;
-    TypesInUse(TypesInUse&& other) noexcept : types_(std::exchange(other.types_, {})) {}
-    TypesInUse& operator=(TypesInUse&&) = delete;
     TypesInUse(const TypesInUse&) = delete;
     TypesInUse& operator=(const TypesInUse&) = delete;
     ~TypesInUse();

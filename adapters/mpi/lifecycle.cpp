@@ -137,7 +137,7 @@ CORYMB_MPI_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errors, MPI_
     if (result == MPI_SUCCESS) {
         ++open_sessions;
         had_sessions = true;
-        many_threads.store(true, std::memory_order_relaxed);
+        many_threads.store(true); // In one order with what ask_for_threads does.
     }
     return result;
 }

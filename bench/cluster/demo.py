@@ -40,7 +40,6 @@ class Bench:
     program: Path
     folder: Path
     network: str
-
     site: launch.Site
 
     @property
@@ -142,7 +141,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Collectives on nodes made of namespaces.")
-    parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPICH")
+    parser.add_argument("--mpi", type=Path, required=True, help="folder of an MPI")
     parser.add_argument("--nodes", type=int, default=8)
     parser.add_argument("--per-node", type=int, default=4)
     parser.add_argument("--shape", type=one_of, help=f"instead of these two: {FORM}")

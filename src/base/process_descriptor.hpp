@@ -10,13 +10,13 @@ namespace corymb {
 
 class ProcessDescriptor {
 public:
-    /// Of the process that has this number now. Its error number where there is none: ESRCH if
-    /// there is no such process, EMFILE if all that exist are a quarter of what the process may
-    /// open (RLIMIT_NOFILE), or what the kernel says. Thread-safe. Throws std::bad_alloc.
     struct Opened {
-        std::shared_ptr<const ProcessDescriptor> descriptor;
-        int error = 0;
+        std::shared_ptr<const ProcessDescriptor> descriptor; ///< Null: there is none.
+        int error = 0;                                       ///< Then, why.
     };
+    /// Of the process that has this number now. ESRCH: there is no such process; EMFILE: all that
+    /// exist are a quarter of what this process may open (RLIMIT_NOFILE); or what the kernel says.
+    /// Thread-safe. Throws std::bad_alloc.
     [[nodiscard]] static Opened open(std::uint32_t pid);
 
     explicit ProcessDescriptor(int number) noexcept : number_(number) {}
