@@ -66,10 +66,14 @@ def outer(options: argparse.Namespace) -> int:
          "--rate", options.rate, "--delay-us", str(options.delay_us), "--", *options.command]
     )  # fmt: skip
 
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
     def stop(number: int, _frame: object) -> None:
+        for later in signals:  # Ctrl-C comes from the terminal, then once more from who started us.
+            signal.signal(later, signal.SIG_IGN)
         raise StopSignalError(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in signals:
         signal.signal(number, stop)
     try:
         return child.wait()
