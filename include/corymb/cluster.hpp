@@ -56,24 +56,27 @@ struct NodeShape {
     bool operator==(const NodeShape&) const = default;
 };
 
-/// A machine of the gallery, or of a shape; `machine` is made out of that.
+/// A machine of the gallery, of a shape, from which `machine` is made, or any other.
 struct CORYMB_EXPORT NodeKind {
-    std::string gallery; ///< Empty: of the shape.
+    std::string gallery; ///< Empty: of the shape, or given.
     NodeShape shape;
     Machine machine;
+    bool is_given = false; ///< `machine` is a model of its own: one that was measured.
 
     /// Throws Errc::unknown_name.
     static NodeKind of_gallery(std::string_view name);
     /// Throws Errc::invalid_model naming the field.
     static NodeKind of_shape(const NodeShape& shape);
+    static NodeKind of_machine(Machine machine);
 };
 
-/// `count` equal nodes in a row with `ranks` ranks each, on the first PUs of their machine.
+/// `count` equal nodes in a row with `ranks` ranks each.
 struct NodeRun {
     int kind = 0; ///< Index in Cluster::kinds.
     int count = 1;
     int ranks = 1;
-    int network = 0; ///< Index in Cluster::networks.
+    int network = 0;        ///< Index in Cluster::networks.
+    std::vector<int> pus{}; ///< PU index of each rank of a node; empty: the first ones, in order.
 
     bool operator==(const NodeRun&) const = default;
 };

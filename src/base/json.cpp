@@ -53,6 +53,10 @@ std::string range_text(Number least, Number most) {
 
 } // namespace
 
+std::string JsonView::json() const {
+    return value_->dump();
+}
+
 void JsonView::fail(const std::string& what) const {
     throw Error(code_, path_ + ": " + what);
 }

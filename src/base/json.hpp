@@ -70,6 +70,9 @@ public:
     /// only for an error.
     void append_row(std::vector<float>& out, std::size_t width, double least) const;
 
+    /// The value as text again.
+    [[nodiscard]] std::string json() const;
+
     /// Throws "path: what".
     [[noreturn]] void fail(const std::string& what) const;
 

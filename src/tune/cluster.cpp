@@ -4,6 +4,7 @@
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "sim/makespan.hpp"
+#include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
 
 #include <corymb/cluster_planner.hpp>
@@ -65,11 +66,19 @@ class Search {
 public:
     Search(const Cluster& cluster, const ClusterRequest& request)
         : cluster_(cluster), nodes_(nodes_of(cluster)), network_(slowest_network(cluster)),
-          request_(request), layout_(nodes_, message_ns_of_nodes(cluster, request.bytes)),
+          request_(request), layout_(nodes_, message_ns_of_nodes(cluster, request.bytes),
+                                     seats_of(cluster, cluster.places())),
           counts_(leader_counts(most_ranks(cluster))) {}
 
     [[nodiscard]] std::vector<Scheme> all() const {
         std::vector<Scheme> schemes = nodes::all_schemes(counts_);
+        if (layout_.seated) {
+            const std::vector<Scheme> as_numbered = schemes;
+            for (Scheme scheme : as_numbered) {
+                scheme.near = true;
+                schemes.push_back(scheme);
+            }
+        }
         const auto is_left_out = [this](const Scheme& scheme) {
             return (scheme.roles == Roles::runs && !request_.ordered) || !does(scheme);
         };
@@ -246,6 +255,8 @@ private:
             add(schemes, {Roles::flat, 1, exchange, shared, false});
         }
         add(schemes, {Roles::objects, leaders_of_objects(), Exchange::bruck, shared, true});
+        add(schemes, {Roles::objects, std::min(2, counts_.back()), Exchange::bruck,
+                      Inside::messages, true}); // More leaders have more to tell each other.
         for (const bool early : {false, true}) {
             add(schemes, {Roles::lanes, leaders(true), Exchange::ring, shared, early});
         }
@@ -361,6 +372,9 @@ private:
         }
         other = scheme;
         other.early = !scheme.early;
+        add(list, other);
+        other = scheme;
+        other.near = !scheme.near;
         add(list, other);
         other = scheme;
         other.inside = scheme.inside == Inside::shared ? Inside::messages : Inside::shared;

@@ -85,6 +85,25 @@ def test_nodes_with_slow_adapters(corymb_call: Command, tmp_path: Path) -> None:
             jsonschema.validate(wrong, schema)
 
 
+def test_nodes_of_a_model_and_ranks_on_their_cpus(corymb_call: Command, tmp_path: Path) -> None:
+    model = tmp_path / "machine.json"
+    corymb.Machine.gallery("epyc-9654-2s-192c").save(model)
+    words = ("plan", "allgather", "--nodes", "4", "--network", "1000,100,10,40", "--json", "-")
+    crosswise = ",".join(f"{cpu},{cpu + 96}" for cpu in range(8))
+    plans = {}
+    for name, ranks in (("in turns", crosswise), ("in a row", "0-7,96-103")):
+        plans[name] = stdout_json(corymb_call(*words, "--model", str(model), "--ranks", ranks))
+        schema = json.loads((ROOT / "docs" / "schema" / "cluster-1.schema.json").read_text())
+        jsonschema.validate(plans[name]["cluster"], schema)
+    assert plans["in turns"]["cluster"]["nodes"][0]["pus"][:3] == [0, 96, 1]
+    assert any(scheme.endswith("/near") for scheme in plans["in turns"]["portfolio"])
+    assert not any("near" in scheme for scheme in plans["in a row"]["portfolio"])
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plans["in turns"]))
+    result = stdout_json(corymb_call("sim", str(file), "--json", "-"))
+    assert result["makespan"] == plans["in turns"]["predicted"]
+
+
 def test_regret_of_a_few_shapes(corymb_call: Command) -> None:
     result = stdout_json(corymb_call("cluster", "regret", "--shapes", "3", "--json", "-"))
     assert result["shapes"] == 3
@@ -125,7 +144,26 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
         (("plan", "allgather", *SMALL, "--network", "1,2"), "four numbers"),
         (("plan", "allgather", *SMALL, "--network", "1,2,9,3"), "network.node_gbs"),
         (("plan", "allgather", *SMALL, "--network", "1,2,3,3/2,2,3,3@4"), "there are 4"),
-        (("plan", "allgather", *SMALL, "--ranks", "4"), "--ranks"),
+        (("plan", "allgather", *SMALL, "--ranks", "4"), "--ranks beside --nodes names CPUs of"),
+        (("plan", "allgather", "--nodes", "2", "--ranks", "0-3"), "of --machine or --model"),
+        (("plan", "allgather", *SMALL, "--machine", "scc-48c"), "counts in cycles"),
+        (
+            ("plan", "allgather", *SMALL, "--machine", "epyc-9654-2s-192c", "--ranks", "4"),
+            "or --ranks",
+        ),
+        (
+            (
+                "plan",
+                "allgather",
+                "--nodes",
+                "2",
+                "--machine",
+                "epyc-9654-2s-192c",
+                "--ranks",
+                "0,500",
+            ),
+            "has no CPU 500",
+        ),
         (("plan", "allgather", *SMALL, "--algorithm", "lanes/x"), "no scheme"),
         (("plan", "alltoall", "--nodes", "1000", "--per-node", "64"), "no plan for alltoall"),
         (("plan", "reduce", *SMALL, "--root", "12"), "--root 12"),

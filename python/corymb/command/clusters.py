@@ -24,11 +24,13 @@ SHOWN_SCHEMES = 12
 def cluster_of(
     runs: list[tuple[int, int]],
     network: str = DEFAULT_NETWORK,
-    machine: str | None = None,
+    kind: dict[str, Any] | None = None,
     order: str = "block",
     name: str = "",
+    pus: list[int] | None = None,
 ) -> corymb.Cluster:
-    """Runs of (nodes, ranks of each), all of one machine of the gallery or of one shape."""
+    """Runs of (nodes, ranks of each), all of one kind of machine, as a cluster's file has it, or of
+    one shape; `pus` are those of the ranks of each node."""
     most = max(ranks for _, ranks in runs)
     packages = 2 if most > 1 else 1
     shape = {"packages": packages, "cores": -(-most // packages)}
@@ -37,7 +39,7 @@ def cluster_of(
     names = ("start_up_ns", "message_gap_ns", "stream_gbs", "node_gbs")
     networks = [dict(zip(names, costs, strict=True)) for costs in classes]
     nodes = [
-        {"machine": 0, "count": len(list(equal)), "ranks": ranks, "network": number}
+        {"machine": 0, "count": len(list(equal)), "ranks": ranks, "network": number, "pus": pus}
         for (ranks, number), equal in itertools.groupby(
             zip(ranks_of_node, class_of_node, strict=True)
         )
@@ -45,7 +47,7 @@ def cluster_of(
     document = {
         "schema": "corymb-cluster/1",
         "name": name or " + ".join(f"{count} x {ranks}" for count, ranks in runs),
-        "machines": [{"gallery": machine} if machine is not None else {"shape": shape}],
+        "machines": [kind or {"shape": shape}],
         "nodes": nodes,
         "order": order,
         "networks": networks,
@@ -62,6 +64,8 @@ class Wanted:
     per_node: int | None
     network: str | None
     machine: str | None
+    model: str | None
+    ranks: str | None
 
     @property
     def is_any(self) -> bool:
@@ -71,17 +75,38 @@ class Wanted:
     def cluster(self) -> corymb.Cluster:
         if self.file is not None:
             refuse_with({"--nodes": self.nodes, "--per-node": self.per_node,
-                         "--network": self.network, "--machine": self.machine})  # fmt: skip
+                         "--network": self.network, "--machine": self.machine,
+                         "--model": self.model, "--ranks": self.ranks})  # fmt: skip
             return load(self.file)
-        if self.nodes is None or self.per_node is None:
+        if self.nodes is None or (self.per_node is None and self.ranks is None):
             raise inputs.usage("give --nodes and --per-node together, or --cluster FILE")
-        if self.nodes < 1 or self.per_node < 1:
+        if self.nodes < 1 or (self.per_node or 1) < 1:
             raise inputs.usage("--nodes and --per-node must be at least 1")
+        kind, pus = self._kind(), self._pus()
+        per_node = self.per_node or len(pus or [])
         network = self.network or DEFAULT_NETWORK
         try:
-            return cluster_of([(self.nodes, self.per_node)], network, self.machine)
+            return cluster_of([(self.nodes, per_node)], network, kind, pus=pus)
         except corymb.Error as error:
             raise inputs.usage(str(error)) from None
+
+    def _kind(self) -> dict[str, Any] | None:
+        """What all nodes are, as a cluster's file has it."""
+        if self.model is not None:
+            model = inputs.choose_machine(self.machine, self.model).machine
+            return {"model": json_text.loads(model.to_json())}
+        return {"gallery": self.machine} if self.machine is not None else None
+
+    def _pus(self) -> list[int] | None:
+        """Those of the ranks of each node."""
+        if self.ranks is None:
+            return None
+        if self.machine is None and self.model is None:
+            raise inputs.usage("--ranks beside --nodes names CPUs of --machine or --model")
+        if self.per_node is not None:
+            raise inputs.usage("give --per-node, for the first CPUs of each node, or --ranks")
+        machine = inputs.choose_machine(self.machine, self.model).machine
+        return inputs.placement_of(self.ranks, machine)
 
 
 def refuse_with(options: dict[str, Any]) -> None:

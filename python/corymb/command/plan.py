@@ -61,9 +61,8 @@ def command(
 ) -> None:
     """Plan an operation on a machine model; every plan is proven before it is shown."""
     inputs.require_operation(op)
-    wanted = clusters.Wanted(cluster, nodes, per_node, network, machine)
+    wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks)
     if wanted.is_any:
-        clusters.refuse_with({"--model": model, "--ranks": ranks})
         clusters.plan(op, wanted, algorithm, bytes_, root, json)
         return
     inputs.require_algorithm(op, algorithm)

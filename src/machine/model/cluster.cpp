@@ -38,6 +38,28 @@ void check_shape(const NodeShape& shape, const std::string& field) {
     require_positive(field + ".copy_gbs", shape.copy_gbs);
 }
 
+/// Each rank of a node on a PU of its own.
+void check_pus(const NodeRun& run, int pus, const std::string& field) {
+    if (!run.pus.empty() && run.pus.size() != static_cast<std::size_t>(run.ranks)) {
+        refuse(field,
+               fmt::format("must name {} PUs, one a rank, names {}", run.ranks, run.pus.size()));
+    }
+    std::vector<bool> taken(static_cast<std::size_t>(pus), false);
+    for (std::size_t rank = 0; rank < run.pus.size(); ++rank) {
+        const int pu = run.pus[rank];
+        if (pu < 0 || pu >= pus) {
+            refuse(fmt::format("{}[{}]", field, rank),
+                   fmt::format("must be from 0 to {}, an index of the machine's PUs, is {}",
+                               pus - 1, pu));
+        }
+        if (taken[static_cast<std::size_t>(pu)]) {
+            refuse(fmt::format("{}[{}]", field, rank),
+                   fmt::format("PU {} has another rank already", pu));
+        }
+        taken[static_cast<std::size_t>(pu)] = true;
+    }
+}
+
 PairClass class_of_latency(const char* name, double latency) {
     PairClass made;
     made.name = name;
@@ -77,12 +99,16 @@ Machine machine_of(const NodeShape& shape) {
 } // namespace
 
 NodeKind NodeKind::of_gallery(std::string_view name) {
-    return {std::string(name), {}, gallery_machine(name)};
+    return {std::string(name), {}, gallery_machine(name), false};
+}
+
+NodeKind NodeKind::of_machine(Machine machine) {
+    return {"", {}, std::move(machine), true};
 }
 
 NodeKind NodeKind::of_shape(const NodeShape& shape) {
     check_shape(shape, "shape");
-    return {"", shape, machine_of(shape)};
+    return {"", shape, machine_of(shape), false};
 }
 
 int Cluster::node_count() const noexcept {
@@ -118,26 +144,30 @@ std::vector<int> Cluster::network_of_node() const {
 }
 
 std::vector<NodePlace> Cluster::places() const {
-    std::vector<int> room; // by node
+    std::vector<const NodeRun*> run_of_node;
     for (const NodeRun& run : runs) {
-        room.insert(room.end(), static_cast<std::size_t>(run.count), run.ranks);
+        run_of_node.insert(run_of_node.end(), static_cast<std::size_t>(run.count), &run);
     }
     const auto ranks = static_cast<std::size_t>(size());
-    const auto nodes = static_cast<int>(room.size());
     std::vector<NodePlace> places;
     places.reserve(ranks);
+    const auto add = [&](std::size_t node, int number) {
+        const NodeRun& run = *run_of_node[node];
+        const int pu = run.pus.empty() ? number : run.pus[static_cast<std::size_t>(number)];
+        places.push_back({static_cast<int>(node), pu});
+    };
     if (order == RankOrder::block) {
-        for (int node = 0; node < nodes; ++node) {
-            for (int pu = 0; pu < room[static_cast<std::size_t>(node)]; ++pu) {
-                places.push_back({node, pu});
+        for (std::size_t node = 0; node < run_of_node.size(); ++node) {
+            for (int number = 0; number < run_of_node[node]->ranks; ++number) {
+                add(node, number);
             }
         }
         return places;
     }
-    for (int pu = 0; places.size() < ranks; ++pu) {
-        for (int node = 0; node < nodes; ++node) {
-            if (pu < room[static_cast<std::size_t>(node)]) {
-                places.push_back({node, pu});
+    for (int number = 0; places.size() < ranks; ++number) {
+        for (std::size_t node = 0; node < run_of_node.size(); ++node) {
+            if (number < run_of_node[node]->ranks) {
+                add(node, number);
             }
         }
     }
@@ -177,6 +207,7 @@ void Cluster::check() const {
                                                  "is {}",
                                                  pus, run.ranks));
         }
+        check_pus(run, pus, field + ".pus");
         if (run.network < 0 || static_cast<std::size_t>(run.network) >= networks.size()) {
             refuse(field + ".network",
                    fmt::format("there are {} classes of the network", networks.size()));

@@ -37,12 +37,24 @@ NodeShape shape(const JsonView& view) {
     return out;
 }
 
+NodeKind kind_of_model(const JsonView& view) {
+    try {
+        return NodeKind::of_machine(machine_from_json(view.json()));
+    } catch (const Error& error) {
+        throw Error(error.code(), view.path() + ": " + error.what());
+    }
+}
+
 NodeKind kind(const JsonView& view) {
-    view.allow_only({"gallery", "shape"});
+    view.allow_only({"gallery", "shape", "model"});
     const auto named = view.find("gallery");
     const auto shaped = view.find("shape");
-    if (named.has_value() == shaped.has_value()) {
-        view.fail("must have one of \"gallery\" and \"shape\"");
+    const auto given = view.find("model");
+    if (named.has_value() + shaped.has_value() + given.has_value() != 1) {
+        view.fail("must have one of \"gallery\", \"shape\" and \"model\"");
+    }
+    if (given) {
+        return kind_of_model(*given);
     }
     try {
         return named ? NodeKind::of_gallery(named->text()) : NodeKind::of_shape(shape(*shaped));
@@ -54,6 +66,14 @@ NodeKind kind(const JsonView& view) {
         const std::string text = error.what();
         throw Error(error.code(), text.starts_with("shape.") ? view.path() + "." + text : text);
     }
+}
+
+NodeRun run_of(const JsonView& view) {
+    view.allow_only({"machine", "count", "ranks", "network", "pus"});
+    const auto pus = view.find("pus");
+    return {whole_or(view, "machine", 0), whole_or(view, "count", 1),
+            static_cast<int>(view.at("ranks").integer(0, int_max)), whole_or(view, "network", 0),
+            pus ? pus->integers(0) : std::vector<int>{}};
 }
 
 Network network(const JsonView& view) {
@@ -76,6 +96,22 @@ std::vector<Network> networks(const JsonView& root) {
         classes.push_back(network((*several)[i]));
     }
     return classes;
+}
+
+nlohmann::ordered_json json_of(const NodeKind& kind) {
+    if (kind.is_given) {
+        return {{"model", nlohmann::ordered_json::parse(to_json(kind.machine))}};
+    }
+    if (!kind.gallery.empty()) {
+        return {{"gallery", kind.gallery}};
+    }
+    const NodeShape& made = kind.shape;
+    return {{"shape",
+             {{"packages", made.packages},
+              {"cores", made.cores},
+              {"near_ns", made.near_ns},
+              {"far_ns", made.far_ns},
+              {"copy_gbs", made.copy_gbs}}}};
 }
 
 nlohmann::ordered_json json_of(const Network& network) {
@@ -109,11 +145,7 @@ Cluster cluster_from_json(std::string_view text) {
     }
     const JsonView nodes = root.at("nodes");
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const JsonView run = nodes[i];
-        run.allow_only({"machine", "count", "ranks", "network"});
-        cluster.runs.push_back({whole_or(run, "machine", 0), whole_or(run, "count", 1),
-                                static_cast<int>(run.at("ranks").integer(0, int_max)),
-                                whole_or(run, "network", 0)});
+        cluster.runs.push_back(run_of(nodes[i]));
     }
     if (const auto order = root.find("order")) {
         const std::string name = order->text();
@@ -140,14 +172,7 @@ std::string to_json(const Cluster& cluster) {
     using nlohmann::ordered_json;
     ordered_json machines = ordered_json::array();
     for (const NodeKind& one : cluster.kinds) {
-        const NodeShape& made = one.shape;
-        machines.push_back(one.gallery.empty() ? ordered_json{{"shape",
-                                                               {{"packages", made.packages},
-                                                                {"cores", made.cores},
-                                                                {"near_ns", made.near_ns},
-                                                                {"far_ns", made.far_ns},
-                                                                {"copy_gbs", made.copy_gbs}}}}
-                                               : ordered_json{{"gallery", one.gallery}});
+        machines.push_back(json_of(one));
     }
     const bool is_one = cluster.networks.size() == 1;
     ordered_json nodes = ordered_json::array();
@@ -155,6 +180,9 @@ std::string to_json(const Cluster& cluster) {
         nodes.push_back({{"machine", run.kind}, {"count", run.count}, {"ranks", run.ranks}});
         if (!is_one) {
             nodes.back()["network"] = run.network;
+        }
+        if (!run.pus.empty()) {
+            nodes.back()["pus"] = run.pus;
         }
     }
     ordered_json document{{"schema", schema_name},

@@ -19,7 +19,11 @@ class Allreduce {
 public:
     Allreduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) : scheme_(scheme) {
         if (scheme.roles == Roles::runs) {
-            groups_ = layout.runs().nodes;
+            const Layout runs = layout.runs();
+            groups_ = runs.nodes;
+            for (std::size_t run = 0; run < groups_.size(); ++run) {
+                leaders_.push_back(leaders_of(runs, run));
+            }
             pair_neighbours();
         } else {
             pair_any(layout);
@@ -54,10 +58,12 @@ private:
         for (const std::size_t node : layout.fastest_inside(folds ? inner : 0)) {
             if (!is_flat) {
                 groups_.push_back(layout.nodes[node]);
+                leaders_.push_back(leaders_of(layout, node));
                 continue;
             }
             for (const Rank rank : layout.nodes[node]) {
                 groups_.push_back({rank});
+                leaders_.push_back({rank});
             }
         }
         for (std::size_t group = 0; group < inner; ++group) {
@@ -80,10 +86,15 @@ private:
         }
     }
 
+    [[nodiscard]] std::vector<Rank> leaders_of(const Layout& layout, std::size_t node) const {
+        std::vector<Rank> leaders;
+        for (const auto& part : layout.groups(node, scheme_.leaders)) {
+            leaders.push_back(part.front());
+        }
+        return leaders;
+    }
     [[nodiscard]] Rank leader(std::size_t group, std::uint32_t share) const {
-        const auto& ranks = groups_[group];
-        const std::size_t size = ranks.size();
-        return ranks[shares_ <= size ? size * share / shares_ : share % size];
+        return leaders_[group][share % leaders_[group].size()];
     }
     [[nodiscard]] Blocks share(Buffer buffer, std::uint32_t share) const {
         return {buffer, (piece_ * shares_ + share) * blocks_, blocks_};
@@ -221,7 +232,7 @@ private:
     }
 
     Scheme scheme_;
-    std::vector<std::vector<Rank>> groups_;
+    std::vector<std::vector<Rank>> groups_, leaders_;
     std::vector<std::size_t> inner_; // Groups that double.
     /// The others, and to whom they give their sums.
     std::vector<std::pair<std::size_t, std::size_t>> outer_;

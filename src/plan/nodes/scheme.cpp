@@ -54,6 +54,15 @@ std::string_view next_word(std::string_view& rest) {
     return word;
 }
 
+/// Away with the next word if it is this one.
+bool take_word(std::string_view word, std::string_view& rest) {
+    const bool is_next = rest.substr(0, rest.find('/')) == word;
+    if (is_next) {
+        next_word(rest);
+    }
+    return is_next;
+}
+
 template <class Table, class Value>
 bool take(const Table& table, std::string_view word, Value& value) {
     const auto found =
@@ -186,6 +195,10 @@ bool applies_to_allreduce(const Layout& layout, const Scheme& scheme, std::uint6
            applies_in_pieces(layout, scheme, bytes);
 }
 
+bool is_scan(Collective op) {
+    return op == Collective::scan || op == Collective::exscan;
+}
+
 /// Operations in which every rank has a part for each, or of each; scans.
 bool applies_to_parts(Collective op, const Layout& layout, const Scheme& scheme,
                       std::uint64_t bytes) {
@@ -229,6 +242,7 @@ std::string name_of(const Scheme& scheme) {
     name += "/" + std::string(name_in(exchange_names, scheme.exchange));
     name += "/" + std::string(name_in(inside_names, scheme.inside));
     name += scheme.early ? "/early" : "";
+    name += scheme.near ? "/near" : "";
     return scheme.pieces == 1
                ? name
                : name + "/" + std::string(pieces_word) + std::to_string(scheme.pieces);
@@ -248,10 +262,8 @@ std::optional<Scheme> scheme_named(std::string_view name) {
         !take(inside_names, next_word(name), scheme.inside)) {
         return std::nullopt;
     }
-    scheme.early = name == "early" || name.starts_with("early/");
-    if (scheme.early) {
-        next_word(name);
-    }
+    scheme.early = take_word("early", name);
+    scheme.near = take_word("near", name);
     if (name.starts_with(pieces_word) &&
         take_number(name.substr(pieces_word.size()), scheme.pieces)) {
         name = {};
@@ -279,13 +291,29 @@ std::vector<Scheme> all_schemes(std::span<const int> leaders) {
     return schemes;
 }
 
-Layout::Layout(std::span<const int> places, std::span<const double> message_ns)
+Layout::Layout(std::span<const int> places, std::span<const double> message_ns, const Seats& seats)
     : node_of_rank(places.begin(), places.end()) {
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
         const auto node = static_cast<std::size_t>(places[rank]);
         nodes.resize(std::max(nodes.size(), node + 1));
         nodes[node].push_back(static_cast<Rank>(rank));
     }
+    order_by_speed(message_ns);
+    if (seats.place.empty()) {
+        return;
+    }
+    auto other = std::make_shared<Layout>(*this);
+    for (auto& ranks : other->nodes) {
+        std::ranges::sort(
+            ranks, {}, [&seats](Rank rank) { return seats.place[static_cast<std::size_t>(rank)]; });
+    }
+    if (other->nodes != nodes) {
+        other->distance = seats.distance;
+        seated = std::move(other);
+    }
+}
+
+void Layout::order_by_speed(std::span<const double> message_ns) {
     if (std::ranges::adjacent_find(message_ns, std::ranges::not_equal_to{}) == message_ns.end()) {
         return;
     }
@@ -297,6 +325,20 @@ Layout::Layout(std::span<const int> places, std::span<const double> message_ns)
         static_cast<std::size_t>(std::ranges::count(message_ns, std::ranges::min(message_ns)));
 }
 
+namespace {
+
+/// The first of the ranks that is about the least far from all others of their node.
+std::vector<Rank>::iterator central_of(std::vector<Rank>& ranks, std::span<const double> distance) {
+    constexpr double about = 1.02;
+    const auto far = [distance](Rank rank) {
+        return distance[static_cast<std::size_t>(rank)];
+    };
+    const double least = far(*std::ranges::min_element(ranks, {}, far));
+    return std::ranges::find_if(ranks, [&](Rank rank) { return far(rank) <= about * least; });
+}
+
+} // namespace
+
 Layout Layout::runs() const {
     std::vector<int> run_of_rank(node_of_rank.size(), 0);
     for (std::size_t rank = 1; rank < node_of_rank.size(); ++rank) {
@@ -307,7 +349,9 @@ Layout Layout::runs() const {
 }
 
 bool Layout::is_block() const {
-    return std::ranges::is_sorted(node_of_rank);
+    return std::ranges::is_sorted(node_of_rank) &&
+           std::ranges::all_of(nodes,
+                               [](const auto& ranks) { return std::ranges::is_sorted(ranks); });
 }
 
 std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const {
@@ -318,6 +362,10 @@ std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const
         const auto begin = static_cast<std::ptrdiff_t>(ranks.size() * g / number);
         const auto end = static_cast<std::ptrdiff_t>(ranks.size() * (g + 1) / number);
         groups[g].assign(ranks.begin() + begin, ranks.begin() + end);
+        if (!distance.empty()) {
+            const auto leader = central_of(groups[g], distance);
+            std::rotate(groups[g].begin(), leader, leader + 1);
+        }
     }
     return groups;
 }
@@ -358,8 +406,7 @@ std::vector<std::size_t> Layout::fastest_inside(std::size_t count) const {
 }
 
 bool keeps_order(Collective op, Roles roles) noexcept {
-    return !is_reduction(op) || op == Collective::scan || op == Collective::exscan ||
-           roles == Roles::runs;
+    return !is_reduction(op) || is_scan(op) || roles == Roles::runs;
 }
 
 bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
@@ -371,6 +418,12 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
     if ((scheme.pieces != 1 && !can_be_cut) ||
         (scheme.roles == Roles::lanes && !can_lead(layout, scheme.leaders))) {
         return false;
+    }
+    if (scheme.near) {
+        Scheme as_seated = scheme;
+        as_seated.near = false;
+        return layout.seated && scheme.roles != Roles::runs && !is_scan(op) &&
+               applies(op, *layout.seated, as_seated, bytes);
     }
     switch (op) {
     case Collective::allgather: return applies_to_allgather(layout, scheme);
@@ -384,6 +437,13 @@ bool applies(Collective op, const Layout& layout, const Scheme& scheme, std::uin
 
 Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes,
               Rank root) {
+    if (scheme.near) {
+        Scheme as_seated = scheme;
+        as_seated.near = false;
+        Plan plan = plan_for(op, *layout.seated, as_seated, bytes, root);
+        plan.algorithm = name_of(scheme);
+        return plan;
+    }
     switch (op) {
     case Collective::allgather: return allgather(layout, scheme, bytes);
     case Collective::allreduce: return allreduce(layout, scheme, bytes);

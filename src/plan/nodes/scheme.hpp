@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,9 @@ struct Scheme {
     /// The payload goes in so many pieces, one after the other: while one goes around in a node the
     /// next one is on its way between nodes.
     std::uint32_t pieces = 1;
+    /// Ranks of a node stand as they lie in it, not as they are numbered: leaders are for ranks
+    /// near each other, and central ones lead.
+    bool near = false;
 
     bool operator==(const Scheme&) const = default;
 };
@@ -53,35 +57,52 @@ struct Scheme {
 /// Those that are tried; any other number may be named.
 inline constexpr std::array<std::uint32_t, 4> numbers_of_pieces{1, 8, 32, 128};
 
-/// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/pieces-8".
+/// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/near/pieces-8".
 [[nodiscard]] std::string name_of(const Scheme& scheme);
 [[nodiscard]] std::optional<Scheme> scheme_named(std::string_view name);
 
 /// Every scheme with each of these numbers of leaders, whether anything can be done by it or not.
 [[nodiscard]] std::vector<Scheme> all_schemes(std::span<const int> leaders);
 
+/// Of each rank, where in its node it is; both empty: as ranks are numbered.
+struct Seats {
+    /// Its place among its node's ranks, where each stands beside those near it, a central one
+    /// first.
+    std::vector<int> place;
+    std::vector<double> distance; ///< To all others of the node.
+};
+
 /// Which ranks are on which node.
 struct Layout {
     std::vector<int> node_of_rank;
-    std::vector<std::vector<Rank>> nodes; ///< Ranks of each node, increasing.
+    std::vector<std::vector<Rank>> nodes; ///< Ranks of each node, increasing, or as seated.
     /// Nodes by what their messages cost; empty where all cost the same.
     std::vector<std::size_t> fastest_first;
     std::size_t fastest = 0; ///< So many of these are as fast as the first.
 
+    /// The same with the ranks of each node as they lie in it; none where that is as they are
+    /// numbered.
+    std::shared_ptr<const Layout> seated;
+    std::vector<double> distance; ///< Of a seated one: Seats::distance.
+
     /// `message_ns` of each node is what one of its messages costs; empty: the same.
-    explicit Layout(std::span<const int> node_of_rank, std::span<const double> message_ns = {});
+    explicit Layout(std::span<const int> node_of_rank, std::span<const double> message_ns = {},
+                    const Seats& seats = {});
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(node_of_rank.size()); }
-    /// Ranks are numbered node after node.
+    /// Ranks are numbered node after node, and stand so.
     [[nodiscard]] bool is_block() const;
     /// As if there were a node for each run of ranks that are on one node.
     [[nodiscard]] Layout runs() const;
-    /// The ranks of a node in `groups` runs of about equal length.
+    /// The ranks of a node in `groups` runs of about equal length; the first of each leads.
     [[nodiscard]] std::vector<std::vector<Rank>> groups(std::size_t node, int groups) const;
     /// The other nodes behind `first`: as they are numbered, or, where they differ, the slow ones
     /// at the end of a chain, or where a binomial tree has its leaves.
     [[nodiscard]] std::vector<std::size_t> order_from(std::size_t first, Exchange exchange) const;
     /// The fastest `count` nodes before the others, each lot as it is numbered.
     [[nodiscard]] std::vector<std::size_t> fastest_inside(std::size_t count) const;
+
+private:
+    void order_by_speed(std::span<const double> message_ns);
 };
 
 /// Whether all plans of an operation by these roles combine in the order of the ranks.

@@ -58,6 +58,38 @@ TEST(ClusterModel, ReadsWhatItWrites) {
     EXPECT_EQ(back.kinds[1].machine.size(), 36);
 }
 
+TEST(ClusterModel, HasMachinesOfItsOwnAndRanksAnywhereOnThem) {
+    Cluster cluster = small_cluster();
+    Machine machine = gallery_machine("epyc-9654-2s-192c");
+    machine.name = "of its own";
+    cluster.kinds.push_back(NodeKind::of_machine(machine));
+    cluster.runs.push_back({2, 2, 3, 0, {5, 190, 6}});
+    const std::string text = to_json(cluster);
+    const Cluster back = cluster_from_json(text);
+    EXPECT_EQ(to_json(back), text);
+    EXPECT_EQ(to_json(back.kinds[2].machine), to_json(machine));
+    EXPECT_EQ(back.places()[14], (NodePlace{4, 5}));
+    EXPECT_EQ(back.places()[18], (NodePlace{5, 190}));
+    cluster.order = RankOrder::cyclic;
+    EXPECT_EQ(cluster.places()[5], (NodePlace{5, 5})) << "the first of each of six nodes";
+    EXPECT_EQ(cluster.places()[11], (NodePlace{5, 190}));
+}
+
+TEST(ClusterModel, RefusesPusThatRanksCannotHave) {
+    const std::vector<std::pair<std::vector<int>, const char*>> cases{
+        {{0, 1, 2}, "nodes[0].pus: must name 4 PUs"},
+        {{0, 1, 2, 16}, "nodes[0].pus[3]: must be from 0 to 15"},
+        {{0, 1, -1, 2}, "nodes[0].pus[2]: must be from 0"},
+        {{0, 1, 2, 1}, "nodes[0].pus[3]: PU 1 has another rank already"},
+    };
+    for (const auto& [pus, wanted] : cases) {
+        Cluster cluster = small_cluster();
+        cluster.runs[0].pus = pus;
+        const std::string why = refusal([&] { cluster.check(); }, Errc::invalid_model);
+        EXPECT_NE(why.find(wanted), std::string::npos) << why;
+    }
+}
+
 std::string changed(const std::string& from, const std::string& to) {
     std::string text = to_json(small_cluster());
     const std::size_t place = text.find(from);
@@ -79,6 +111,11 @@ TEST(ClusterModel, RefusesFilesNamingTheField) {
         {"\"packages\":2", "\"packages\":0", "machines[0].shape.packages"},
         {"\"cores\":8", "\"cores\":1000000000", "machines[0].shape.cores"},
         {"xeon-w9", "xeon-w8", "machines[1].gallery"},
+        {"\"gallery\":", "\"model\":{},\"gallery\":", "\"shape\" and \"model\""},
+        {"\"gallery\":\"xeon-w9-3475x-sapphirerapids-1s-36c\"", "\"model\":{\"schema\":1}",
+         "machines[1].model: schema"},
+        {"\"ranks\":4", "\"ranks\":4,\"pus\":[0,1,2,2]", "nodes[0].pus[3]"},
+        {"\"ranks\":4", "\"ranks\":4,\"pus\":[0,1,2,-1]", "nodes[0].pus[3]"},
         {"\"block\"", "\"random\"", "order"},
     };
     for (const auto& [from, to, field] : cases) {
