@@ -77,6 +77,7 @@ struct Summary {
     std::mutex lock;
     std::map<std::string, Comms> comms;
     std::string network;     ///< Between nodes, where a team had several.
+    std::string insides;     ///< What its nodes are inside.
     bool has_waited = false; ///< A communicator between nodes for its team.
 };
 
@@ -93,13 +94,11 @@ std::string title_of(const Group& group) {
            std::to_string(group.size) + (group.size == 1 ? " rank" : " ranks");
 }
 
-/// As CORYMB_NETWORK and --network take it; "" without several nodes.
-std::string network_of(const Group& group) {
-    const char* network = "";
-    return group.cluster != nullptr &&
-                   library().cluster_network(group.cluster, &network) == CORYMB_OK
-               ? network
-               : "";
+using TellOfCluster = decltype(&corymb_cluster_network);
+/// What a team over several nodes tells of itself; "" without several nodes.
+std::string told_by(TellOfCluster tell, const Group& group) {
+    const char* text = "";
+    return group.cluster != nullptr && tell(group.cluster, &text) == CORYMB_OK ? text : "";
 }
 
 /// Of communicators of equal title the last one's times.
@@ -208,8 +207,9 @@ void keep_for_summary(Group& group) noexcept {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
         all.has_waited = all.has_waited || group.early.wanted_ns > 0;
-        if (std::string network = network_of(group); !network.empty()) {
-            all.network = std::move(network);
+        if (std::string network = told_by(library().cluster_network, group); !network.empty()) {
+            all.network = std::move(network); // As CORYMB_NETWORK and --network take it.
+            all.insides = told_by(library().cluster_insides, group);
         }
         auto& kept = all.comms[title_of(group)];
         for (const auto& [key, row] : group.account.rows()) {
@@ -263,6 +263,9 @@ void print_summary(int world_rank, int world_size) noexcept {
                      "planned for the network %s: ns to arrive, ns between messages, GB/s "
                      "of a stream and of a node\n",
                      all.network.c_str());
+    }
+    if (!all.insides.empty()) {
+        std::fprintf(stderr, "planned for %s\n", all.insides.c_str());
     }
 }
 

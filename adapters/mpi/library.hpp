@@ -32,6 +32,7 @@ namespace corymb::mpi {
     X(cluster_knows_network)                                                                       \
     X(cluster_carried)                                                                             \
     X(cluster_network)                                                                             \
+    X(cluster_insides)                                                                             \
     X(cluster_plans)                                                                               \
     X(cluster_run)                                                                                 \
     X(cluster_run_parts)                                                                           \

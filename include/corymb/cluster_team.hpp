@@ -89,12 +89,33 @@ CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& 
 /// $CORYMB_NETWORK; for the process that is to be rank 0. Reads a file.
 [[nodiscard]] CORYMB_EXPORT bool knows_network(const std::string& key, int nodes);
 
+/// What the nodes are inside, for the default choice of plans.
+struct Insides {
+    std::vector<NodeKind> kinds; ///< Each machine has a PU for each rank of the node, in order.
+    std::vector<int> of_node;    ///< Index in `kinds`; -1: nothing is known of the node.
+};
+
+/// Each node's part of the model that teams on its machine plan by, measured where one is cached,
+/// with the CPUs that its ranks are on. `local` is the team of the ranks on this node. On rank 0 of
+/// all nodes, elsewhere nothing. Of nodes that are alike rank 0 is told once. Collective. Throws
+/// Errc::timeout, and as discover_topology().
+CORYMB_EXPORT Insides known_insides(const Team& local, Carrier& carrier,
+                                    const std::vector<int>& node_of_rank, Rank rank,
+                                    std::chrono::nanoseconds deadline = std::chrono::seconds(60));
+
+/// "2 nodes as measured, 1 by topology, not measured, 3 with one rank, or ranks side by side"; ""
+/// for none.
+[[nodiscard]] CORYMB_EXPORT std::string to_text(const Insides& insides);
+
 struct ClusterTeamOptions {
     /// The node of each rank, counted from 0; every node has a rank.
     std::vector<int> node_of_rank;
     Rank rank = 0; ///< This rank, in the whole team.
     /// For the default choice of plans; the same on all ranks.
     Networks networks{{{20'000, 2'000, 1, 1}}, {}};
+    /// Asked on rank 0 only: `known_insides`. Empty, or where nothing is known: ranks are thought
+    /// to be 100 ns from each other, with copies of 10 GB/s.
+    Insides insides{};
     /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
     /// `networks`.
     PlanSource plans;

@@ -72,8 +72,8 @@ bool has_two_nodes(const std::vector<int>& node_of_rank) {
            node_of_rank.end();
 }
 
-ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carrier,
-                              std::chrono::nanoseconds deadline) {
+ClusterTeamOptions options_of(const corymb_cluster_options& given, const Team& local,
+                              Carrier& carrier, std::chrono::nanoseconds deadline) {
     require_size(given, "corymb_cluster_options_init");
     c::require(given.node_of_rank, "corymb_cluster_options: node_of_rank");
     ClusterTeamOptions options;
@@ -89,6 +89,8 @@ ClusterTeamOptions options_of(const corymb_cluster_options& given, Carrier& carr
         options.networks =
             known_networks(carrier, options.node_of_rank, options.rank, given.network_key,
                            std::chrono::milliseconds(500), deadline);
+        options.insides =
+            known_insides(local, carrier, options.node_of_rank, options.rank, deadline);
     }
     return options;
 }
@@ -101,7 +103,7 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
     std::shared_ptr<detail::TeamShared> shared; ///< That of the ranks on this node.
-    std::string network;
+    std::string network, insides;
     c::RequestHome* home = nullptr;
 };
 
@@ -186,7 +188,7 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         }
         auto messages = std::make_unique<GivenCarrier>(*carrier);
         const ClusterTeamOptions its =
-            options_of(*options, *messages, std::chrono::nanoseconds(shared->deadline_ns));
+            options_of(*options, own, *messages, std::chrono::nanoseconds(shared->deadline_ns));
         ClusterTeam made(std::move(own), *messages, its);
         auto home = std::make_unique<c::RequestHome>();
         corymb_cluster_team& handle = c::AllSlots<corymb_cluster_team>::take();
@@ -194,6 +196,7 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         handle.team.emplace(std::move(made));
         handle.shared = std::move(shared);
         handle.network = to_text(its.networks);
+        handle.insides = to_text(its.insides);
         handle.home = home.release();
         *team = &handle;
     });
@@ -286,6 +289,14 @@ corymb_status corymb_cluster_network(const corymb_cluster_team* team,
     return c::guarded([&] {
         c::require(network, "corymb_cluster_network: network");
         *network = c::live(team).network.c_str();
+    });
+}
+
+corymb_status corymb_cluster_insides(const corymb_cluster_team* team,
+                                     const char** insides) noexcept {
+    return c::guarded([&] {
+        c::require(insides, "corymb_cluster_insides: insides");
+        *insides = c::live(team).insides.c_str();
     });
 }
 

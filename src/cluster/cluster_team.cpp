@@ -17,6 +17,20 @@ namespace {
     throw Error(Errc::invalid_argument, text);
 }
 
+void check_insides(const Insides& insides, const std::vector<int>& nodes, std::size_t node_count) {
+    bool is_right = insides.of_node.empty() || insides.of_node.size() == node_count;
+    for (std::size_t node = 0; is_right && node < insides.of_node.size(); ++node) {
+        const int kind = insides.of_node[node];
+        is_right = kind >= -1 && kind < static_cast<int>(insides.kinds.size()) &&
+                   (kind == -1 || insides.kinds[static_cast<std::size_t>(kind)].machine.size() ==
+                                      std::ranges::count(nodes, static_cast<int>(node)));
+    }
+    if (!is_right) {
+        refuse("ClusterTeamOptions::insides must say of each node which kind it is, with a PU for "
+               "each of its ranks, or of none");
+    }
+}
+
 void check(const Team& local, const ClusterTeamOptions& options) {
     const std::vector<int>& nodes = options.node_of_rank;
     cluster::check_places(nodes, options.rank);
@@ -29,6 +43,7 @@ void check(const Team& local, const ClusterTeamOptions& options) {
         refuse("ClusterTeamOptions::networks must have a class, and say of each node which it is "
                "of, or of none");
     }
+    check_insides(options.insides, nodes, node_count);
     const auto own = nodes.begin() + options.rank;
     if (local.size() != std::ranges::count(nodes, *own) ||
         local.rank() != std::count(nodes.begin(), own, *own)) {

@@ -49,7 +49,7 @@ Carrier::Arrival PatientCarrier::wait(Carrier::Ticket ticket) {
         if (waited > deadline_.count()) {
             carrier_->abandon(ticket);
             throw Error(Errc::timeout,
-                        fmt::format("measuring the network: another node has not answered for "
+                        fmt::format("getting to know the nodes: another one has not answered for "
                                     "{:.3g} s",
                                     std::chrono::duration<double>(deadline_).count()));
         }

@@ -4,6 +4,7 @@
 #include "cluster/vector_plan.hpp"
 #include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
 
 #include <corymb/cluster.hpp>
@@ -30,23 +31,43 @@ constexpr std::uint64_t typical_part_bytes = 2048;
 
 /// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
 /// like theirs.
-Cluster cluster_of(const nodes::Layout& layout, const Networks& networks) {
+Cluster cluster_of(const nodes::Layout& layout, const Networks& networks, const Insides& insides) {
     Cluster cluster;
     cluster.name = "this job";
-    cluster.source = "made up within a node; network as given";
-    std::size_t most = 1;
+    cluster.source = "nodes and network as given";
+    cluster.kinds = insides.kinds;
+    const int made_up = static_cast<int>(cluster.kinds.size());
+    int most = 0; // Ranks of a node that nothing is known of.
     for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
         const auto ranks = static_cast<int>(layout.nodes[node].size());
-        most = std::max(most, layout.nodes[node].size());
         const int network = networks.of_node.empty() ? 0 : networks.of_node[node];
-        cluster.runs.push_back({0, 1, ranks, network});
+        int kind = insides.of_node.empty() ? -1 : insides.of_node[node];
+        if (kind < 0) {
+            kind = made_up;
+            most = std::max(most, ranks);
+        }
+        cluster.runs.push_back({kind, 1, ranks, network, {}});
     }
-    NodeShape shape;
-    shape.cores = static_cast<int>(most);
-    cluster.kinds.push_back(NodeKind::of_shape(shape));
+    if (most > 0) {
+        NodeShape shape;
+        shape.cores = most;
+        cluster.kinds.push_back(NodeKind::of_shape(shape));
+    }
     cluster.order = layout.is_block() ? RankOrder::block : RankOrder::cyclic;
     cluster.networks = networks.classes;
     return cluster;
+}
+
+/// Where each rank is: on the PU of its place among its node's.
+std::vector<NodePlace> places_of(const nodes::Layout& layout) {
+    std::vector<NodePlace> places(layout.node_of_rank.size());
+    for (const auto& ranks : layout.nodes) {
+        for (std::size_t place = 0; place < ranks.size(); ++place) {
+            const auto rank = static_cast<std::size_t>(ranks[place]);
+            places[rank] = {layout.node_of_rank[rank], static_cast<int>(place)};
+        }
+    }
+    return places;
 }
 
 /// What a plan is needed for, and where.
@@ -178,7 +199,10 @@ constexpr std::size_t all_schemes_ranks = 64;
 class Planner {
 public:
     Planner(const ClusterTeamOptions& options, std::function<bool()> pulls)
-        : nodes_(options.node_of_rank), networks_(options.networks), pulls_(std::move(pulls)) {}
+        : nodes_(options.node_of_rank),
+          cluster_(cluster_of(nodes::Layout(nodes_), options.networks, options.insides)),
+          places_(places_of(nodes::Layout(nodes_))), seats_(seats_of(cluster_, places_)),
+          pulls_(std::move(pulls)) {}
 
     Plan operator()(const PlanNeed& need) {
         if (need.alternative > 1) { // They are asked for one after the other.
@@ -195,24 +219,23 @@ public:
         // Not all plans may do, or the search has passed by one that is better in truth.
         request.exhaustive = !can_pull || need.keeps_parts ||
                              (need.alternative == 1 && nodes_.size() <= all_schemes_ranks);
-        const Cluster cluster = cluster_of(nodes::Layout(nodes_), networks_);
-        const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster, request.bytes));
-        const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster)};
-        ClusterChoice choice = make_cluster_plan(cluster, request);
+        const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
+        const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
+        ClusterChoice choice = make_cluster_plan(cluster_, request);
         if (need.alternative == 1) {
             contenders_ = contenders(choice, task);
             return contenders_.empty() ? Plan{} : contenders_.front();
         }
-        const std::vector<NodePlace> places = cluster.places();
-        const bool is_ours =
-            std::ranges::equal(places, nodes_, std::ranges::equal_to{}, &NodePlace::node);
+        const bool is_ours = cluster_.places() == places_;
         return is_ours && can_pull && !need.keeps_parts ? std::move(choice.plan)
                                                         : best_for(choice, task);
     }
 
 private:
     std::vector<int> nodes_;
-    Networks networks_;
+    Cluster cluster_;
+    std::vector<NodePlace> places_;
+    nodes::Seats seats_;
     std::function<bool()> pulls_;
     std::vector<Plan> contenders_; ///< Of what was asked for last.
 };
@@ -220,8 +243,12 @@ private:
 } // namespace
 
 PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
-    return [planner = std::make_shared<Planner>(options, std::move(pulls))](const PlanNeed& need) {
-        return (*planner)(need);
+    const auto planner = std::make_shared<std::optional<Planner>>();
+    return [=](const PlanNeed& need) {
+        if (!*planner) { // Rank 0 alone ever needs one.
+            planner->emplace(options, pulls);
+        }
+        return (**planner)(need);
     };
 }
 

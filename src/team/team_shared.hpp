@@ -119,6 +119,9 @@ struct TeamShared {
     team::SharedPlan& plan_for_compile(const team::PlanKey& key);
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
 
+    /// What its default plans depend on.
+    [[nodiscard]] team::Surroundings surroundings() const;
+
     /// Whether an operation of this team combines in an order that is always the same.
     [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
         return options.reproducible && is_reduction(op);

@@ -56,6 +56,11 @@ def test_random_collectives_on_nodes(mpi: Mpi, program: Program, nodes: str) -> 
     assert re.search(
         r"^planned for the network [-+.e\d]+(,[-+.e\d]+){3}[^ ]*: ns", run.stderr, re.M
     )
+    told = re.search(r"^planned for (\d) nodes? (as measured|by topology|with ranks)(.*)$",
+                     run.stderr, re.M)  # fmt: skip
+    assert told is not None, run.stderr
+    counts = [int(told[1]), *map(int, re.findall(r", (\d) ", told[3]))]
+    assert sum(counts) == len(set(nodes)), told[0]
 
 
 @pytest.mark.parametrize(

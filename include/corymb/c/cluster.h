@@ -53,7 +53,9 @@ typedef struct corymb_cluster_options {
     /// "2000,400,3,12/20000,2000,1,1@2,5-7". NULL: as `network_key` says.
     const char* network;
     /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
-    /// measured under this key, or measured now, in about half a second. NULL: one of no name.
+    /// measured under this key, or measured now, in about half a second. The nodes tell each other
+    /// what they are inside, too (docs/cluster.md, "The choice"). NULL: a network of no name, and
+    /// nodes that nothing is known of.
     const char* network_key;
     /// Not 0: plans are not timed beside each other (docs/cluster.md, "Rehearsals"). The same on
     /// all ranks.
@@ -137,6 +139,10 @@ CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* te
 /// The network that plans are chosen for, as in corymb_cluster_options; valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
                                                    const char** network) CORYMB_NOEXCEPT;
+/// What rank 0 knows of the inside of nodes, for people: "2 nodes as measured, 1 by topology, not
+/// measured"; "" on other ranks. Valid as long as the team.
+CORYMB_EXPORT corymb_status corymb_cluster_insides(const corymb_cluster_team* team,
+                                                   const char** insides) CORYMB_NOEXCEPT;
 /// Calls `visit` for each plan that this rank has needed so far.
 CORYMB_EXPORT corymb_status corymb_cluster_plans(const corymb_cluster_team* team,
                                                  corymb_plan_visitor visit,

@@ -107,6 +107,10 @@ TEST(ClusterOfC, OneNodeNeedsNoMessages) {
     const char* network = nullptr;
     expect_ok(corymb_cluster_network(team, &network));
     EXPECT_STREQ(network, "2000,400,3,12");
+    const char* insides = nullptr;
+    expect_ok(corymb_cluster_insides(team, &insides));
+    EXPECT_STREQ(insides, "") << "without a key nobody asks";
+    EXPECT_EQ(corymb_cluster_insides(team, nullptr), CORYMB_INVALID_ARGUMENT);
     EXPECT_GE(count_plans(team), 2);
     int is_known = -1;
     expect_ok(corymb_cluster_knows_network("nodes that nobody has met", 2, &is_known));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "team/team_shared.hpp"
+
+#include <corymb/machine.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace corymb::team {
+
+/// What plans of one team are made on.
+struct Ground {
+    std::shared_ptr<const Machine> machine;
+    std::vector<int> placement;
+    bool crowded = false;
+};
+
+/// The model of this machine, measured if there is one, and where the team's ranks are in it:
+/// `cpu_of_rank`, or on the first PUs. Ranks that have no CPU each are crowded, and all pairs of
+/// them cost the same. Thread-safe.
+[[nodiscard]] Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where);
+
+} // namespace corymb::team
