@@ -97,14 +97,16 @@ struct Insides {
 
 /// Each node's part of the model that teams on its machine plan by, measured where one is cached,
 /// with the CPUs that its ranks are on. `local` is the team of the ranks on this node. On rank 0 of
-/// all nodes, elsewhere nothing. Of nodes that are alike rank 0 is told once. Collective. Throws
-/// Errc::timeout, and as discover_topology().
+/// all nodes, elsewhere nothing. Of nodes that are alike, of one processor, whose ranks lie on it
+/// in the same way, the first one's costs stand for all. Nothing is known of nodes with one
+/// rank, where ranks share CPUs, or where the topology cannot be found out. Collective. Throws
+/// Errc::timeout.
 CORYMB_EXPORT Insides known_insides(const Team& local, Carrier& carrier,
                                     const std::vector<int>& node_of_rank, Rank rank,
                                     std::chrono::nanoseconds deadline = std::chrono::seconds(60));
 
-/// "2 nodes as measured, 1 by topology, not measured, 3 with one rank, or ranks side by side"; ""
-/// for none.
+/// "2 nodes as measured, 1 by topology, not measured, 3 with one rank, or ranks side by side"; or
+/// "".
 [[nodiscard]] CORYMB_EXPORT std::string to_text(const Insides& insides);
 
 struct ClusterTeamOptions {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first rank of each node says the digest of its model; rank 0 asks for those that it does not
-// know yet.
+// The first rank of each node says what its model is like; rank 0 asks for it where it does not
+// know one that is alike.
 #include "base/sha256.hpp"
 #include "cluster/insides.hpp"
 #include "cluster/patient_carrier.hpp"
@@ -17,6 +17,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -28,50 +30,92 @@ namespace corymb {
 
 namespace {
 
-/// The model as a message; the first line is what its file has not. Empty: nothing is known.
-std::string text_of(const std::optional<Machine>& inside) {
-    return inside ? fmt::format("{} {}\n", inside->kernel_copy.start_ns, inside->kernel_copy.gbs) +
-                        to_json(*inside)
-                  : "";
+/// What a node is to others.
+struct Inside {
+    std::string likeness; ///< The same for nodes that are alike; empty: nothing is known.
+    std::string text;     ///< The model, behind a line with what its file has not.
+};
+
+/// The processor, and how ranks lie on it. Costs are not among it: where they were measured on each
+/// machine by itself, they are never the same.
+std::string likeness_of(const Machine& machine) {
+    std::string all = machine.fingerprint.cpu + "\n" + machine.source;
+    const auto add = [&all](std::initializer_list<int> numbers) {
+        for (const int number : numbers) {
+            all += " " + std::to_string(number);
+        }
+    };
+    for (const Pu& pu : machine.topology.pus) {
+        add({pu.core, pu.l2, pu.l3, pu.die, pu.package, pu.numa, pu.kind});
+    }
+    for (std::size_t pu = 0; pu < machine.group.size(); ++pu) {
+        add({machine.group[pu]});
+    }
+    for (const int pair_class : machine.group_class) {
+        add({pair_class});
+    }
+    return sha256_hex(all);
+}
+
+/// Nothing where that cannot be found out: others wait for this node's word.
+Inside inside_to_tell(const detail::TeamShared& local) noexcept {
+    try {
+        const std::optional<Machine> machine = cluster::inside_of(local);
+        if (!machine) {
+            return {};
+        }
+        const KernelCopy& copy = machine->kernel_copy;
+        return {likeness_of(*machine),
+                fmt::format("{} {}\n", copy.start_ns, copy.gbs) + to_json(*machine)};
+    } catch (const std::exception&) {
+        return {};
+    }
 }
 
 NodeKind kind_of(const std::string& text) {
     const std::size_t line = text.find('\n');
     Machine machine = machine_from_json(std::string_view(text).substr(line + 1));
     const char* const end = text.data() + line;
-    const char* const space =
-        std::from_chars(text.data(), end, machine.kernel_copy.start_ns).ptr;
+    const char* const space = std::from_chars(text.data(), end, machine.kernel_copy.start_ns).ptr;
     std::from_chars(std::min(space + 1, end), end, machine.kernel_copy.gbs);
     return NodeKind::of_machine(std::move(machine));
 }
 
+constexpr std::size_t likeness_bytes = 64;
+
 /// Of a node's first rank.
-void tell(cluster::PatientCarrier& carrier, const std::string& text) {
-    const std::string digest = sha256_hex(text);
-    carrier.send(digest.data(), digest.size(), 0);
-    char answer = 0;
-    carrier.receive(&answer, sizeof answer, 0);
-    if (answer != 0) {
-        const std::uint64_t length = text.size();
+void tell(cluster::PatientCarrier& carrier, const Inside& inside) {
+    std::string likeness = inside.likeness;
+    likeness.resize(likeness_bytes, ' ');
+    carrier.send(likeness.data(), likeness.size(), 0);
+    char is_wanted = 0;
+    carrier.receive(&is_wanted, sizeof is_wanted, 0);
+    if (is_wanted != 0) {
+        const std::uint64_t length = inside.text.size();
         carrier.send(&length, sizeof length, 0);
-        carrier.send(text.data(), length, 0);
+        carrier.send(inside.text.data(), length, 0);
     }
 }
 
 /// Of rank 0.
 class Listener {
 public:
-    explicit Listener(std::size_t nodes) { insides_.of_node.assign(nodes, -1); }
+    explicit Listener(std::size_t nodes) {
+        insides_.of_node.assign(nodes, -1);
+        number_of_.emplace(std::string(likeness_bytes, ' '), -1);
+    }
 
-    void note(std::size_t node, const std::string& text) {
-        node_of_digest(node, sha256_hex(text), [&] { return text; });
+    void note(std::size_t node, const Inside& own) {
+        std::string likeness = own.likeness;
+        likeness.resize(likeness_bytes, ' ');
+        note(node, likeness, [&] { return own.text; });
     }
     void listen(cluster::PatientCarrier& carrier, std::size_t node, Rank rank) {
-        std::string digest(sha256_hex("").size(), ' ');
-        carrier.receive(digest.data(), digest.size(), rank);
-        const char wants = number_of_.contains(digest) ? 0 : 1;
-        carrier.send(&wants, sizeof wants, rank);
-        node_of_digest(node, digest, [&] {
+        std::string likeness(likeness_bytes, ' ');
+        carrier.receive(likeness.data(), likeness.size(), rank);
+        const char is_wanted = number_of_.contains(likeness) ? 0 : 1;
+        carrier.send(&is_wanted, sizeof is_wanted, rank);
+        note(node, likeness, [&] {
             std::uint64_t length = 0;
             carrier.receive(&length, sizeof length, rank);
             std::string text(length, ' ');
@@ -83,19 +127,17 @@ public:
 
 private:
     template <class Text>
-    void node_of_digest(std::size_t node, const std::string& digest, const Text& text_of_it) {
-        const auto [place, is_new] = number_of_.try_emplace(digest, -1);
+    void note(std::size_t node, const std::string& likeness, const Text& text_of_it) {
+        const auto [place, is_new] = number_of_.try_emplace(likeness, -1);
         if (is_new) {
-            if (const std::string text = text_of_it(); !text.empty()) {
-                place->second = static_cast<int>(insides_.kinds.size());
-                insides_.kinds.push_back(kind_of(text));
-            }
+            insides_.kinds.push_back(kind_of(text_of_it()));
+            place->second = static_cast<int>(insides_.kinds.size()) - 1;
         }
         insides_.of_node[node] = place->second;
     }
 
     Insides insides_;
-    std::map<std::string, int> number_of_; // by digest
+    std::map<std::string, int> number_of_; // by likeness
 };
 
 } // namespace
@@ -112,9 +154,9 @@ std::string to_text(const Insides& insides) {
     const auto add = [&text](std::ptrdiff_t count, const char* what) {
         if (count != 0) {
             text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", count,
-                                !text.empty()  ? ""
-                                : count == 1 ? " node"
-                                             : " nodes",
+                                !text.empty() ? ""
+                                : count == 1  ? " node"
+                                              : " nodes",
                                 what);
         }
     };
@@ -136,7 +178,7 @@ Insides known_insides(const Team& local, Carrier& carrier, const std::vector<int
     if (first_of_node[home] != rank) {
         return {};
     }
-    const std::string own = text_of(cluster::inside_of(*detail::Untyped::member(local).shared));
+    const Inside own = inside_to_tell(*detail::Untyped::member(local).shared);
     cluster::PatientCarrier patient(carrier, deadline);
     if (rank != 0) {
         tell(patient, own);

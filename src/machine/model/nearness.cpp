@@ -25,7 +25,7 @@ double cost_of(const Machine& machine, int from, int to) {
 }
 
 /// Numbers that are left are given anew, so that they are dense.
-void make_dense(std::vector<Pu>& pus, int Pu::*field) {
+void make_dense(std::vector<Pu>& pus, int Pu::* field) {
     std::map<int, int> number_of;
     for (Pu& pu : pus) {
         if (pu.*field >= 0) {
@@ -112,7 +112,7 @@ Machine part_of(const Machine& machine, std::span<const int> pus) {
     for (const int pu : pus) {
         part.topology.pus.push_back(machine.topology.pus[at(pu)]);
     }
-    for (int Pu::*field : {&Pu::core, &Pu::l2, &Pu::l3, &Pu::die, &Pu::package, &Pu::numa}) {
+    for (int Pu::* field : {&Pu::core, &Pu::l2, &Pu::l3, &Pu::die, &Pu::package, &Pu::numa}) {
         make_dense(part.topology.pus, field);
     }
     take_groups(machine, pus, part);

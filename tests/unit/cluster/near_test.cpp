@@ -76,8 +76,7 @@ TEST(NearRanks, AreLedByACentralOne) {
     EXPECT_EQ(plan.algorithm, "lanes/1/doubling/shared/near");
     for (Rank rank = 0; rank < plan.size(); ++rank) {
         const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
-        const bool leads =
-            std::ranges::find(steps, Mechanism::network, &Step::via) != steps.end();
+        const bool leads = std::ranges::find(steps, Mechanism::network, &Step::via) != steps.end();
         EXPECT_EQ(leads, rank % 5 == 1) << rank;
     }
 }
@@ -87,10 +86,10 @@ bool moves_the_same(Collective op, const Layout& layout, const Scheme& scheme, c
                     std::uint64_t bytes, Rank root) {
     Scheme numbered = scheme;
     numbered.near = false;
-    const bool is_even = scheme.roles == Roles::lanes &&
-                         std::ranges::all_of(layout.nodes, [&](const auto& ranks) {
-                             return ranks.size() == layout.nodes[0].size();
-                         });
+    const bool is_even =
+        scheme.roles == Roles::lanes && std::ranges::all_of(layout.nodes, [&](const auto& ranks) {
+            return ranks.size() == layout.nodes[0].size();
+        });
     if (!is_even || !applies(op, layout, numbered, bytes)) {
         return true;
     }

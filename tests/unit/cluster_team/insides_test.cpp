@@ -90,16 +90,10 @@ TEST(Insides, AreTheCpusOfTheRanks) {
         options.cpus = node == 0 ? std::vector{cpus[1], cpus[0]} : std::vector{cpus[0], cpus[1]};
         return options;
     });
-    ASSERT_EQ(told.first.of_node.size(), 2U);
-    const auto cpu = [&](std::size_t node, std::size_t rank) {
-        const auto kind = static_cast<std::size_t>(told.first.of_node[node]);
-        return told.first.kinds.at(kind).machine.topology.pus.at(rank).cpu;
-    };
-    EXPECT_EQ(cpu(0, 0), cpus[1]);
-    EXPECT_EQ(cpu(0, 1), cpus[0]);
-    EXPECT_EQ(cpu(1, 0), cpus[0]);
-    EXPECT_EQ(cpu(1, 1), cpus[1]);
-    EXPECT_EQ(told.first.kinds.size(), 2U);
+    ASSERT_EQ(told.first.of_node, (Nodes{0, 0})) << "they are alike, but for the numbers of CPUs";
+    ASSERT_EQ(told.first.kinds.size(), 1U);
+    EXPECT_EQ(told.first.kinds[0].machine.topology.pus.at(0).cpu, cpus[1]) << "of node 0";
+    EXPECT_EQ(told.first.kinds[0].machine.topology.pus.at(1).cpu, cpus[0]);
 }
 
 TEST(Insides, AreUnknownWhereRanksShareCpus) {
@@ -143,8 +137,7 @@ Insides crosswise(const Nodes& where) {
 }
 
 TEST(Insides, SayWhoLeadsWhom) {
-    for (const Nodes& where : {Nodes{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2},
-                               Nodes{1, 0, 0, 1, 1, 0, 1, 0, 1, 2, 2, 0}}) {
+    for (const Nodes& where : {Nodes{0, 0, 0, 0, 1, 1, 1, 1}, Nodes{1, 0, 0, 1, 1, 0, 1, 2, 0}}) {
         ClusterTeamOptions options;
         options.networks = {{{1000, 100, 10, 40}}, {}};
         options.insides = crosswise(where);
@@ -153,8 +146,8 @@ TEST(Insides, SayWhoLeadsWhom) {
         on_nodes(
             where,
             [&](ClusterTeam& team) {
-                for (const std::size_t count : {1U, 500U, 20'000U}) {
-                    for (int round = 0; round < 3; ++round) {
+                for (const std::size_t count : {1U, 2000U}) {
+                    for (int round = 0; round < 2; ++round) {
                         cluster_test::OneOfEach all(team, count, round);
                         team.complete_all();
                         EXPECT_EQ(all.wrong(), "") << count;
@@ -184,7 +177,9 @@ TEST(Insides, ThatDoNotFitAreRefused) {
              [](Insides& insides) { insides.of_node.pop_back(); },
              [](Insides& insides) { insides.of_node[1] = 2; },
              [](Insides& insides) { insides.of_node[1] = -2; },
-             [](Insides& insides) { insides.of_node[1] = 0; }}) {
+             [](Insides& insides) {
+                 insides.of_node[1] = 0;
+             }}) {
         ClusterTeamOptions options;
         options.insides = crosswise(where);
         change(options.insides);
