@@ -2,7 +2,7 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-loops mpi-overlap format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -39,6 +39,9 @@ mpi-applications: ## A solver, a transposition, k-means with corymb and without
 
 mpi-imb: ## Intel's MPI benchmarks with corymb and without, on Intel MPI and MPICH
 	@tools/mpi_pairs.sh imb
+
+mpi-osu: ## OSU's benchmarks as mpi4py has them with corymb and without, on three MPI libraries
+	@tools/mpi_pairs.sh osu
 
 mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries and mpi4py, with corymb and without
 	@tools/mpi_pairs.sh loops

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs bench/mpi/NAME.py (applications, imb, loops, conformance, suite, overlap): unmodified MPI
-# programs with corymb's collectives and without. Makes what it needs; arguments after the name go
-# to it.
+# Runs bench/mpi/NAME.py (applications, imb, osu, loops, conformance, suite, overlap): unmodified
+# MPI programs with corymb's collectives and without. Makes what it needs; arguments after the name
+# go to it.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-name=${1:?applications, imb, loops, conformance, suite or overlap}
+name=${1:?applications, imb, osu, loops, conformance, suite or overlap}
 shift
 prepare_build_folder
 "$root/tools/setup.sh" build

@@ -31,14 +31,14 @@ RAN = re.compile(r"^Ran (\d+) tests", re.MULTILINE)
 SONAMES = ("libmpi.so.40", "libmpi.so.12")
 
 
-def tests() -> Path:
-    """The folder of the tests for the mpi4py that is installed, fetched if it is not there."""
+def sources() -> Path:
+    """The source package of the mpi4py that is installed, fetched if it is not there."""
     if not PYTHON.exists():
         raise pairs.FailedError(f"there is no {PYTHON}; run make bench-peers")
     ask = "import importlib.metadata as m; print(m.version('mpi4py'))"
     version = subprocess.run([PYTHON, "-c", ask], capture_output=True, text=True, check=True)
     package = f"mpi4py-{version.stdout.strip()}"
-    folder = SOURCES / package / "test"
+    folder = SOURCES / package
     if not folder.exists():
         SOURCES.mkdir(parents=True, exist_ok=True)
         wanted = package.replace("-", "==")
@@ -52,21 +52,25 @@ def tests() -> Path:
     return folder
 
 
+def library(mpi: pairs.Mpi) -> Path:
+    """What mpi4py is told to load; else it takes the one beside it."""
+    folder = mpi.place / "lib"
+    return next(folder / name for name in SONAMES if (folder / name).exists())
+
+
 def environment(mpi: pairs.Mpi, folder: str) -> dict[str, str]:
-    """mpi4py is told which library; else it takes the one beside it. Ranks that share CPUs wait as
-    is best for that: some libraries take minutes otherwise."""
+    """Ranks that share CPUs wait as is best for that: some libraries take minutes otherwise."""
     patient = [
         kind["variables"] for kind in mpi.peer["contestant"] if kind.get("when") == "floating"
     ]
-    library = next(mpi.place / "lib" / name for name in SONAMES
-                   if (mpi.place / "lib" / name).exists())  # fmt: skip
     own = {**mpi.environment(folder), **(patient[0] if patient else {})}
-    return {**own, "MPI4PY_LIBMPI": str(library), "CORYMB_MPI": "always"}
+    return {**own, "MPI4PY_LIBMPI": str(library(mpi)), "CORYMB_MPI": "always"}
 
 
 def run(mpi: pairs.Mpi, ranks: int, only: str, with_corymb: bool, limit_s: float) -> Any:
     """Number of tests that ran on a rank, and the names of those that failed on some rank."""
-    words = [*mpi.command(ranks, False, with_corymb), PYTHON, tests() / "main.py", *LEFT_OUT]
+    tests = sources() / "test" / "main.py"
+    words = [*mpi.command(ranks, False, with_corymb), PYTHON, tests, *LEFT_OUT]
     line = [*map(str, words), *(["-i", only] if only else [])]
     with tempfile.TemporaryDirectory(prefix="corymb-conformance-") as folder:
         try:
