@@ -105,7 +105,7 @@ CORYMB_EXPORT Insides known_insides(const Team& local, Carrier& carrier,
                                     const std::vector<int>& node_of_rank, Rank rank,
                                     std::chrono::nanoseconds deadline = std::chrono::seconds(60));
 
-/// "2 nodes as measured, 1 by topology, not measured, 3 with one rank, or ranks side by side"; or
+/// "2 nodes as measured, 1 by topology, not measured, 3 of which nothing is known"; or
 /// "".
 [[nodiscard]] CORYMB_EXPORT std::string to_text(const Insides& insides);
 

@@ -2,10 +2,10 @@
 // The first rank of each node says what its model is like; rank 0 asks for it where it does not
 // know one that is alike.
 #include "base/sha256.hpp"
-#include "cluster/insides.hpp"
 #include "cluster/patient_carrier.hpp"
 #include "cluster/places.hpp"
 #include "team/member.hpp"
+#include "team/team_shared.hpp"
 
 #include <corymb/cluster_team.hpp>
 #include <corymb/detail/untyped.hpp>
@@ -21,7 +21,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,16 +30,11 @@ namespace corymb {
 
 namespace {
 
-/// What a node is to others.
-struct Inside {
-    std::string likeness; ///< The same for nodes that are alike; empty: nothing is known.
-    std::string text;     ///< The model, behind a line with what its file has not.
-};
-
 /// The processor, and how ranks lie on it. Costs are not among it: where they were measured on each
 /// machine by itself, they are never the same.
 std::string likeness_of(const Machine& machine) {
-    std::string all = machine.fingerprint.cpu + "\n" + machine.source;
+    std::string all =
+        machine.fingerprint.cpu + "\n" + machine.source + "\n" + std::to_string(machine.size());
     const auto add = [&all](std::initializer_list<int> numbers) {
         for (const int number : numbers) {
             all += " " + std::to_string(number);
@@ -57,19 +52,20 @@ std::string likeness_of(const Machine& machine) {
     return sha256_hex(all);
 }
 
-/// Nothing where that cannot be found out: others wait for this node's word.
-Inside inside_to_tell(const detail::TeamShared& local) noexcept {
+/// Null where that cannot be found out: others wait for this node's word.
+std::shared_ptr<const Machine> inside_of(const detail::TeamShared& local) noexcept {
     try {
-        const std::optional<Machine> machine = cluster::inside_of(local);
-        if (!machine) {
-            return {};
-        }
-        const KernelCopy& copy = machine->kernel_copy;
-        return {likeness_of(*machine),
-                fmt::format("{} {}\n", copy.start_ns, copy.gbs) + to_json(*machine)};
+        const bool has_something = !local.oversubscribed && local.fabric.size() > 1;
+        return has_something && local.inside ? local.inside() : nullptr;
     } catch (const std::exception&) {
-        return {};
+        return nullptr;
     }
+}
+
+/// The model, behind a line with what its file has not.
+std::string text_of(const Machine& machine) {
+    return fmt::format("{} {}\n", machine.kernel_copy.start_ns, machine.kernel_copy.gbs) +
+           to_json(machine);
 }
 
 NodeKind kind_of(const std::string& text) {
@@ -81,19 +77,27 @@ NodeKind kind_of(const std::string& text) {
     return NodeKind::of_machine(std::move(machine));
 }
 
-constexpr std::size_t likeness_bytes = 64;
+/// Of nodes that nothing is known of.
+const std::string& likeness_of_unknown() {
+    static const auto* const spaces = new std::string(64, ' '); // As long as a digest.
+    return *spaces;
+}
+
+std::string likeness_of(const std::shared_ptr<const Machine>& machine) {
+    return machine ? likeness_of(*machine) : likeness_of_unknown();
+}
 
 /// Of a node's first rank.
-void tell(cluster::PatientCarrier& carrier, const Inside& inside) {
-    std::string likeness = inside.likeness;
-    likeness.resize(likeness_bytes, ' ');
+void tell(cluster::PatientCarrier& carrier, const std::shared_ptr<const Machine>& inside) {
+    const std::string likeness = likeness_of(inside);
     carrier.send(likeness.data(), likeness.size(), 0);
     char is_wanted = 0;
     carrier.receive(&is_wanted, sizeof is_wanted, 0);
     if (is_wanted != 0) {
-        const std::uint64_t length = inside.text.size();
+        const std::string text = text_of(*inside);
+        const std::uint64_t length = text.size();
         carrier.send(&length, sizeof length, 0);
-        carrier.send(inside.text.data(), length, 0);
+        carrier.send(text.data(), length, 0);
     }
 }
 
@@ -102,36 +106,40 @@ class Listener {
 public:
     explicit Listener(std::size_t nodes) {
         insides_.of_node.assign(nodes, -1);
-        number_of_.emplace(std::string(likeness_bytes, ' '), -1);
+        number_of_.emplace(likeness_of_unknown(), -1);
     }
 
-    void note(std::size_t node, const Inside& own) {
-        std::string likeness = own.likeness;
-        likeness.resize(likeness_bytes, ' ');
-        note(node, likeness, [&] { return own.text; });
+    void note(std::size_t node, const std::shared_ptr<const Machine>& own) {
+        note(node, likeness_of(own), [&] { return NodeKind::of_machine(*own); });
     }
     void listen(cluster::PatientCarrier& carrier, std::size_t node, Rank rank) {
-        std::string likeness(likeness_bytes, ' ');
+        std::string likeness = likeness_of_unknown();
         carrier.receive(likeness.data(), likeness.size(), rank);
         const char is_wanted = number_of_.contains(likeness) ? 0 : 1;
         carrier.send(&is_wanted, sizeof is_wanted, rank);
-        note(node, likeness, [&] {
+        std::string text;
+        if (is_wanted != 0) {
             std::uint64_t length = 0;
             carrier.receive(&length, sizeof length, rank);
-            std::string text(length, ' ');
+            text.resize(length);
             carrier.receive(text.data(), length, rank);
-            return text;
-        });
+        }
+        note(node, likeness, [&] { return kind_of(text); });
     }
     [[nodiscard]] Insides insides() && { return std::move(insides_); }
 
 private:
-    template <class Text>
-    void note(std::size_t node, const std::string& likeness, const Text& text_of_it) {
+    /// A model that this version cannot read, of another one's, is as none.
+    template <class Kind>
+    void note(std::size_t node, const std::string& likeness, const Kind& kind) {
         const auto [place, is_new] = number_of_.try_emplace(likeness, -1);
         if (is_new) {
-            insides_.kinds.push_back(kind_of(text_of_it()));
-            place->second = static_cast<int>(insides_.kinds.size()) - 1;
+            try {
+                insides_.kinds.push_back(kind());
+                place->second = static_cast<int>(insides_.kinds.size()) - 1;
+            } catch (const Error&) {
+                place->second = -1;
+            }
         }
         insides_.of_node[node] = place->second;
     }
@@ -162,7 +170,7 @@ std::string to_text(const Insides& insides) {
     };
     add(measured, " as measured");
     add(others, " by topology, not measured");
-    add(unknown, " with one rank, or ranks side by side");
+    add(unknown, " of which nothing is known");
     return text;
 }
 
@@ -178,7 +186,7 @@ Insides known_insides(const Team& local, Carrier& carrier, const std::vector<int
     if (first_of_node[home] != rank) {
         return {};
     }
-    const Inside own = inside_to_tell(*detail::Untyped::member(local).shared);
+    const std::shared_ptr<const Machine> own = inside_of(*detail::Untyped::member(local).shared);
     cluster::PatientCarrier patient(carrier, deadline);
     if (rank != 0) {
         tell(patient, own);

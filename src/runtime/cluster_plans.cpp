@@ -243,12 +243,18 @@ private:
 } // namespace
 
 PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
-    const auto planner = std::make_shared<std::optional<Planner>>();
-    return [=](const PlanNeed& need) {
-        if (!*planner) { // Rank 0 alone ever needs one.
-            planner->emplace(options, pulls);
+    struct Late {
+        std::optional<ClusterTeamOptions> options;
+        std::function<bool()> pulls;
+        std::optional<Planner> planner; ///< Rank 0 alone ever needs one.
+    };
+    const auto late = std::make_shared<Late>(Late{options, std::move(pulls), {}});
+    return [late](const PlanNeed& need) {
+        if (!late->planner) {
+            late->planner.emplace(*late->options, late->pulls);
+            late->options.reset();
         }
-        return (**planner)(need);
+        return (*late->planner)(need);
     };
 }
 

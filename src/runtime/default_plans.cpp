@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team: made by the planner on this machine's model.
+#include "machine/model/nearness.hpp"
 #include "runtime/ground.hpp"
 #include "team/addresses.hpp"
 #include "team/team_shared.hpp"
@@ -97,6 +98,15 @@ public:
         }
         return *ground_;
     }
+    /// As DefaultPlans::inside.
+    std::shared_ptr<const Machine> inside() {
+        const Ground& ground = get();
+        const std::lock_guard lock(mutex_);
+        if (!inside_ && !ground.crowded) {
+            inside_ = std::make_shared<const Machine>(part_of(*ground.machine, ground.placement));
+        }
+        return inside_;
+    }
     [[nodiscard]] const Surroundings& team() const noexcept { return where_; }
 
 private:
@@ -104,17 +114,18 @@ private:
     std::vector<int> cpu_of_rank_;
     Surroundings where_;
     std::optional<Ground> ground_;
+    std::shared_ptr<const Machine> inside_;
 };
 
 } // namespace
 
-PlanSource default_plans(const TeamOptions& options, const Surroundings& where) {
+DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where) {
     auto known = std::make_shared<GroundWhenNeeded>(options.cpus, where);
     if (where.cpus.empty()) {
         known->get(); // As this thread may, and while no rank waits.
     }
     // Of several processes one makes a plan: the others need no model.
-    return [known = std::move(known)](const PlanNeed& need) {
+    PlanSource source = [known](const PlanNeed& need) {
         const Ground& ground = known->get();
         const Surroundings& team = known->team();
         const bool is_any = need.bytes == any_part_bytes;
@@ -145,6 +156,9 @@ PlanSource default_plans(const TeamOptions& options, const Surroundings& where) 
         }
         return std::move(choice.plan);
     };
+    return {std::move(source), [known = std::move(known)] {
+                return known->inside();
+            }};
 }
 
 } // namespace corymb::team

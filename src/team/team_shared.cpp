@@ -136,18 +136,14 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
             [&](void* place) { new (place) channel::Crowd(ranks, places); });
     }
     if (!options.plans) {
-        options.plans = team::default_plans(options, surroundings());
+        team::DefaultPlans made = team::default_plans(
+            options, {size, !company || company->pull, !company || company->push, cpus.usable,
+                      company ? company->copies : KernelCopy{},
+                      company ? company->caches : team::Caches::unknown,
+                      company ? company->cpus : std::vector<int>{}});
+        options.plans = std::move(made.source);
+        inside = std::move(made.inside);
     }
-}
-
-team::Surroundings TeamShared::surroundings() const {
-    return {fabric.size(),
-            !company || company->pull,
-            !company || company->push,
-            cpus.usable,
-            company ? company->copies : KernelCopy{},
-            company ? company->caches : team::Caches::unknown,
-            company ? company->cpus : std::vector<int>{}};
 }
 
 TeamShared::~TeamShared() {

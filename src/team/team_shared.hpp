@@ -16,12 +16,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
+
+namespace corymb {
+
+class Machine;
+
+} // namespace corymb
 
 namespace corymb::team {
 
@@ -98,8 +105,14 @@ struct Surroundings {
     std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
 };
 
-/// The default plans; defined by the layer that knows the planner and this machine's model.
-[[nodiscard]] PlanSource default_plans(const TeamOptions& options, const Surroundings& where);
+/// The default plans, and the part of this machine's model that they are made on: of the ranks'
+/// PUs, in their order, null where ranks have none each.
+struct DefaultPlans {
+    PlanSource source;
+    std::function<std::shared_ptr<const Machine>()> inside;
+};
+/// Defined by the layer that knows the planner and this machine's model.
+[[nodiscard]] DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where);
 
 } // namespace corymb::team
 
@@ -118,9 +131,6 @@ struct TeamShared {
     const team::SharedPlan& plan(const team::PlanKey& key);
     team::SharedPlan& plan_for_compile(const team::PlanKey& key);
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
-
-    /// What its default plans depend on.
-    [[nodiscard]] team::Surroundings surroundings() const;
 
     /// Whether an operation of this team combines in an order that is always the same.
     [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
@@ -200,6 +210,7 @@ struct TeamShared {
     team::TeamRecord& record;
     TeamOptions options;
     bool plans_given; ///< The plan source is the user's, not the default.
+    std::function<std::shared_ptr<const Machine>()> inside; ///< DefaultPlans::inside, if any.
     std::int64_t deadline_ns;
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
 

@@ -87,15 +87,15 @@ def test_nodes_with_slow_adapters(corymb_call: Command, tmp_path: Path) -> None:
 
 def test_nodes_of_a_model_and_ranks_on_their_cpus(corymb_call: Command, tmp_path: Path) -> None:
     model = tmp_path / "machine.json"
-    corymb.Machine.gallery("epyc-9654-2s-192c").save(model)
+    corymb.Machine.gallery("power9-8335gth-2s-128t").save(model)
     words = ("plan", "allgather", "--nodes", "4", "--network", "1000,100,10,40", "--json", "-")
-    crosswise = ",".join(f"{cpu},{cpu + 96}" for cpu in range(8))
+    crosswise = ",".join(f"{cpu},{cpu + 32}" for cpu in range(16))
     plans = {}
-    for name, ranks in (("in turns", crosswise), ("in a row", "0-7,96-103")):
+    for name, ranks in (("in turns", crosswise), ("in a row", "0-15,32-47")):
         plans[name] = stdout_json(corymb_call(*words, "--model", str(model), "--ranks", ranks))
         schema = json.loads((ROOT / "docs" / "schema" / "cluster-1.schema.json").read_text())
         jsonschema.validate(plans[name]["cluster"], schema)
-    assert plans["in turns"]["cluster"]["nodes"][0]["pus"][:3] == [0, 96, 1]
+    assert plans["in turns"]["cluster"]["nodes"][0]["pus"][:3] == [0, 32, 1]
     assert any(scheme.endswith("/near") for scheme in plans["in turns"]["portfolio"])
     assert not any("near" in scheme for scheme in plans["in a row"]["portfolio"])
     file = tmp_path / "plan.json"
@@ -139,8 +139,9 @@ def test_the_same_seed_gives_the_same_study(corymb_call: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("plan", "allgather", "--nodes", "2"), "together"),
+        (("plan", "allgather", "--nodes", "2"), "together, or --cluster"),
         (("plan", "allgather", "--nodes", "0", "--per-node", "1"), "at least 1"),
+        (("plan", "allgather", "--nodes", "2", "--per-node", "0"), "must be at least 1"),
         (("plan", "allgather", *SMALL, "--network", "1,2"), "four numbers"),
         (("plan", "allgather", *SMALL, "--network", "1,2,9,3"), "network.node_gbs"),
         (("plan", "allgather", *SMALL, "--network", "1,2,3,3/2,2,3,3@4"), "there are 4"),

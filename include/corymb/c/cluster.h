@@ -53,7 +53,7 @@ typedef struct corymb_cluster_options {
     /// "2000,400,3,12/20000,2000,1,1@2,5-7". NULL: as `network_key` says.
     const char* network;
     /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
-    /// measured under this key, or measured now, in about half a second. The nodes tell each other
+    /// measured under this key, or measured now, in about half a second. The nodes tell rank 0
     /// what they are inside, too (docs/cluster.md, "The choice"). NULL: a network of no name, and
     /// nodes that nothing is known of.
     const char* network_key;

@@ -79,8 +79,10 @@ class Wanted:
                          "--model": self.model, "--ranks": self.ranks})  # fmt: skip
             return load(self.file)
         if self.nodes is None or (self.per_node is None and self.ranks is None):
-            raise inputs.usage("give --nodes and --per-node together, or --cluster FILE")
-        if self.nodes < 1 or (self.per_node or 1) < 1:
+            raise inputs.usage(
+                "give --nodes and --per-node, or --ranks, together, or --cluster FILE"
+            )
+        if self.nodes < 1 or (self.per_node is not None and self.per_node < 1):
             raise inputs.usage("--nodes and --per-node must be at least 1")
         kind, pus = self._kind(), self._pus()
         per_node = self.per_node or len(pus or [])

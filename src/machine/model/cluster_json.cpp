@@ -41,7 +41,10 @@ NodeKind kind_of_model(const JsonView& view) {
     try {
         return NodeKind::of_machine(machine_from_json(view.json()));
     } catch (const Error& error) {
-        throw Error(error.code(), view.path() + ": " + error.what());
+        constexpr std::string_view whole = "document: ";
+        const std::string_view what = error.what();
+        const std::string_view rest = what.substr(what.starts_with(whole) ? whole.size() : 0);
+        throw Error(error.code(), view.path() + ": " + std::string(rest));
     }
 }
 

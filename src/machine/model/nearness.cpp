@@ -11,8 +11,8 @@ namespace corymb {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// No model knows costs better than that.
-constexpr double about = 1.02;
+/// Differences of less are no reason for another order than that of the list.
+constexpr double about = 1.1;
 
 std::size_t at(int number) {
     return static_cast<std::size_t>(number);
@@ -115,6 +115,7 @@ Machine part_of(const Machine& machine, std::span<const int> pus) {
     for (int Pu::* field : {&Pu::core, &Pu::l2, &Pu::l3, &Pu::die, &Pu::package, &Pu::numa}) {
         make_dense(part.topology.pus, field);
     }
+    part.fingerprint.topology_sha256.clear(); // It was of all PUs.
     take_groups(machine, pus, part);
     const std::size_t width = machine.topology.pus.size();
     part.send = rows_of(machine.send, width, pus);

@@ -329,7 +329,7 @@ namespace {
 
 /// The first of the ranks that is about the least far from all others of their node.
 std::vector<Rank>::iterator central_of(std::vector<Rank>& ranks, std::span<const double> distance) {
-    constexpr double about = 1.02;
+    constexpr double about = 1.1; // As in their order.
     const auto far = [distance](Rank rank) {
         return distance[static_cast<std::size_t>(rank)];
     };

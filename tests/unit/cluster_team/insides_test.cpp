@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <sched.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +29,14 @@ using cluster_test::on_nodes;
 using cluster_test::Switchboard;
 using Nodes = std::vector<int>;
 
+/// The calling thread, to one CPU.
+void pin_to(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
+}
+
 /// What rank 0 is told, and how many of the others are told something.
 struct Told {
     Insides first;
@@ -35,7 +45,7 @@ struct Told {
 
 /// Each node is a team of threads, with `options_of(node)`.
 template <class OptionsOf>
-Told on_all(const Nodes& where, const OptionsOf& options_of) {
+Told on_all(const Nodes& where, const OptionsOf& options_of, bool pinned = false) {
     Switchboard board;
     std::map<int, std::unique_ptr<ThreadTeam>> teams;
     for (const int node : where) {
@@ -54,6 +64,9 @@ Told on_all(const Nodes& where, const OptionsOf& options_of) {
                 const int node = where[at];
                 const auto place = std::count(where.begin(), where.begin() + rank, node);
                 Line line(board, rank);
+                if (pinned) {
+                    pin_to(usable_cpus().allowed.at(static_cast<std::size_t>(place)));
+                }
                 const Team local = teams[node]->join(static_cast<Rank>(place));
                 Insides insides = known_insides(local, line, where, rank);
                 if (rank == 0) {
@@ -78,6 +91,52 @@ TEST(Insides, OfNodesThatAreAlikeAreOneKind) {
     ASSERT_EQ(told.first.of_node, (Nodes{0, 0, 0, -1})) << "of one rank nobody asks";
     ASSERT_EQ(told.first.kinds.size(), 1U);
     EXPECT_EQ(told.first.kinds[0].machine.size(), 2);
+}
+
+/// A thread that is bound to one CPU still has teammates elsewhere.
+TEST(Insides, AreKnownOfPinnedThreads) {
+    if (usable_cpus().count() < 2) {
+        GTEST_SKIP() << "there is one CPU";
+    }
+    const Told told = on_all({0, 0, 1, 1}, [](int) { return TeamOptions{}; }, true);
+    EXPECT_EQ(told.first.of_node, (Nodes{0, 0}));
+}
+
+/// Rank 1 is the first of a node with another version of corymb.
+TEST(Insides, ThatCannotBeReadAreUnknown) {
+    Switchboard board;
+    ThreadTeam own(1, {});
+    ThreadTeam third(1, {});
+    Insides told;
+    {
+        std::jthread foreign([&] {
+            Line line(board, 1);
+            const auto say = [&](const void* data, std::size_t bytes) {
+                static_cast<void>(line.send(data, bytes, 0, Carrier::Channel::data, 0));
+            };
+            const std::string likeness(64, 'f');
+            const std::string text = "0 0\n{\"schema\":\"corymb-machine/99\"}";
+            const std::uint64_t length = text.size();
+            say(likeness.data(), likeness.size());
+            say(&length, sizeof length);
+            say(text.data(), text.size());
+            char is_wanted = 0;
+            const auto ticket = line.receive(&is_wanted, 1, 0, Carrier::Channel::data);
+            for (Carrier::Arrival arrival; !line.test(ticket, arrival);) {
+                std::this_thread::yield();
+            }
+            EXPECT_EQ(is_wanted, 1);
+        });
+        std::jthread last([&] {
+            Line line(board, 2);
+            EXPECT_NO_THROW(
+                static_cast<void>(known_insides(third.join(0), line, {0, 1, 2}, 2, 10s)));
+        });
+        Line line(board, 0);
+        told = known_insides(own.join(0), line, {0, 1, 2}, 0, 10s);
+    }
+    EXPECT_EQ(told.of_node, (Nodes{-1, -1, -1}));
+    EXPECT_TRUE(told.kinds.empty());
 }
 
 TEST(Insides, AreTheCpusOfTheRanks) {
@@ -167,7 +226,7 @@ TEST(Insides, AreToldInAFewWords) {
     insides.kinds[1].machine.source = "measured";
     EXPECT_EQ(to_text(insides), "1 node as measured, 2 by topology, not measured");
     insides.of_node = {-1, 1, 1, -1};
-    EXPECT_EQ(to_text(insides), "2 nodes as measured, 2 with one rank, or ranks side by side");
+    EXPECT_EQ(to_text(insides), "2 nodes as measured, 2 of which nothing is known");
     EXPECT_EQ(to_text(Insides{}), "");
 }
 

@@ -46,7 +46,7 @@ protected:
         need.op = op;
         need.size = 2;
         need.bytes = bytes;
-        return team::default_plans({}, where)(need).algorithm;
+        return team::default_plans({}, where).source(need).algorithm;
     }
     [[nodiscard]] static bool goes_through(const char* mechanism, const std::string& algorithm) {
         return algorithm.find("/" + std::string(mechanism) + "-") != std::string::npos;
@@ -91,7 +91,7 @@ TEST_F(DefaultPlans, ABarrierWhoseRootShouldLeaveFirstIsAStarAroundIt) {
     team::Surroundings where;
     where.size = 5;
     where.usable = 2;
-    const PlanSource plans = team::default_plans({}, where);
+    const PlanSource plans = team::default_plans({}, where).source;
     PlanNeed need;
     need.op = Collective::barrier;
     need.size = 5;
