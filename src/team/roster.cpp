@@ -97,8 +97,8 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
     }
 }
 
-/// Under the lock. Returns the only CPU that this process may use, or -1.
-int note_cpus(Roster& roster) {
+/// Under the lock. Returns what this process may use.
+RankCpus note_cpus(Roster& roster) {
     const UsableCpus own = usable_cpus();
     for (const int cpu : own.allowed) {
         if (static_cast<std::size_t>(cpu) < cpus_max) {
@@ -111,7 +111,8 @@ int note_cpus(Roster& roster) {
         const std::uint32_t least = roster.quota.load(std::memory_order_relaxed);
         roster.quota.store(least == 0 ? quota : std::min(least, quota), std::memory_order_relaxed);
     }
-    return own.allowed.size() == 1 ? own.allowed.front() : -1;
+    const auto first = std::ranges::min_element(own.allowed);
+    return {first == own.allowed.end() ? -1 : *first, static_cast<int>(own.allowed.size())};
 }
 
 /// A process that is bound to one CPU still has teammates elsewhere: what the team may use is what
@@ -128,12 +129,11 @@ void collect_cpus(Company& company) {
     if (const auto quota = roster.quota.load(std::memory_order_relaxed); quota != 0) {
         company.usable = std::min(company.usable, static_cast<int>(quota));
     }
+    std::vector<RankCpus> of_rank;
     for (Rank rank = 0; rank < static_cast<Rank>(roster.size); ++rank) {
-        company.cpu_of_rank.push_back(roster.entry(rank).cpu);
+        of_rank.push_back(roster.entry(rank).cpus);
     }
-    if (std::ranges::find(company.cpu_of_rank, -1) != company.cpu_of_rank.end()) {
-        company.cpu_of_rank.clear();
-    }
+    company.cpu_of_rank = cpu_of_each(of_rank, company.cpus.size());
 }
 
 /// Tells the others if this process cannot copy out of all of them, or not into all.
@@ -296,11 +296,11 @@ Rank sign_in(Company& company, Rank first, int count) {
     if (!membarrier::join_machine()) {
         roster.full_fences.store(1, std::memory_order_relaxed);
     }
-    const int only_cpu = note_cpus(roster);
+    const RankCpus own_cpus = note_cpus(roster);
     for (Rank rank = first; rank < first + count; ++rank) {
         RosterEntry& entry = roster.entry(rank);
         entry.pid = own_pid();
-        entry.cpu = only_cpu;
+        entry.cpus = own_cpus;
         entry.mark = own_mark();
         entry.stage.store(static_cast<std::uint32_t>(Stage::signed_in), std::memory_order_relaxed);
     }

@@ -9,6 +9,7 @@
 #include "base/shared_memory.hpp"
 #include "team/line_probe.hpp"
 #include "team/pull_probe.hpp"
+#include "team/rank_cpus.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -29,7 +30,7 @@ enum class Stage : std::uint32_t { absent, signed_in, probed, timed };
 struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
-    std::int32_t cpu; ///< The only one that its process may use, or -1.
+    RankCpus cpus;
     ProcessMark mark; ///< Others try to copy and to write it.
 };
 
@@ -62,7 +63,7 @@ struct Company {
     KernelCopy copies; ///< What that costs; absent in a team of one process.
     Caches caches = Caches::unknown;
     std::vector<int> cpus;        ///< Those that some rank may use.
-    std::vector<int> cpu_of_rank; ///< Where each process has one CPU; else empty.
+    std::vector<int> cpu_of_rank; ///< As `cpu_of_each` has them.
     int usable = 1;               ///< How many ranks can run at the same time.
     std::string notes;
     std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.
