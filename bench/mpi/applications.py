@@ -12,7 +12,6 @@ namespaces (bench/cluster/nodes.py), as root. Exit status 1 if an answer differs
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import statistics
@@ -130,8 +129,7 @@ def main() -> int:
                     for where in places:
                         words = [*program, *size_for(mpi, name, grain, where)]
                         rows.append(compare(mpi, name, grain, where, words, options))
-    if options.json:
-        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    pairs.keep(rows, options)
     for grain in ("coarse", "fine"):
         ratios = [row["ratio"] for row in rows if row["grain"] == grain]
         mean = math.exp(statistics.mean(map(math.log, ratios)))

@@ -11,7 +11,6 @@ if a program fails.
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 from typing import Any
@@ -92,8 +91,7 @@ def main() -> int:
                     found = rows_of(mpi, program, names, ranks, options)
                     pairs.tell(found)
                     rows += found
-    if options.json:
-        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    pairs.keep(rows, options)
     if not rows:
         raise pairs.FailedError(f"nothing of IMB's is called {options.only}")
     pairs.conclude(rows)

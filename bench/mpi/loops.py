@@ -16,7 +16,6 @@ moods of the machine are the same for both. With --shapes, too, they run on node
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -162,8 +161,7 @@ def main() -> int:
         libraries = [name for name in options.libraries.split(",") if name not in ONLY_BLOCKING]
         options.libraries = ",".join(libraries)
     rows = measure(options, places)
-    if options.json:
-        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    pairs.keep(rows, options)
     pairs.conclude(rows)
     for name in TIMES[1:]:
         print(f"{name[1:].replace('_', ' ')}: ", end="")

@@ -14,7 +14,6 @@ take it. The barrier's has 100 calls only. Exit status 1 if a program fails.
 from __future__ import annotations
 
 import dataclasses
-import json
 import statistics
 import sys
 from collections.abc import Sequence
@@ -97,8 +96,7 @@ def main() -> int:
             ]
             pairs.tell(found)
             rows += found
-    if options.json:
-        options.json.write_text(json.dumps({"rows": rows}, indent=1))
+    pairs.keep(rows, options)
     pairs.conclude(rows)
     return 0
 

@@ -7,6 +7,7 @@ How each library is started is written in tools/peers.toml; `make bench-peers` m
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import signal
@@ -144,6 +145,12 @@ def tell(rows: list[Any]) -> None:
         who = f"{own[0]['library']:18} {own[0]['ranks']:3} ranks {operation:{width}}"
         print(f"{who} {len(own):3} rows mean {mean(own):6.2f}  "
               f"least {min(r['ratio'] for r in own):5.2f}  {where}", flush=True)  # fmt: skip
+
+
+def keep(rows: list[Any], options: argparse.Namespace) -> None:
+    """In the file of --json, if there is one."""
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=1))
 
 
 def conclude(rows: list[Any]) -> None:
