@@ -16,7 +16,6 @@ import math
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -138,9 +137,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (pairs.FailedError, subprocess.CalledProcessError) as error:
-        sys.exit(f"applications: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("applications", main)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -124,9 +123,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pairs.FailedError as error:
-        sys.exit(f"conformance: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("conformance", main)

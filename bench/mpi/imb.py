@@ -12,7 +12,6 @@ if a program fails.
 from __future__ import annotations
 
 import statistics
-import sys
 from typing import Any
 
 import pairs
@@ -99,9 +98,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pairs.FailedError as error:
-        sys.exit(f"imb: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("imb", main)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -170,9 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (pairs.FailedError, subprocess.CalledProcessError) as error:
-        sys.exit(f"loops: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("loops", main)

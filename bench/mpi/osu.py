@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +38,7 @@ def wanted(names: str) -> list[str]:
 def for_mpi4py(mpi: pairs.Mpi) -> pairs.Mpi:
     """The library, with mpi4py told to load it."""
     variables = mpi.peer.get("variables", {})
-    own = {**variables, "MPI4PY_LIBMPI": f"{{place}}/lib/{conformance.library(mpi).name}"}
+    own = {**variables, "MPI4PY_LIBMPI": str(conformance.library(mpi))}
     return dataclasses.replace(mpi, peer={**mpi.peer, "variables": own})
 
 
@@ -102,9 +101,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pairs.FailedError as error:
-        sys.exit(f"osu: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("osu", main)

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import tomllib
 
@@ -157,6 +157,16 @@ def conclude(rows: list[Any]) -> None:
     """The last line."""
     slower = sum(row["ratio"] < NOT_SLOWER for row in rows)
     print(f"{len(rows)} rows, geometric mean {mean(rows):.2f}, below {NOT_SLOWER}: {slower}")
+
+
+def end_with(name: str, main: Callable[[], int]) -> NoReturn:
+    """The whole of a program: what has failed is one line, Ctrl-C none."""
+    try:
+        sys.exit(main())
+    except (FailedError, subprocess.CalledProcessError) as error:
+        sys.exit(f"{name}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def arguments(description: str, libraries_default: str) -> argparse.ArgumentParser:

@@ -21,7 +21,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field, replace
@@ -291,9 +290,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pairs.FailedError as error:
-        sys.exit(f"suite: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    pairs.end_with("suite", main)

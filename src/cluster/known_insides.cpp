@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -35,20 +34,12 @@ namespace {
 std::string likeness_of(const Machine& machine) {
     std::string all =
         machine.fingerprint.cpu + "\n" + machine.source + "\n" + std::to_string(machine.size());
-    const auto add = [&all](std::initializer_list<int> numbers) {
-        for (const int number : numbers) {
-            all += " " + std::to_string(number);
-        }
-    };
     for (const Pu& pu : machine.topology.pus) {
-        add({pu.core, pu.l2, pu.l3, pu.die, pu.package, pu.numa, pu.kind});
+        all += fmt::format(" {} {} {} {} {} {} {}", pu.core, pu.l2, pu.l3, pu.die, pu.package,
+                           pu.numa, pu.kind);
     }
-    for (std::size_t pu = 0; pu < machine.group.size(); ++pu) {
-        add({machine.group[pu]});
-    }
-    for (const int pair_class : machine.group_class) {
-        add({pair_class});
-    }
+    all +=
+        fmt::format("\n{}\n{}", fmt::join(machine.group, " "), fmt::join(machine.group_class, " "));
     return sha256_hex(all);
 }
 
@@ -70,6 +61,9 @@ std::string text_of(const Machine& machine) {
 
 NodeKind kind_of(const std::string& text) {
     const std::size_t line = text.find('\n');
+    if (line == std::string::npos) {
+        throw Error(Errc::invalid_model, "the model of a node has no line before it");
+    }
     Machine machine = machine_from_json(std::string_view(text).substr(line + 1));
     const char* const end = text.data() + line;
     const char* const space = std::from_chars(text.data(), end, machine.kernel_copy.start_ns).ptr;
@@ -137,8 +131,7 @@ private:
             try {
                 insides_.kinds.push_back(kind());
                 place->second = static_cast<int>(insides_.kinds.size()) - 1;
-            } catch (const Error&) {
-                place->second = -1;
+            } catch (const Error&) { // It stays -1.
             }
         }
         insides_.of_node[node] = place->second;
@@ -161,11 +154,9 @@ std::string to_text(const Insides& insides) {
     std::string text;
     const auto add = [&text](std::ptrdiff_t count, const char* what) {
         if (count != 0) {
-            text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", count,
-                                !text.empty() ? ""
-                                : count == 1  ? " node"
-                                              : " nodes",
-                                what);
+            const char* const noun = count == 1 ? " node" : " nodes";
+            text += text.empty() ? fmt::format("{}{}{}", count, noun, what)
+                                 : fmt::format(", {}{}", count, what);
         }
     };
     add(measured, " as measured");

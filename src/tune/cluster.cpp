@@ -231,6 +231,9 @@ private:
     /// To take ranks as they lie has to be faster than all that takes them as they are numbered,
     /// copies and all.
     bool pays(const Scheme& scheme, const Plan& plan, double time) {
+        if (!layout_.seated) {
+            return true;
+        }
         const double with_copies = time + copy_ns * static_cast<double>(most_copies(plan));
         if (scheme.near) {
             return with_copies < best_numbered_;

@@ -84,19 +84,22 @@ class Wanted:
             )
         if self.nodes < 1 or (self.per_node is not None and self.per_node < 1):
             raise inputs.usage("--nodes and --per-node must be at least 1")
-        kind, pus = self._kind(), self._pus()
+        pus = self._pus()
         per_node = self.per_node or len(pus or [])
         network = self.network or DEFAULT_NETWORK
         try:
-            return cluster_of([(self.nodes, per_node)], network, kind, pus=pus)
+            return cluster_of([(self.nodes, per_node)], network, self._kind(), pus=pus)
         except corymb.Error as error:
             raise inputs.usage(str(error)) from None
+
+    @functools.cached_property
+    def _chosen(self) -> corymb.Machine:
+        return inputs.choose_machine(self.machine, self.model).machine
 
     def _kind(self) -> dict[str, Any] | None:
         """What all nodes are, as a cluster's file has it."""
         if self.model is not None:
-            model = inputs.choose_machine(self.machine, self.model).machine
-            return {"model": json_text.loads(model.to_json())}
+            return {"model": json_text.loads(self._chosen.to_json())}
         return {"gallery": self.machine} if self.machine is not None else None
 
     def _pus(self) -> list[int] | None:
@@ -107,8 +110,7 @@ class Wanted:
             raise inputs.usage("--ranks beside --nodes names CPUs of --machine or --model")
         if self.per_node is not None:
             raise inputs.usage("give --per-node, for the first CPUs of each node, or --ranks")
-        machine = inputs.choose_machine(self.machine, self.model).machine
-        return inputs.placement_of(self.ranks, machine)
+        return inputs.placement_of(self.ranks, self._chosen)
 
 
 def refuse_with(options: dict[str, Any]) -> None:

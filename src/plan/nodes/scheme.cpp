@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/nodes/scheme.hpp"
 
+#include "machine/model/nearness.hpp"
 #include "plan/limits.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -325,20 +327,6 @@ void Layout::order_by_speed(std::span<const double> message_ns) {
         static_cast<std::size_t>(std::ranges::count(message_ns, std::ranges::min(message_ns)));
 }
 
-namespace {
-
-/// The first of the ranks that is about the least far from all others of their node.
-std::vector<Rank>::iterator central_of(std::vector<Rank>& ranks, std::span<const double> distance) {
-    constexpr double about = 1.1; // As in their order.
-    const auto far = [distance](Rank rank) {
-        return distance[static_cast<std::size_t>(rank)];
-    };
-    const double least = far(*std::ranges::min_element(ranks, {}, far));
-    return std::ranges::find_if(ranks, [&](Rank rank) { return far(rank) <= about * least; });
-}
-
-} // namespace
-
 Layout Layout::runs() const {
     std::vector<int> run_of_rank(node_of_rank.size(), 0);
     for (std::size_t rank = 1; rank < node_of_rank.size(); ++rank) {
@@ -363,7 +351,11 @@ std::vector<std::vector<Rank>> Layout::groups(std::size_t node, int count) const
         const auto end = static_cast<std::ptrdiff_t>(ranks.size() * (g + 1) / number);
         groups[g].assign(ranks.begin() + begin, ranks.begin() + end);
         if (!distance.empty()) {
-            const auto leader = central_of(groups[g], distance);
+            std::vector<double> far;
+            std::ranges::transform(groups[g], std::back_inserter(far), [this](Rank rank) {
+                return distance[static_cast<std::size_t>(rank)];
+            });
+            const auto leader = groups[g].begin() + static_cast<std::ptrdiff_t>(most_central(far));
             std::rotate(groups[g].begin(), leader, leader + 1);
         }
     }

@@ -102,8 +102,8 @@ TEST(Insides, AreKnownOfPinnedThreads) {
     EXPECT_EQ(told.first.of_node, (Nodes{0, 0}));
 }
 
-/// Rank 1 is the first of a node with another version of corymb.
-TEST(Insides, ThatCannotBeReadAreUnknown) {
+/// Rank 1 is the first of a node with another version of corymb, which tells this.
+void expect_unknown(const std::string& text) {
     Switchboard board;
     ThreadTeam own(1, {});
     ThreadTeam third(1, {});
@@ -115,7 +115,6 @@ TEST(Insides, ThatCannotBeReadAreUnknown) {
                 static_cast<void>(line.send(data, bytes, 0, Carrier::Channel::data, 0));
             };
             const std::string likeness(64, 'f');
-            const std::string text = "0 0\n{\"schema\":\"corymb-machine/99\"}";
             const std::uint64_t length = text.size();
             say(likeness.data(), likeness.size());
             say(&length, sizeof length);
@@ -135,8 +134,14 @@ TEST(Insides, ThatCannotBeReadAreUnknown) {
         Line line(board, 0);
         told = known_insides(own.join(0), line, {0, 1, 2}, 0, 10s);
     }
-    EXPECT_EQ(told.of_node, (Nodes{-1, -1, -1}));
+    EXPECT_EQ(told.of_node, (Nodes{-1, -1, -1})) << text;
     EXPECT_TRUE(told.kinds.empty());
+}
+
+TEST(Insides, ThatCannotBeReadAreUnknown) {
+    expect_unknown("0 0\n{\"schema\":\"corymb-machine/99\"}");
+    expect_unknown(to_json(NodeKind::of_shape({}).machine)); // Without the line before it.
+    expect_unknown("\n");
 }
 
 TEST(Insides, AreTheCpusOfTheRanks) {
