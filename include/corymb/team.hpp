@@ -501,7 +501,8 @@ private:
 
 /// Runs `fn(team)` on `count` threads, rank 0 on the calling thread, and returns when all are done.
 /// If one throws, the others' operations fail at once with Errc::team_broken, and the first
-/// exception is rethrown here.
+/// exception is rethrown here, however late it comes out of its rank's function: what the others
+/// were told of it only where nothing else was thrown.
 CORYMB_EXPORT void threads(int count, const std::function<void(Team&)>& fn,
                            const TeamOptions& options = {});
 

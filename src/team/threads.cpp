@@ -5,6 +5,7 @@
 #include <corymb/team.hpp>
 #include <corymb/usable_cpus.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -23,7 +24,17 @@ void bind_to(int cpu) {
     }
 }
 
-/// One rank's whole life; the first exception of all ranks is kept in `first`.
+/// Whether `error` only tells `rank` that another rank has broken the team. That rank's own
+/// exception may come later: the team is broken as soon as the exception passes a request under
+/// way, and it has all the frames above that still to leave.
+bool is_consequence(const std::exception& error, Rank rank) {
+    const auto* told = dynamic_cast<const Error*>(&error);
+    return told != nullptr && told->code() == Errc::team_broken && !told->ranks().empty() &&
+           std::ranges::find(told->ranks(), rank) == told->ranks().end();
+}
+
+/// One rank's whole life; the first exception of all ranks is kept in `first`, or, while there are
+/// only consequences of one that is still to come, the first of them.
 class Crew {
 public:
     Crew(int count, const std::function<void(Team&)>& fn, const TeamOptions& options)
@@ -37,16 +48,17 @@ public:
             Team handle = team_.join(rank);
             (*fn_)(handle);
         } catch (const std::exception& error) {
-            give_up(rank, error.what());
+            give_up(rank, error.what(), is_consequence(error, rank));
         } catch (...) {
             give_up(rank, "an exception of an unknown type");
         }
     }
 
-    void give_up(Rank rank, const char* why) noexcept {
+    void give_up(Rank rank, const char* why, bool consequence = false) noexcept {
         const std::lock_guard lock(mutex_);
-        if (!first_) {
+        if (!first_ || (first_is_consequence_ && !consequence)) {
             first_ = std::current_exception();
+            first_is_consequence_ = consequence;
             team_.abandon(rank, why);
         }
     }
@@ -59,6 +71,7 @@ private:
     const TeamOptions* options_;
     std::mutex mutex_;
     std::exception_ptr first_;
+    bool first_is_consequence_ = false;
 };
 
 TeamOptions with_cpus(int count, TeamOptions options) {

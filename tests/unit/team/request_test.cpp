@@ -466,6 +466,38 @@ TEST(RequestTest, AnExceptionBreaksTheTeamInsteadOfWaiting) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "waited for the deadline";
 }
 
+TEST(RequestTest, TheCauseIsRethrownThoughItComesAfterItsConsequences) {
+    std::atomic<bool> other_has_left = false;
+    struct Late { // Holds an exception up that has broken the team already.
+        ~Late() {
+            other_has_left.wait(false);
+            std::this_thread::sleep_for(50ms); // It is told of from its thread's first frame.
+        }
+        std::atomic<bool>& other_has_left;
+    };
+    struct Leaving {
+        ~Leaving() {
+            other_has_left = true;
+            other_has_left.notify_all();
+        }
+        std::atomic<bool>& other_has_left;
+    };
+    EXPECT_THROW(threads(
+                     2,
+                     [&](Team& team) {
+                         if (team.rank() == 0) {
+                             const Late late(other_has_left);
+                             const Request request = team.ibarrier();
+                             throw std::domain_error("no more");
+                         }
+                         const Leaving leaving(other_has_left);
+                         const Request request = team.ibarrier();
+                         team.barrier();
+                     },
+                     small_plans(60s)),
+                 std::domain_error);
+}
+
 TEST(RequestTest, RequestsOutliveTheirTeam) {
     AllRanks ranks(2);
     int value[2] = {5, 6};
