@@ -3,13 +3,13 @@
 
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
+#include "machine/model/nearness.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -140,14 +140,14 @@ void assume_own_copies(Machine& machine) {
     machine.memory.push_back(caches);
 }
 
-/// PU index of each rank: of the CPUs given, else the model's first ones; empty when the ranks do
-/// not have one PU each.
+/// PU index of each rank: of the CPUs given, else as kernels give them to ranks that are not bound;
+/// empty when the ranks do not have one PU each.
 std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cpus, int size) {
     std::vector<int> placement;
     if (cpus.empty()) {
         if (size <= machine.size()) {
+            placement = pus_of_each_core_first(machine);
             placement.resize(static_cast<std::size_t>(size));
-            std::iota(placement.begin(), placement.end(), 0);
         }
         return placement;
     }

@@ -18,8 +18,8 @@ struct Ground {
 };
 
 /// The model of this machine, measured if there is one, and where the team's ranks are in it:
-/// `cpu_of_rank`, or on the first PUs. Ranks that have no CPU each are crowded, and all pairs of
-/// them cost the same. Thread-safe.
+/// `cpu_of_rank`, or on one PU of each core first. Ranks that have no CPU each are crowded, and all
+/// pairs of them cost the same. Thread-safe.
 [[nodiscard]] Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where);
 
 } // namespace corymb::team

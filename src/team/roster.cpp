@@ -2,9 +2,11 @@
 #include "team/roster.hpp"
 
 #include "base/clock.hpp"
+#include "base/hardware_threads.hpp"
 #include "base/membarrier.hpp"
 #include "plan/limits.hpp"
 #include "team/fabric.hpp"
+#include "team/rank_cpus.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/usable_cpus.hpp>
@@ -13,8 +15,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -97,43 +102,59 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
     }
 }
 
-/// Under the lock. Returns what this process may use.
-RankCpus note_cpus(Roster& roster) {
+/// What this process may use, for `count` ranks from `first` on. Under the lock.
+void note_cpus(Company& company, Rank first, int count) {
+    Roster& roster = *company.roster;
     const UsableCpus own = usable_cpus();
-    for (const int cpu : own.allowed) {
-        if (static_cast<std::size_t>(cpu) < cpus_max) {
-            const auto at = static_cast<std::size_t>(cpu);
-            roster.cpus[at / 64].fetch_or(std::uint64_t{1} << at % 64, std::memory_order_relaxed);
-        }
-    }
     if (own.quota) {
         const auto quota = static_cast<std::uint32_t>(std::max(1.0, *own.quota));
         const std::uint32_t least = roster.quota.load(std::memory_order_relaxed);
         roster.quota.store(least == 0 ? quota : std::min(least, quota), std::memory_order_relaxed);
     }
-    const auto first = std::ranges::min_element(own.allowed);
-    return {first == own.allowed.end() ? -1 : *first, static_cast<int>(own.allowed.size())};
+    const std::vector<std::int32_t> cpus(own.allowed.begin(), own.allowed.end());
+    const std::span bytes = std::as_bytes(std::span(cpus));
+    Arena arena(*company.memory, company.memory->root());
+    const Offset place = arena.allocate(std::max<std::size_t>(bytes.size(), 1));
+    std::ranges::copy(bytes, company.memory->at(place));
+    for (Rank rank = first; rank < first + count; ++rank) {
+        roster.entry(rank).cpus = place;
+        roster.entry(rank).cpu_count = static_cast<std::uint32_t>(cpus.size());
+    }
+}
+
+/// By rank, as it likes them best.
+std::vector<std::vector<int>> cpus_of_ranks(const Company& company) {
+    std::map<Offset, std::vector<int>> of_process;
+    std::vector<std::vector<int>> of_rank;
+    for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
+        const RosterEntry& entry = company.roster->entry(rank);
+        const auto [known, is_new] = of_process.try_emplace(entry.cpus);
+        if (is_new) {
+            std::vector<std::int32_t> numbers(entry.cpu_count);
+            std::memcpy(numbers.data(), company.memory->at(entry.cpus),
+                        entry.cpu_count * sizeof(std::int32_t));
+            known->second =
+                one_of_each_core_first(std::vector<int>(numbers.begin(), numbers.end()));
+        }
+        of_rank.push_back(known->second);
+    }
+    return of_rank;
 }
 
 /// A process that is bound to one CPU still has teammates elsewhere: what the team may use is what
 /// all its processes may.
 void collect_cpus(Company& company) {
-    Roster& roster = *company.roster;
-    for (std::size_t cpu = 0; cpu < cpus_max; ++cpu) {
-        const std::uint64_t word = roster.cpus[cpu / 64].load(std::memory_order_relaxed);
-        if ((word >> cpu % 64 & 1) != 0) {
-            company.cpus.push_back(static_cast<int>(cpu));
-        }
+    const auto of_rank = cpus_of_ranks(company);
+    std::set<int> together;
+    for (const std::vector<int>& cpus : of_rank) {
+        together.insert(cpus.begin(), cpus.end());
     }
-    company.usable = std::max(1, static_cast<int>(company.cpus.size()));
-    if (const auto quota = roster.quota.load(std::memory_order_relaxed); quota != 0) {
+    company.cpus.assign(together.begin(), together.end());
+    company.usable = std::max(1, static_cast<int>(together.size()));
+    if (const auto quota = company.roster->quota.load(std::memory_order_relaxed); quota != 0) {
         company.usable = std::min(company.usable, static_cast<int>(quota));
     }
-    std::vector<RankCpus> of_rank;
-    for (Rank rank = 0; rank < static_cast<Rank>(roster.size); ++rank) {
-        of_rank.push_back(roster.entry(rank).cpus);
-    }
-    company.cpu_of_rank = cpu_of_each(of_rank, company.cpus.size());
+    company.cpu_of_rank = cpu_of_each(of_rank);
 }
 
 /// Tells the others if this process cannot copy out of all of them, or not into all.
@@ -296,11 +317,10 @@ Rank sign_in(Company& company, Rank first, int count) {
     if (!membarrier::join_machine()) {
         roster.full_fences.store(1, std::memory_order_relaxed);
     }
-    const RankCpus own_cpus = note_cpus(roster);
+    note_cpus(company, first, count);
     for (Rank rank = first; rank < first + count; ++rank) {
         RosterEntry& entry = roster.entry(rank);
         entry.pid = own_pid();
-        entry.cpus = own_cpus;
         entry.mark = own_mark();
         entry.stage.store(static_cast<std::uint32_t>(Stage::signed_in), std::memory_order_relaxed);
     }

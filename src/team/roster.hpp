@@ -9,7 +9,6 @@
 #include "base/shared_memory.hpp"
 #include "team/line_probe.hpp"
 #include "team/pull_probe.hpp"
-#include "team/rank_cpus.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -30,11 +29,10 @@ enum class Stage : std::uint32_t { absent, signed_in, probed, timed };
 struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
-    RankCpus cpus;
+    std::uint32_t cpu_count;
+    Offset cpus;      ///< Numbers (std::int32_t) of those that the process may use.
     ProcessMark mark; ///< Others try to copy and to write it.
 };
-
-inline constexpr std::size_t cpus_max = 8192; ///< Linux is built for no more.
 
 /// The entries follow it.
 struct alignas(RosterEntry) Roster {
@@ -46,7 +44,6 @@ struct alignas(RosterEntry) Roster {
     std::atomic<std::uint32_t> caches_near;  ///< Those of some neighbours are.
     std::atomic<std::uint32_t> caches_far;   ///< The same.
     std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
-    std::atomic<std::uint64_t> cpus[cpus_max / 64]; ///< A bit for each that some rank may use.
 
     [[nodiscard]] RosterEntry& entry(Rank rank) noexcept {
         return reinterpret_cast<RosterEntry*>(this + 1)[rank];
@@ -63,7 +60,7 @@ struct Company {
     KernelCopy copies; ///< What that costs; absent in a team of one process.
     Caches caches = Caches::unknown;
     std::vector<int> cpus;        ///< Those that some rank may use.
-    std::vector<int> cpu_of_rank; ///< As `cpu_of_each` has them.
+    std::vector<int> cpu_of_rank; ///< One of each, or nothing: `cpu_of_each`.
     int usable = 1;               ///< How many ranks can run at the same time.
     std::string notes;
     std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace corymb {
@@ -102,6 +103,19 @@ Nearness nearness_of(const Machine& machine, std::span<const int> pus) {
         next = most_central(to_taken);
     }
     return found;
+}
+
+std::vector<int> pus_of_each_core_first(const Machine& machine) {
+    std::vector<int> pus;
+    std::vector<int> other_threads;
+    std::set<int> cores;
+    for (int pu = 0; pu < machine.size(); ++pu) {
+        const int core = machine.topology.pus[at(pu)].core;
+        const bool is_first = core < 0 || cores.insert(core).second;
+        (is_first ? pus : other_threads).push_back(pu);
+    }
+    pus.insert(pus.end(), other_threads.begin(), other_threads.end());
+    return pus;
 }
 
 Machine part_of(const Machine& machine, std::span<const int> pus) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of some PUs lie near each other.
+// Which PUs lie near each other, and parts of machines.
 #pragma once
 
 #include <corymb/machine.hpp>
@@ -24,6 +24,10 @@ struct Nearness {
 
 /// The first place whose distance is about the least.
 [[nodiscard]] std::size_t most_central(std::span<const double> distances);
+
+/// All PUs of a machine: one of each core, in their order, and then the other threads of cores. PUs
+/// of no known core count as cores.
+[[nodiscard]] std::vector<int> pus_of_each_core_first(const Machine& machine);
 
 /// The model of these PUs alone, in this order. O(n^2).
 [[nodiscard]] Machine part_of(const Machine& machine, std::span<const int> pus);

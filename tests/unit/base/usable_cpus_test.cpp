@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu_list.hpp"
 #include "base/usable_cpus.hpp"
+#include "fake_root.hpp"
 
 #include <corymb/discover.hpp>
 
@@ -19,28 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Cpus = std::vector<int>;
-
-/// A directory that plays the root of a file system.
-class FakeRoot {
-public:
-    FakeRoot() {
-        std::string pattern = (fs::temp_directory_path() / "corymb-root-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~FakeRoot() { fs::remove_all(path_); }
-    FakeRoot(const FakeRoot&) = delete;
-    FakeRoot& operator=(const FakeRoot&) = delete;
-
-    FakeRoot& file(const std::string& name, const std::string& text) {
-        fs::create_directories((path_ / name).parent_path());
-        std::ofstream(path_ / name) << text;
-        return *this;
-    }
-    [[nodiscard]] CgroupLimits limits() const { return cgroup_limits(path_); }
-
-private:
-    fs::path path_;
-};
 
 constexpr const char* unified_mount =
     "22 1 0:20 / /proc rw - proc proc rw\n"
@@ -69,8 +48,8 @@ TEST(CpuList, FormatsTheShortestForm) {
 
 TEST(CgroupLimits, NoFilesMeanNoLimit) {
     const FakeRoot root;
-    EXPECT_FALSE(root.limits().quota);
-    EXPECT_FALSE(root.limits().cpuset);
+    EXPECT_FALSE(cgroup_limits(root.path()).quota);
+    EXPECT_FALSE(cgroup_limits(root.path()).cpuset);
 }
 
 TEST(CgroupLimits, Version2TakesTheLeastOnThePath) {
@@ -83,9 +62,9 @@ TEST(CgroupLimits, Version2TakesTheLeastOnThePath) {
         .file("sys/fs/cgroup/other/cpu.max", "1000 100000\n")
         .file("sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n")
         .file("sys/fs/cgroup/a/b/c/cpuset.cpus.effective", "4-9\n");
-    ASSERT_TRUE(root.limits().quota);
-    EXPECT_DOUBLE_EQ(*root.limits().quota, 1.5);
-    EXPECT_EQ(root.limits().cpuset, (Cpus{4, 5, 6, 7}));
+    ASSERT_TRUE(cgroup_limits(root.path()).quota);
+    EXPECT_DOUBLE_EQ(*cgroup_limits(root.path()).quota, 1.5);
+    EXPECT_EQ(cgroup_limits(root.path()).cpuset, (Cpus{4, 5, 6, 7}));
 }
 
 TEST(CgroupLimits, Version1FindsEachControllerAtItsMount) {
@@ -100,9 +79,9 @@ TEST(CgroupLimits, Version1FindsEachControllerAtItsMount) {
         .file("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n")
         .file("sys/fs/cgroup/cpu set/job/cpuset.cpus", "\n")
         .file("sys/fs/cgroup/cpu set/cpuset.cpus", "2-5\n");
-    ASSERT_TRUE(root.limits().quota);
-    EXPECT_DOUBLE_EQ(*root.limits().quota, 2.5);
-    EXPECT_EQ(root.limits().cpuset, (Cpus{2, 3, 4, 5}));
+    ASSERT_TRUE(cgroup_limits(root.path()).quota);
+    EXPECT_DOUBLE_EQ(*cgroup_limits(root.path()).quota, 2.5);
+    EXPECT_EQ(cgroup_limits(root.path()).cpuset, (Cpus{2, 3, 4, 5}));
 }
 
 TEST(CgroupLimits, ContainerSeesItsOwnCgroupAtTheMountPoint) {
@@ -111,8 +90,8 @@ TEST(CgroupLimits, ContainerSeesItsOwnCgroupAtTheMountPoint) {
               "30 1 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n")
         .file("proc/self/cgroup", "0::/docker/abc\n")
         .file("sys/fs/cgroup/cpu.max", "50000 100000\n");
-    ASSERT_TRUE(root.limits().quota);
-    EXPECT_DOUBLE_EQ(*root.limits().quota, 0.5);
+    ASSERT_TRUE(cgroup_limits(root.path()).quota);
+    EXPECT_DOUBLE_EQ(*cgroup_limits(root.path()).quota, 0.5);
 }
 
 TEST(CgroupLimits, PathOutsideTheNamespaceFallsBackToTheMountPoint) {
@@ -120,8 +99,8 @@ TEST(CgroupLimits, PathOutsideTheNamespaceFallsBackToTheMountPoint) {
     root.file("proc/self/mountinfo", unified_mount)
         .file("proc/self/cgroup", "0::/../../elsewhere\n")
         .file("sys/fs/cgroup/cpu.max", "300000 100000\n");
-    ASSERT_TRUE(root.limits().quota);
-    EXPECT_DOUBLE_EQ(*root.limits().quota, 3.0);
+    ASSERT_TRUE(cgroup_limits(root.path()).quota);
+    EXPECT_DOUBLE_EQ(*cgroup_limits(root.path()).quota, 3.0);
 }
 
 TEST(CgroupLimits, MalformedFilesAreNoLimit) {
@@ -131,8 +110,8 @@ TEST(CgroupLimits, MalformedFilesAreNoLimit) {
             .file("proc/self/cgroup", "nonsense\n0::/\n:\n")
             .file("sys/fs/cgroup/cpu.max", text)
             .file("sys/fs/cgroup/cpuset.cpus.effective", "all of them");
-        EXPECT_FALSE(root.limits().quota) << text;
-        EXPECT_FALSE(root.limits().cpuset) << text;
+        EXPECT_FALSE(cgroup_limits(root.path()).quota) << text;
+        EXPECT_FALSE(cgroup_limits(root.path()).cpuset) << text;
     }
 }
 

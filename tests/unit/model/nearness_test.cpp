@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -30,6 +31,17 @@ TEST(Nearness, DistanceIsBothWaysToAllOthers) {
     // Medians of classes: 3 + 9 within a core, 8 + 30 between.
     EXPECT_EQ(nearness_of(machine, Places{0, 2, 1}).distance,
               (std::vector<double>{24 + 76, 24 + 76, 152}));
+}
+
+TEST(Nearness, RanksThatAreNotBoundGetACoreEachFirst) {
+    Machine machine = model_test::sample_machine();
+    EXPECT_EQ(pus_of_each_core_first(machine), (Places{0, 1, 2, 3})) << "0 and 2 are of one core";
+    std::swap(machine.topology.pus[1], machine.topology.pus[2]);
+    EXPECT_EQ(pus_of_each_core_first(machine), (Places{0, 2, 1, 3}));
+    for (Pu& pu : machine.topology.pus) {
+        pu.core = -1;
+    }
+    EXPECT_EQ(pus_of_each_core_first(machine), (Places{0, 1, 2, 3})) << "no core is known";
 }
 
 TEST(Nearness, ACentralOneIsFirst) {
