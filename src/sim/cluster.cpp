@@ -71,8 +71,9 @@ struct Link {
     double in = 0;
 };
 
-/// Runs every step when the ranks' clocks say so. Ranks that wait are taken up again by the step
-/// or the message that they wait for.
+/// Only what goes through links is done in the order of time: all else takes the times that it
+/// takes in whatever order it is visited, so each rank goes on alone as far as it can. Ranks that
+/// wait are taken up again by the step or the message that they wait for.
 class ClusterReplay {
 public:
     ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Cluster& cluster,
@@ -85,19 +86,20 @@ public:
     /// Nothing, once that takes longer than `limit_ns`.
     std::optional<Timeline> run(double limit_ns) && {
         for (Rank rank = 0; rank < plan_.size(); ++rank) {
-            events_.push({0, rank, no_step});
+            awake_.push_back(plan_.size() - 1 - rank);
         }
-        while (!events_.empty()) {
+        while (go_on(limit_ns) && !events_.empty()) {
             const Event event = events_.top();
             events_.pop();
-            if (event.time > limit_ns) {
-                return std::nullopt;
-            }
+            is_late_ = event.time > limit_ns;
             if (event.message != no_step) {
                 arrive(event);
             } else {
-                advance(event.rank);
+                send_far(event.rank);
             }
+        }
+        if (is_late_) {
+            return std::nullopt;
         }
         for (Rank rank = 0; rank < plan_.size(); ++rank) {
             if (next_[at(rank)] < plan_.steps[at(rank)].size()) {
@@ -120,7 +122,7 @@ private:
     struct Event {
         double time = 0;
         Rank rank = -1;
-        StepNumber message = no_step; // that arrives, or none: the rank goes on
+        StepNumber message = no_step; // that arrives, or none: the rank sends its next one
         bool operator>(const Event& other) const {
             return std::tie(time, rank, message) > std::tie(other.time, other.rank, other.message);
         }
@@ -130,37 +132,51 @@ private:
         return plan::has_peer(step.kind) && nodes_.node(rank) != nodes_.node(step.peer);
     }
 
-    /// One step, unless it has to wait.
-    void advance(Rank rank) {
+    /// All that can be done before something goes through a link. False once that is too late.
+    bool go_on(double limit_ns) {
+        while (!awake_.empty() && !is_late_) {
+            const Rank rank = awake_.back();
+            awake_.pop_back();
+            while (advance(rank)) {
+                is_late_ = is_late_ || replay_.clock(rank) > limit_ns;
+            }
+        }
+        return !is_late_;
+    }
+
+    /// One step. False if the rank is at its end, has to wait or to use its node's link.
+    bool advance(Rank rank) {
         std::uint32_t& next = next_[at(rank)];
         if (next == plan_.steps[at(rank)].size()) {
-            return;
+            return false;
         }
         const StepNumber number = matching_.first_step(rank) + next;
         const Step& step = matching_.step(number);
         if (const Rank unmet = waits_for(number, step, rank); unmet >= 0) {
             waiting_[at(unmet)].push_back(rank);
-            return;
+            return false;
         }
         if (is_far(step, rank)) {
-            plan::is_sending(step.kind) ? send_far(number, step, rank)
-                                        : receive_far(number, step, rank);
+            if (plan::is_sending(step.kind)) {
+                events_.push({replay_.clock(rank), rank, no_step});
+                return false;
+            }
+            receive_far(number, step, rank);
         } else {
             if (!has_acted_[at(rank)]) {
                 replay_.perform(number);
                 has_acted_[at(rank)] = matching_.is_rendezvous(number);
                 if (has_acted_[at(rank)]) {
-                    events_.push({replay_.clock(rank), rank, no_step});
                     wake(rank);
-                    return;
+                    return true;
                 }
             }
             has_acted_[at(rank)] = false;
             replay_.complete(number);
         }
         ++next;
-        events_.push({replay_.clock(rank), rank, no_step});
         wake(rank);
+        return true;
     }
 
     [[nodiscard]] bool is_done(StepNumber number) const {
@@ -230,7 +246,9 @@ private:
         return std::max(link.network.message_gap_ns, bytes / link.network.node_gbs);
     }
 
-    void send_far(StepNumber number, const Step& step, Rank rank) {
+    void send_far(Rank rank) {
+        const StepNumber number = matching_.first_step(rank) + next_[at(rank)];
+        const Step& step = matching_.step(number);
         const double begin = replay_.clock(rank);
         const double end = begin + nodes_.of(rank).step_overhead();
         const double bytes = bytes_of(step.from);
@@ -242,6 +260,9 @@ private:
         const Link& there = links_[at(nodes_.node(step.peer))];
         const double start_up = network_between(link.network, there.network).start_up_ns;
         events_.push({leaves + start_up, rank, number});
+        ++next_[at(rank)];
+        awake_.push_back(rank);
+        wake(rank);
     }
 
     /// The first byte is at the receiving node.
@@ -268,9 +289,9 @@ private:
 
     /// Ranks that wait for this one look again.
     void wake(Rank rank) {
-        for (const Rank waiter : std::exchange(waiting_[at(rank)], {})) {
-            events_.push({replay_.clock(waiter), waiter, no_step});
-        }
+        std::vector<Rank>& waiters = waiting_[at(rank)];
+        awake_.insert(awake_.end(), waiters.begin(), waiters.end());
+        waiters.clear();
     }
 
     const plan::Matching& matching_;
@@ -283,6 +304,8 @@ private:
     std::vector<bool> has_acted_;            // by rank: that step has, but is not complete
     std::vector<std::vector<Rank>> waiting_; // by rank: who waits for it
     std::vector<double> arrived_;            // by sending step
+    std::vector<Rank> awake_;                // may be able to go on
+    bool is_late_ = false;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
 

@@ -32,6 +32,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// What cannot take less than so many times what is known already is not simulated, unless every
 /// scheme is wanted: with a thousand ranks exchanges of all with all take seconds each.
 constexpr double hopeless = 3;
+constexpr double hopeless_among_many = 1.5;
 /// Above so many ranks a plan in which all have a part for all takes long to be made.
 constexpr int parts_all_tried = 256;
 
@@ -249,7 +250,9 @@ private:
             return known->second;
         }
         Tried tried{name};
-        const double limit = request_.exhaustive ? never : hopeless * best_;
+        const bool are_many = cluster_.size() > parts_all_tried;
+        const double limit =
+            request_.exhaustive ? never : (are_many ? hopeless_among_many : hopeless) * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
             try {
                 const Plan plan = plan_of(scheme);
