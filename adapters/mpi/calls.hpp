@@ -80,8 +80,14 @@ int scan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datat
 int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, MPI_Comm comm);
 
-/// Every other call: counted, and left to the MPI below.
-int pass_on(const Call& call, MPI_Comm comm);
+/// Operations among neighbours: counted, and left to the MPI below. What comes from each, for the
+/// summary: as much of all, or by neighbour, of one type or of one each.
+int neighbours(const Call& call, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
+int neighbours(const Call& call, Counts out_counts, MPI_Datatype out_type, MPI_Comm comm);
+int neighbours(const Call& call, Counts out_counts, const MPI_Datatype* out_types, MPI_Comm comm);
+
+/// What lists describe, of a call that the MPI has taken for right.
+[[nodiscard]] std::uint64_t listed_bytes(int parts, Counts counts, MPI_Datatype type);
 /// A program found this name here and the MPI below does not have it.
 int missing_function(const char* name);
 

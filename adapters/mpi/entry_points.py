@@ -68,8 +68,9 @@ OPERATIONS = {
     "Neighbor_alltoallw": (f"{_SENDW} {_RECVW} comm:comm").replace(":displs", ":addresses"),
 }
 
-# All but these have a translation in calls.hpp; these are passed on.
+# All but these have a translation in calls.hpp; these are passed on, with what they receive.
 PASSED_ON = {name for name in OPERATIONS if name.startswith("Neighbor_")}
+RECEIVED = ("recvcount", "recvcounts", "recvtype", "recvtypes")
 
 _TO = "buf:in count:count datatype:type dest:int tag:int comm:comm"
 _FROM = "source:int tag:int comm:comm"
@@ -101,6 +102,7 @@ OWN = [
     "Allgather",
     "Allreduce",
     "Cancel",
+    "Cartdim_get",
     "Comm_call_errhandler",
     "Comm_create_keyval",
     "Comm_disconnect",
@@ -114,6 +116,7 @@ OWN = [
     "Comm_size",
     "Comm_split",
     "Comm_test_inter",
+    "Dist_graph_neighbors_count",
     "Error_class",
     "Error_string",
     "Finalize",
@@ -122,6 +125,7 @@ OWN = [
     "Get_count",
     "Get_library_version",
     "Get_processor_name",
+    "Graph_neighbors_count",
     "Group_compare",
     "Group_free",
     "Group_translate_ranks",
@@ -144,6 +148,7 @@ OWN = [
     "Testall",
     "Testany",
     "Testsome",
+    "Topo_test",
     "Type_commit",
     "Type_create_hindexed",
     "Type_free",
@@ -223,7 +228,8 @@ def definition(entry: Entry) -> str:
         f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
     ]
     if entry.operation in PASSED_ON:
-        lines.append("    return corymb::mpi::pass_on(call, comm);")
+        received = ", ".join(name for name, _ in entry.parameters if name in RECEIVED)
+        lines.append(f"    return corymb::mpi::neighbours(call, {received}, comm);")
     else:
         own = [name for name, kind in entry.parameters if kind not in ("info", "request")]
         lines.append(f"    return corymb::mpi::{enumerator}(call, {', '.join(own)});")

@@ -215,7 +215,10 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
         return turn.take(*known, in, out);
     }
     if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+        return turn.pass_on_list(Reason::no_team, [&] {
+            const MPI_Count all = out_count * turn.size();
+            return all > 0 ? bytes_of(all, layout_of(out_type)) : 0;
+        });
     }
     const bool in_place = in == MPI_IN_PLACE;
     if (out == MPI_IN_PLACE || !is_valid(out_count, out_type) ||

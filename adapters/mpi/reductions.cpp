@@ -243,13 +243,8 @@ int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, M
     Turn turn(call, comm);
     const Reducing how = reducing(turn, 0, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on_list(how.refused, [&] {
-            std::size_t bytes = 0;
-            for (int rank = 0; counts.exists() && rank < turn.size(); ++rank) {
-                bytes += static_cast<std::size_t>(counts[rank]) * layout_of(type).size;
-            }
-            return bytes;
-        });
+        return turn.pass_on_list(how.refused,
+                                 [&] { return listed_bytes(turn.size(), counts, type); });
     }
     if (!counts.exists() || out == MPI_IN_PLACE) {
         return turn.pass_on(Reason::arguments);

@@ -233,11 +233,6 @@ int Turn::account_for(corymb_status status, std::uint64_t bytes) {
     return error;
 }
 
-int pass_on(const Call& call, MPI_Comm comm) {
-    Turn turn(call, comm);
-    return turn.pass_on(Reason::no_translation);
-}
-
 int missing_function(const char* name) {
     std::fprintf(stderr, "corymb: this MPI library has no P%s; run the program without corymb\n",
                  name);

@@ -103,12 +103,6 @@ MPI_Count bytes_of(int size, Counts counts, Displacements places, const MPI_Data
     return bytes;
 }
 
-/// What lists describe for the summary, of a call that the MPI has taken for right.
-std::size_t listed_bytes(int size, Counts counts, MPI_Datatype type) {
-    const MPI_Count all = counts.exists() ? sum_of(counts, size) : 0;
-    return all > 0 ? bytes_of(all, layout_of(type)) : 0;
-}
-
 /// `count` is that of this rank's own part where a buffer has but one.
 Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
     Work work(op, count, CORYMB_BYTE);
@@ -146,6 +140,11 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
 }
 
 } // namespace
+
+std::uint64_t listed_bytes(int parts, Counts counts, MPI_Datatype type) {
+    const MPI_Count all = counts.exists() ? sum_of(counts, parts) : 0;
+    return all > 0 ? bytes_of(all, layout_of(type)) : 0;
+}
 
 int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
             Counts out_counts, Displacements out_places, MPI_Datatype out_type, int root,

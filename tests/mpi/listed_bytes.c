@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations with lists, too few of them for a team: the summary has the bytes of each.
+// Operations with lists and an alltoall, too few for a team: the summary has the bytes of each.
 #include <mpi.h>
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
         places_in_bytes[other] = places[other] * (int)sizeof(int);
         types[other] = MPI_INT;
     }
-    MPI_Comm comm[2];
-    for (int i = 0; i < 2; ++i) {
+    MPI_Comm comm[3];
+    for (int i = 0; i < 3; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
     }
     MPI_Allgatherv(from, elements, MPI_INT, to, counts, places, MPI_INT, comm[0]);
@@ -31,7 +31,8 @@ int main(int argc, char** argv) {
     MPI_Gatherv(from, elements, MPI_INT, to, counts, places, MPI_INT, 0, comm[1]);
     MPI_Scatterv(from, counts, places, MPI_INT, to, elements, MPI_INT, 0, comm[1]);
     MPI_Reduce_scatter(from, to, counts, MPI_INT, MPI_SUM, comm[1]);
-    for (int i = 0; i < 2; ++i) {
+    MPI_Alltoall(from, elements, MPI_INT, to, elements, MPI_INT, comm[2]);
+    for (int i = 0; i < 3; ++i) {
         MPI_Comm_free(&comm[i]);
     }
     if (rank == 0) {

@@ -162,7 +162,19 @@ def test_the_summary_has_bytes_of_lists(mpi: Mpi, program: Program, mpirun: Mpir
     ints = 2 * 3 * 4
     assert bytes_of == {
         "MPI_Gatherv": ints // 2, "MPI_Scatterv": ints // 2, "MPI_Allgatherv": ints,
-        "MPI_Alltoallv": ints, "MPI_Alltoallw": ints, "MPI_Reduce_scatter": ints,
+        "MPI_Alltoall": ints, "MPI_Alltoallv": ints, "MPI_Alltoallw": ints,
+        "MPI_Reduce_scatter": ints,
+    }, run.stderr  # fmt: skip
+
+
+def test_bytes_of_neighbours(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
+    run = mpirun(mpi, 2, "--explain", program(mpi, "neighbours"))
+    lines = [line.split() for line in run.stderr.splitlines() if "MPI_Neighbor" in line]
+    part = 3 * 4
+    assert {name: int(count) for name, _, count, *_ in lines} == {
+        "MPI_Neighbor_allgather": part, "MPI_Neighbor_alltoall": 2 * part,
+        "MPI_Neighbor_alltoallw": 2 * part, "MPI_Neighbor_alltoallv": part,
+        "MPI_Neighbor_allgatherv": part,
     }, run.stderr  # fmt: skip
 
 
