@@ -140,26 +140,28 @@ void assume_own_copies(Machine& machine) {
     machine.memory.push_back(caches);
 }
 
-/// PU index of each rank: of the CPUs given, else as kernels give them to ranks that are not bound;
-/// empty when the ranks do not have one PU each.
-std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cpus, int size) {
+/// As kernels place ranks that are not bound; empty when there are not enough PUs.
+std::vector<int> free_placement(const Machine& machine, int size) {
     std::vector<int> placement;
-    if (cpus.empty()) {
-        if (size <= machine.size()) {
-            placement = pus_of_each_core_first(machine);
-            placement.resize(static_cast<std::size_t>(size));
-        }
-        return placement;
-    }
-    std::set<int> seen;
-    for (const int cpu : cpus) {
-        const int pu = machine.index_of_cpu(cpu);
-        if (pu < 0 || !seen.insert(pu).second) {
-            return {};
-        }
-        placement.push_back(pu);
+    if (size <= machine.size()) {
+        placement = pus_of_each_core_first(machine);
+        placement.resize(static_cast<std::size_t>(size));
     }
     return placement;
+}
+
+/// PU index of each rank, of the CPUs given if the model has them; empty when the ranks do not have
+/// one PU each. A rank's CPU may be none that this process could look at.
+std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cpus, int size) {
+    std::vector<int> placement;
+    for (const int cpu : cpus) {
+        placement.push_back(machine.index_of_cpu(cpu));
+    }
+    if (placement.empty() || std::ranges::min(placement) < 0) {
+        return free_placement(machine, size);
+    }
+    const std::set<int> different(placement.begin(), placement.end());
+    return different.size() == placement.size() ? placement : std::vector<int>{};
 }
 
 } // namespace

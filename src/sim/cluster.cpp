@@ -198,7 +198,7 @@ private:
             refuse(number, rank, "goes via the network, but its peer is on the same node");
         }
         if (has_acted_[at(rank)]) {
-            return is_reached(partner) ? -1 : matching_.rank_of(partner);
+            return fits_channel(step) || is_reached(partner) ? -1 : matching_.rank_of(partner);
         }
         if (step.kind == StepKind::publish) {
             if (room != no_step) {
@@ -224,6 +224,11 @@ private:
                 ? is_done(partner) || (has_acted_[at(peer)] && is_reached(partner))
                 : is_done(partner);
         return is_there ? -1 : peer;
+    }
+
+    /// Then the sender goes on by itself, however late the receiver is.
+    [[nodiscard]] bool fits_channel(const Step& step) const {
+        return plan::bytes_of(plan_, step.from, bytes_) <= cell_slots * cell_bytes;
     }
 
     void check_far(StepNumber number, const Step& step, Rank rank) const {

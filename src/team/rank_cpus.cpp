@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <set>
 
 namespace corymb::team {
 
@@ -17,70 +16,70 @@ public:
     explicit Matching(std::span<const std::vector<int>> ranks)
         : ranks_(ranks), cpu_of_(ranks.size(), -1) {}
 
-    /// Gives `rank` a CPU, if need be one that another can leave for yet another. False if there is
-    /// none, and then for all who may use the same.
+    /// Gives `rank` a CPU, if need be one that another can leave for yet another. False: there is
+    /// none, and not one for each.
     bool place(std::size_t rank) {
-        if (full_.contains(ranks_[rank])) {
-            return false;
-        }
-        asked_.clear();
-        if (!find(rank)) {
-            full_.insert(ranks_[rank]);
-            return false;
-        }
-        return true;
-    }
-
-    /// Everybody's; who got none shares one with as few as can be.
-    std::vector<int> with_shared() && {
-        std::map<int, int> ranks_on;
-        for (const int cpu : cpu_of_) {
-            ++ranks_on[cpu];
-        }
-        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-            if (cpu_of_[rank] < 0) {
-                cpu_of_[rank] = *std::ranges::min_element(
-                    ranks_[rank], {}, [&ranks_on](int cpu) { return ranks_on[cpu]; });
-                ++ranks_on[cpu_of_[rank]];
+        std::map<int, std::size_t> asked_by;
+        std::vector<std::size_t> asking{rank};
+        for (std::size_t next = 0; next < asking.size(); ++next) {
+            for (const int cpu : ranks_[asking[next]]) {
+                if (!asked_by.emplace(cpu, asking[next]).second) {
+                    continue;
+                }
+                const auto taken = rank_on_.find(cpu);
+                if (taken == rank_on_.end()) {
+                    hand_on(cpu, rank, asked_by);
+                    return true;
+                }
+                asking.push_back(taken->second);
             }
         }
-        return std::move(cpu_of_);
+        return false;
     }
+    [[nodiscard]] std::vector<int> cpus() && { return std::move(cpu_of_); }
 
 private:
-    bool find(std::size_t rank) {
-        const std::vector<int>& own = ranks_[rank];
-        const auto free =
-            std::ranges::find_if(own, [this](int cpu) { return !rank_on_.contains(cpu); });
-        const auto found = free != own.end() ? free : std::ranges::find_if(own, [this](int cpu) {
-            return asked_.insert(cpu).second && find(rank_on_.at(cpu));
-        });
-        if (found == own.end()) {
-            return false;
+    /// To who has asked for it, whose own goes to who has asked for that, up to `last`.
+    void hand_on(int cpu, std::size_t last, const std::map<int, std::size_t>& asked_by) {
+        for (;;) {
+            const std::size_t taker = asked_by.at(cpu);
+            const int left = cpu_of_[taker];
+            rank_on_[cpu] = taker;
+            cpu_of_[taker] = cpu;
+            if (taker == last) {
+                return;
+            }
+            cpu = left;
         }
-        rank_on_[*found] = rank;
-        cpu_of_[rank] = *found;
-        return true;
     }
 
     std::span<const std::vector<int>> ranks_;
     std::vector<int> cpu_of_;
     std::map<int, std::size_t> rank_on_; ///< By CPU.
-    std::set<int> asked_;
-    std::set<std::vector<int>> full_;
 };
+
+/// Of ranks that have one each, some perhaps the same.
+std::vector<int> only_ones(std::span<const std::vector<int>> ranks) {
+    std::vector<int> cpus;
+    for (const std::vector<int>& own : ranks) {
+        cpus.push_back(own.front());
+    }
+    return cpus;
+}
 
 } // namespace
 
 std::vector<int> cpu_of_each(std::span<const std::vector<int>> ranks) {
-    const auto is_as_first = [ranks](const std::vector<int>& cpus) {
-        return cpus == ranks.front();
+    const auto all_are = [ranks](auto is) {
+        return std::ranges::all_of(ranks, is);
     };
-    const auto is_unknown = [](const std::vector<int>& cpus) {
-        return cpus.empty();
-    };
-    if (ranks.empty() || std::ranges::any_of(ranks, is_unknown) ||
-        (ranks.front().size() > 1 && std::ranges::all_of(ranks, is_as_first))) {
+    if (ranks.empty() || !all_are([](const auto& own) { return !own.empty(); })) {
+        return {};
+    }
+    if (all_are([](const auto& own) { return own.size() == 1; })) {
+        return only_ones(ranks);
+    }
+    if (all_are([ranks](const auto& own) { return own == ranks.front(); })) {
         return {};
     }
     // Who has the fewest chooses first, and then nobody need leave one within which others are.
@@ -88,10 +87,9 @@ std::vector<int> cpu_of_each(std::span<const std::vector<int>> ranks) {
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [ranks](std::size_t rank) { return ranks[rank].size(); });
     Matching matching(ranks);
-    for (const std::size_t rank : order) {
-        matching.place(rank);
-    }
-    return std::move(matching).with_shared();
+    const bool all_have_one =
+        std::ranges::all_of(order, [&matching](std::size_t rank) { return matching.place(rank); });
+    return all_have_one ? std::move(matching).cpus() : std::vector<int>{};
 }
 
 } // namespace corymb::team

@@ -7,10 +7,10 @@
 
 namespace corymb::team {
 
-/// One CPU of each rank out of those that its process may use, which it likes best first: one that
-/// no other rank has where that can be, as when launchers bind each to a core or all to packages in
-/// turn; else the least taken one. Nothing where it says nothing: all may use the same several, or
-/// of some nothing is known. Takes steps in the number of CPUs of all ranks together, times the
+/// One CPU of each rank out of those that its process may use, which it likes best first: its only
+/// one, or one that no other rank has, as when launchers bind each to a core, or all to packages in
+/// turn. Nothing where that says nothing: all may use the same several, there is not one for each,
+/// or of some nothing is known. Takes steps in the number of CPUs of all ranks together, times the
 /// ranks where two share CPUs and neither has all that the other has.
 [[nodiscard]] std::vector<int> cpu_of_each(std::span<const std::vector<int>> ranks);
 

@@ -15,13 +15,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <span>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace corymb::team {
@@ -102,10 +102,16 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
     }
 }
 
-/// What this process may use, for `count` ranks from `first` on. Under the lock.
-void note_cpus(Company& company, Rank first, int count) {
+/// What this process may use; of the CPUs the one first that a rank would like best.
+UsableCpus own_cpus() {
+    UsableCpus own = usable_cpus();
+    own.allowed = one_of_each_core_first(std::move(own.allowed));
+    return own;
+}
+
+/// Under the lock: that, for `count` ranks from `first` on.
+void note_cpus(Company& company, const UsableCpus& own, Rank first, int count) {
     Roster& roster = *company.roster;
-    const UsableCpus own = usable_cpus();
     if (own.quota) {
         const auto quota = static_cast<std::uint32_t>(std::max(1.0, *own.quota));
         const std::uint32_t least = roster.quota.load(std::memory_order_relaxed);
@@ -122,21 +128,14 @@ void note_cpus(Company& company, Rank first, int count) {
     }
 }
 
-/// By rank, as it likes them best.
+/// By rank, as its process has noted them: all read the same.
 std::vector<std::vector<int>> cpus_of_ranks(const Company& company) {
-    std::map<Offset, std::vector<int>> of_process;
     std::vector<std::vector<int>> of_rank;
     for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
         const RosterEntry& entry = company.roster->entry(rank);
-        const auto [known, is_new] = of_process.try_emplace(entry.cpus);
-        if (is_new) {
-            std::vector<std::int32_t> numbers(entry.cpu_count);
-            std::memcpy(numbers.data(), company.memory->at(entry.cpus),
-                        entry.cpu_count * sizeof(std::int32_t));
-            known->second =
-                one_of_each_core_first(std::vector<int>(numbers.begin(), numbers.end()));
-        }
-        of_rank.push_back(known->second);
+        const auto* const numbers =
+            std::launder(reinterpret_cast<const std::int32_t*>(company.memory->at(entry.cpus)));
+        of_rank.emplace_back(numbers, numbers + entry.cpu_count);
     }
     return of_rank;
 }
@@ -278,6 +277,7 @@ Roster& roster_of(SharedMemory& memory) {
 }
 
 Rank sign_in(Company& company, Rank first, int count) {
+    const UsableCpus own = own_cpus();
     const std::lock_guard lock(*company.memory);
     Roster& roster = *company.roster;
     const auto size = static_cast<Rank>(roster.size);
@@ -317,7 +317,7 @@ Rank sign_in(Company& company, Rank first, int count) {
     if (!membarrier::join_machine()) {
         roster.full_fences.store(1, std::memory_order_relaxed);
     }
-    note_cpus(company, first, count);
+    note_cpus(company, own, first, count);
     for (Rank rank = first; rank < first + count; ++rank) {
         RosterEntry& entry = roster.entry(rank);
         entry.pid = own_pid();

@@ -30,7 +30,7 @@ struct RosterEntry {
     std::atomic<std::uint32_t> stage;
     std::uint32_t pid;
     std::uint32_t cpu_count;
-    Offset cpus;      ///< Numbers (std::int32_t) of those that the process may use.
+    Offset cpus;      ///< Numbers (std::int32_t) of those that the process may use, best first.
     ProcessMark mark; ///< Others try to copy and to write it.
 };
 

@@ -32,6 +32,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// What cannot take less than so many times what is known already is not simulated, unless every
 /// scheme is wanted: with a thousand ranks exchanges of all with all take seconds each.
 constexpr double hopeless = 3;
+/// The same above `parts_all_tried` ranks: what is left out is not followed either.
 constexpr double hopeless_among_many = 1.5;
 /// Above so many ranks a plan in which all have a part for all takes long to be made.
 constexpr int parts_all_tried = 256;

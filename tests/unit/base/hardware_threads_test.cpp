@@ -28,6 +28,8 @@ TEST(HardwareThreads, ComeOneOfEachCoreFirst) {
     EXPECT_EQ(in_order({"0-1", "0-1", "2-3", "2-3"}, {0, 1, 2, 3}), (Cpus{0, 2, 1, 3}));
     EXPECT_EQ(in_order({"0,2", "1,3", "0,2", "1,3"}, {3, 2, 1, 0}), (Cpus{0, 1, 2, 3}));
     EXPECT_EQ(in_order({"0-3", "0-3", "0-3", "0-3"}, {3, 1}), (Cpus{1, 3}));
+    EXPECT_EQ(in_order({"0-1", "0-1", "2-3", "2-3", "4-5", "4-5"}, {2, 3, 5}), (Cpus{2, 5, 3}))
+        << "4 is not there";
 }
 
 TEST(HardwareThreads, AreCoresWhereNothingTells) {
