@@ -13,9 +13,10 @@ prepare_build_folder
 peers="$root/build/peers"
 use_ccache
 step configure-mpi "configuring the MPI adapters" \
-    cmake --preset dev -DCORYMB_MPICC="$peers/mpich/bin/mpicc;$peers/openmpi/bin/mpicc"
+    cmake --preset dev \
+    -DCORYMB_MPICC="$peers/mpich/bin/mpicc;$peers/openmpi/bin/mpicc;$peers/mpich/bin/mpicc_abi"
 step build-mpi "building the MPI adapters" \
-    cmake --build build/dev --target corymb-mpi-mpich corymb-mpi-openmpi
+    cmake --build build/dev --target corymb-mpi-mpich corymb-mpi-openmpi corymb-mpi-standard
 "$venv/bin/python" -c 'import corymb' 2>/dev/null || "$root/tools/install_python.sh" --as-dev
 trap - INT TERM
 exec "$venv/bin/python" "$root/bench/mpi/$name.py" "$@"

@@ -53,9 +53,8 @@ int neighbours(const Call& call, MPI_Count out_count, MPI_Datatype out_type, MPI
 }
 
 int neighbours(const Call& call, Counts out_counts, MPI_Datatype out_type, MPI_Comm comm) {
-    return pass_on_with(call, comm, [&](int neighbours) {
-        return listed_bytes(neighbours, out_counts, out_type);
-    });
+    return pass_on_with(
+        call, comm, [&](int neighbours) { return listed_bytes(neighbours, out_counts, out_type); });
 }
 
 int neighbours(const Call& call, Counts out_counts, const MPI_Datatype* out_types, MPI_Comm comm) {

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -50,7 +50,17 @@ class Mpi:
     def adapter(self) -> Path:
         """What `corymb mpirun` has programs of this library load."""
         folder = Path(os.environ.get("CORYMB_MPI_ADAPTERS", ADAPTERS))
-        return folder / f"libcorymb-mpi-{'openmpi' if self.name == 'openmpi' else 'mpich'}.so"
+        kind = next((abi for abi in ("openmpi", "standard") if self.name.endswith(abi)), "mpich")
+        return folder / f"libcorymb-mpi-{kind}.so"
+
+    def by_standard_abi(self) -> Mpi:
+        """The same library for programs that its mpicc_abi has made. FailedError: it has none."""
+        if not (self.place / "bin" / "mpicc_abi").exists():
+            raise FailedError(f"{self.title} has no mpicc_abi, so no programs of the standard ABI")
+        return replace(
+            self, name=f"{self.name}-standard", title=f"{self.title}, standard ABI",
+            peer={**self.peer, "compiler": "{place}/bin/mpicc_abi"},
+        )  # fmt: skip
 
     def command(self, ranks: int, bound: bool, with_corymb: bool) -> list[str]:
         """The launcher with its words; corymb's becomes the library's own."""

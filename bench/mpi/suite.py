@@ -3,6 +3,7 @@
 """MPICH's test suite with corymb's collectives and without, compared, on three MPI libraries.
 
     make mpi-suite    or    tools/mpi_pairs.sh suite [--libraries ...] [--only coll] [--nodes 2]
+    tools/mpi_pairs.sh suite --libraries mpich --standard-abi
 
 The suite is that of Debian's source package, fetched with apt-get; each library gets a build of its
 own below build/mpi-suite. Every line of its lists is run, without corymb and with it. Nothing is
@@ -92,6 +93,20 @@ def fetch() -> Path:
     return fetch()
 
 
+def as_its_mpicc(mpi: pairs.Mpi, place: Path) -> Path:
+    """A folder like the library's, in which the compiler is called mpicc: the suite asks for that
+    name, whatever else it is told."""
+    if Path(mpi.compiler).name == "mpicc":
+        return mpi.place
+    (place / "bin").mkdir(parents=True)
+    by_name = place / "bin" / "mpicc"  # No link: the compiler does what it is called for.
+    by_name.write_text(f'#!/bin/sh\nexec "{mpi.compiler}" "$@"\n')
+    by_name.chmod(0o755)
+    for folder in ("include", "lib"):
+        (place / folder).symlink_to(mpi.place / folder)
+    return place
+
+
 def build(mpi: pairs.Mpi) -> Path:
     """The suite as configured for the library; programs are made when they are needed."""
     place = PLACE / mpi.name
@@ -101,9 +116,10 @@ def build(mpi: pairs.Mpi) -> Path:
     place.mkdir(parents=True)
     log = place / "build.log"
     with log.open("w") as output, tempfile.TemporaryDirectory() as folder:
+        library = as_its_mpicc(mpi, place / "library")
         for words in (
             [fetch() / "configure", "--disable-fortran", "--disable-cxx", "--enable-strictmpi",
-             "--disable-spawn", "--enable-threads=multiple", f"--with-mpi={mpi.place}",
+             "--disable-spawn", "--enable-threads=multiple", f"--with-mpi={library}",
              f"CC={mpi.compiler}"],
             ["make", "-C", "util"], ["make", "-C", "dtpools"],
         ):  # fmt: skip
@@ -190,7 +206,7 @@ def fault_of(mpi: pairs.Mpi, place: Path, line: Line, with_corymb: bool, options
         if not options.trials:
             own["CORYMB_MPI"] = "always"
         if options.nodes > 1 and with_corymb:
-            own["LD_PRELOAD"] = str(adapter_of(mpi))
+            own["LD_PRELOAD"] = str(mpi.adapter)
             if options.trials:
                 own["CORYMB_NETWORK"] = "measure"  # A team at once.
         running = subprocess.Popen(
@@ -218,15 +234,9 @@ def fault_of(mpi: pairs.Mpi, place: Path, line: Line, with_corymb: bool, options
 def able_to_spawn(mpi: pairs.Mpi, line: Line) -> pairs.Mpi:
     """MPICH's launcher starts no further processes in a job that was told not to bind its own,
     which it does not do anyway."""
-    if mpi.name == "mpich" and line.folder.endswith("spawn"):
+    if mpi.name.startswith("mpich") and line.folder.endswith("spawn"):
         return replace(mpi, peer={**mpi.peer, "floating": []})
     return mpi
-
-
-def adapter_of(mpi: pairs.Mpi) -> Path:
-    """The adapter for the library's ABI, where `corymb mpirun` cannot look for it."""
-    kind = "openmpi" if mpi.name.endswith("openmpi") else "mpich"
-    return Path(os.environ.get("CORYMB_MPI_ADAPTERS", pairs.ADAPTERS)) / f"libcorymb-mpi-{kind}.so"
 
 
 def compare(mpi: pairs.Mpi, place: Path, line: Line, sides: list[Side], options: Any) -> None:
@@ -277,13 +287,17 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--match", default="", help="only tests whose name holds this")
     parser.add_argument("--ranks-most", type=int, default=10, help="leave out what needs more")
     parser.add_argument("--nodes", type=int, default=1, help="groups that share no memory")
+    parser.add_argument("--standard-abi", action="store_true", help="programs made by mpicc_abi")
     parser.add_argument("--trials", action="store_true", help="what the MPI does faster is its")
     return parser.parse_args()
 
 
 def main() -> int:
     options = options_of()
-    results = [compare_all(mpi, options) for mpi in pairs.libraries(options.libraries.split(","))]
+    chosen = pairs.libraries(options.libraries.split(","))
+    if options.standard_abi:
+        chosen = [mpi.by_standard_abi() for mpi in chosen]
+    results = [compare_all(mpi, options) for mpi in chosen]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     return 1 if any(result["only_with_corymb"] for result in results) else 0
