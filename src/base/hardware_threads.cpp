@@ -39,6 +39,9 @@ int known_core_of(int cpu) {
 } // namespace
 
 std::vector<int> one_of_each_core_first(std::vector<int> cpus, const fs::path& root) {
+    if (cpus.size() < 2) {
+        return cpus;
+    }
     std::ranges::sort(cpus);
     std::map<int, int> threads_of_core;
     std::vector<std::pair<int, int>> by_thread; // Of its core, among `cpus`, and number.
