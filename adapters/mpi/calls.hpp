@@ -88,6 +88,7 @@ int neighbours(const Call& call, Counts out_counts, const MPI_Datatype* out_type
 
 /// What lists describe, of a call that the MPI has taken for right.
 [[nodiscard]] std::uint64_t listed_bytes(int parts, Counts counts, MPI_Datatype type);
+[[nodiscard]] std::uint64_t listed_bytes(int parts, Counts counts, const MPI_Datatype* types);
 /// A program found this name here and the MPI below does not have it.
 int missing_function(const char* name);
 

@@ -59,14 +59,7 @@ int neighbours(const Call& call, Counts out_counts, MPI_Datatype out_type, MPI_C
 
 int neighbours(const Call& call, Counts out_counts, const MPI_Datatype* out_types, MPI_Comm comm) {
     return pass_on_with(call, comm, [&](int neighbours) {
-        std::uint64_t bytes = 0;
-        for (int neighbour = 0; neighbour < neighbours; ++neighbour) {
-            if (out_counts[neighbour] > 0) { // Of nothing the type need not be one.
-                bytes += static_cast<std::uint64_t>(out_counts[neighbour]) *
-                         layout_of(out_types[neighbour]).size;
-            }
-        }
-        return bytes;
+        return listed_bytes(neighbours, out_counts, out_types);
     });
 }
 

@@ -86,8 +86,8 @@ bool are_valid(int size, Counts counts, Displacements places, MPI_Datatype type)
 }
 
 /// What lists of alltoallw describe; -1: MPI would refuse them.
-MPI_Count bytes_of(int size, Counts counts, Displacements places, const MPI_Datatype* types) {
-    if (!counts.exists() || !places.exists() || types == nullptr) {
+MPI_Count bytes_of(int size, Counts counts, const MPI_Datatype* types) {
+    if (!counts.exists() || types == nullptr) {
         return -1;
     }
     MPI_Count bytes = 0;
@@ -144,6 +144,10 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
 std::uint64_t listed_bytes(int parts, Counts counts, MPI_Datatype type) {
     const MPI_Count all = counts.exists() ? sum_of(counts, parts) : 0;
     return all > 0 ? bytes_of(all, layout_of(type)) : 0;
+}
+
+std::uint64_t listed_bytes(int parts, Counts counts, const MPI_Datatype* types) {
+    return static_cast<std::uint64_t>(std::max<MPI_Count>(bytes_of(parts, counts, types), 0));
 }
 
 int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
@@ -297,18 +301,20 @@ int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements 
               const MPI_Datatype* out_types, MPI_Comm comm) {
     Turn turn(call, comm);
     if (!turn.has_team()) {
-        return turn.pass_on_list(Reason::no_team, [&] {
-            return std::max<MPI_Count>(bytes_of(turn.size(), out_counts, out_places, out_types), 0);
-        });
+        return turn.pass_on_list(Reason::no_team,
+                                 [&] { return listed_bytes(turn.size(), out_counts, out_types); });
     }
     if (turn.is_mpis()) {
         return turn.leave();
     }
     const int size = turn.size();
+    const auto bytes = [size](Counts counts, Displacements places, const MPI_Datatype* types) {
+        return places.exists() ? bytes_of(size, counts, types) : -1;
+    };
     return exchange(
-        turn, in, in == MPI_IN_PLACE ? 0 : bytes_of(size, in_counts, in_places, in_types),
+        turn, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_types),
         [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_types); }, out,
-        bytes_of(size, out_counts, out_places, out_types),
+        bytes(out_counts, out_places, out_types),
         [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_types); },
         in_counts == out_counts && in_types == out_types);
 }

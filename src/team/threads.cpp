@@ -27,10 +27,9 @@ void bind_to(int cpu) {
 /// Whether `error` only tells `rank` that another rank has broken the team. That rank's own
 /// exception may come later: the team is broken as soon as the exception passes a request under
 /// way, and it has all the frames above that still to leave.
-bool is_consequence(const std::exception& error, Rank rank) {
-    const auto* told = dynamic_cast<const Error*>(&error);
-    return told != nullptr && told->code() == Errc::team_broken && !told->ranks().empty() &&
-           std::ranges::find(told->ranks(), rank) == told->ranks().end();
+bool is_consequence(const Error& error, Rank rank) {
+    return error.code() == Errc::team_broken && !error.ranks().empty() &&
+           std::ranges::find(error.ranks(), rank) == error.ranks().end();
 }
 
 /// One rank's whole life; the first exception of all ranks is kept in `first`, or, while there are
@@ -47,8 +46,10 @@ public:
             }
             Team handle = team_.join(rank);
             (*fn_)(handle);
-        } catch (const std::exception& error) {
+        } catch (const Error& error) {
             give_up(rank, error.what(), is_consequence(error, rank));
+        } catch (const std::exception& error) {
+            give_up(rank, error.what());
         } catch (...) {
             give_up(rank, "an exception of an unknown type");
         }
