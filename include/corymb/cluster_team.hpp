@@ -406,9 +406,9 @@ public:
                                   std::shared_ptr<const void> keep = nullptr);
 
     [[nodiscard]] const Carried& carried() const noexcept;
-    /// The plan that an operation runs with. Collective where it is not known yet. The next
-    /// operation may choose another one; the reference is good until then.
-    [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
+    /// The plan that an operation runs with; the next one may choose another. Collective where it
+    /// is not known yet. A rank has the steps of its node only: `make_cluster_plan` has all.
+    [[nodiscard]] ChosenPlan plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
     /// The plans that this rank has needed so far, of operations of all forms.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     /// Breaks the team on behalf of this rank, on its node.

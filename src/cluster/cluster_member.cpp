@@ -110,8 +110,8 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
     if (!slot) {
         try {
             const std::string text = exchanged(
-                key, [&](bool all_can_pull) { return station_.plan_text(key, all_can_pull); });
-            slot = std::make_unique<Known>(make_known(key, station_.plan_of(key, text), 0));
+                key, [&](bool all_can_pull) { return station_.plan_texts(key, all_can_pull); });
+            slot = std::make_unique<Known>(make_known(key, station_.part_of(key, text), 0));
         } catch (...) {
             plans_known_.erase(key);
             throw;
@@ -123,7 +123,7 @@ ClusterMember::Known& ClusterMember::known(const team::PlanKey& key) {
 std::vector<ChosenPlan> ClusterMember::chosen_plans() const {
     std::vector<ChosenPlan> chosen;
     for (const auto& [key, known] : plans_known_) {
-        chosen.push_back({key.op, key.root, key.bytes, known->plan.algorithm});
+        chosen.push_back({key.op, key.root, key.bytes, known->algorithm});
     }
     if (pending_ != nullptr) {
         pending_->add_chosen_plans(chosen);
@@ -131,14 +131,14 @@ std::vector<ChosenPlan> ClusterMember::chosen_plans() const {
     return chosen;
 }
 
-ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, Plan&& plan,
+ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, const NodePart& part,
                                                unsigned number) {
     constexpr unsigned free_bits = 60; // Of PlanKey::number.
-    Known made{std::move(plan), {}, std::nullopt};
-    const Plan local = plan_of_node(made.plan, station_.home);
-    made.program.far = far_steps(made.plan, station_.home, rank());
+    Known made{key.op, part.plan.algorithm, 0, {}, std::nullopt};
+    const Plan local = plan_of_node(part, station_.home);
+    made.program.far = far_steps(part, station_.home, rank());
     if (key.keeps_parts) {
-        made.vector = vector_plan_of(made.plan, station_.home, rank());
+        made.vector = vector_plan_of(part, station_.home, rank());
     }
     // All ranks refuse a plan alike. For want of memory one fails alone, which others wait for.
     or_break([&] {
@@ -176,7 +176,7 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     auto& program = known.program;
     set_block_bytes(operands, program.local);
     operands.signature = digest_.signature();
-    ladder_.begin_operation(team::moved_bytes(known.plan.op, operands, size()));
+    ladder_.begin_operation(team::moved_bytes(known.op, operands, size()));
     if (known.vector) {
         VectorRun run(*known.vector, station_.home, rank(), given);
         if (run.tells()) {

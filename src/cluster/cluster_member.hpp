@@ -42,7 +42,9 @@ public:
     [[nodiscard]] const Carried& carried() const noexcept { return station_.carried; }
 
     void run(const detail::Wish& wish);
-    [[nodiscard]] const Plan& plan(const team::PlanKey& key) { return known(key).plan; }
+    [[nodiscard]] ChosenPlan plan(const team::PlanKey& key) {
+        return {key.op, key.root, key.bytes, known(key).algorithm};
+    }
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     [[noreturn]] void fail(const team::Failure& failure) { station_.fail(failure); }
     /// Nonblocking operations.
@@ -50,7 +52,9 @@ public:
 
 private:
     struct Known {
-        Plan plan;
+        Collective op;
+        std::string algorithm;
+        int alternative = 0; ///< Of Station, on rank 0; 0: the first plan for the key.
         NodeProgram program;
         std::optional<VectorPlan> vector; ///< Of parts that differ in length.
     };
@@ -69,7 +73,7 @@ private:
     void end() noexcept;
     Known& known(const team::PlanKey& key);
     /// `number` tells plans for the same key apart.
-    Known make_known(const team::PlanKey& key, Plan&& plan, unsigned number);
+    Known make_known(const team::PlanKey& key, const NodePart& part, unsigned number);
     /// What rank 0 answers, within an operation that has begun.
     [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
 
@@ -83,7 +87,7 @@ private:
     void measure_and_compete(const detail::Call& call, const detail::Call& stand_in);
     [[nodiscard]] std::string asked(const detail::Call& call, PlanExchange::Answer answer);
     void compete(const detail::Call& call, int samples, bool is_whole,
-                 std::vector<Plan> alternatives);
+                 std::vector<Station::Alternative> alternatives);
     void narrow(std::vector<Contender>& field, const detail::Call& call, int samples);
     [[nodiscard]] std::vector<double> of_slowest(std::vector<double> times_ns);
     [[nodiscard]] std::int64_t timed(const detail::Call& call, Known* known);

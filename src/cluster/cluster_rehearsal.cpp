@@ -89,14 +89,14 @@ void ClusterMember::with_buffers(Buffers&& buffers, const Action& action) {
 
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
     const std::int64_t began_ns = now_ns();
-    const std::string has_any = asked(call, [&](bool all_can_pull) -> std::string {
+    const std::string has_any = asked(call, [&](bool all_can_pull) -> Texts {
         // The tries alone take as long as two plans do. They would come to the same.
         if (rehearsals_.plans_most(call.key, rehearsals_.mean_ns(call.key)) < 2) {
-            return {later};
+            return {std::string{later}};
         }
         const bool is_possible =
             can_compare(all_can_pull) && station_.has_alternatives(call.key, all_can_pull);
-        return {is_possible ? plans_follow : never};
+        return {std::string{is_possible ? plans_follow : never}};
     });
     if (has_any.front() == never) {
         rehearsals_.conclude(call.key);
@@ -116,7 +116,8 @@ bool ClusterMember::can_compare(bool all_can_pull) {
     std::vector<double> times(RehearsalPlan::times_of_round_most);
     return std::ranges::all_of(
         std::array{detail::Wish{}, largest_of_all(times, times)}, [&](const detail::Wish& wish) {
-            return !station_.plan_text(call_of(rank(), size(), wish).key, all_can_pull)
+            return !station_.plan_texts(call_of(rank(), size(), wish).key, all_can_pull)
+                        .front()
                         .starts_with('!');
         });
 }
@@ -129,22 +130,22 @@ void ClusterMember::measure_and_compete(const detail::Call& call, const detail::
         static_cast<void>(timed(stand_in, nullptr));
         one_ns = std::min(one_ns, now_ns() - try_began_ns);
     }
-    const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> std::string {
+    const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> Texts {
         const std::size_t most = rehearsals_.plans_most(call.key, one_ns);
         if (most < 2) {
-            return {later};
+            return {std::string{later}};
         }
         const std::size_t wanted = rehearsals_.others_most(call.key);
-        const std::vector<std::string> others = station_.next_alternatives(
+        const std::vector<int> others = station_.next_alternatives(
             call.key, std::min(most - 1, wanted), rehearsals_.is_final(call.key));
         const auto samples =
             static_cast<char>(rehearsals_.first_samples(call.key, 1 + others.size(), one_ns));
         const char extent = others.size() < most - 1 || others.size() == wanted ? whole : part;
-        return std::string{plans_follow, samples, extent} + Station::text_of(others);
+        return station_.alternatives_texts(call.key, others, {plans_follow, samples, extent});
     });
     if (reply.front() == plans_follow) {
         compete(stand_in, reply[1], reply[2] == whole,
-                Station::plans_of(std::string_view(reply).substr(3)));
+                station_.alternatives_of(std::string_view(reply).substr(3)));
     }
 }
 
@@ -157,24 +158,27 @@ std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer 
 }
 
 void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole,
-                            std::vector<Plan> alternatives) {
+                            std::vector<Station::Alternative> alternatives) {
     std::vector<Contender> field;
     field.push_back({plans_known_.at(call.key).get(), nullptr});
     auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
     rehearsals_.count(call.key, alternatives.size(), is_whole);
-    for (Plan& plan : alternatives) {
+    for (const Station::Alternative& alternative : alternatives) {
         ++number;
         auto known = std::make_unique<Known>(
-            make_known(call.key, std::move(plan), static_cast<unsigned>(number)));
+            make_known(call.key, alternative.part, static_cast<unsigned>(number)));
+        known->alternative = alternative.number;
         Known* const place = known.get();
         field.push_back({place, std::move(known)});
     }
     narrow(field, call, samples);
-    for (const Contender& contender : field) {
-        station_.note(call.key, contender.known->plan,
-                      contender.median_ns() / field.front().median_ns());
+    if (rank() == 0) {
+        for (const Contender& contender : field) {
+            station_.note(call.key, contender.known->alternative,
+                          contender.median_ns() / field.front().median_ns());
+        }
+        station_.settle(call.key, field.front().known->alternative);
     }
-    station_.settle(call.key, field.front().known->plan);
     if (field.front().own) {
         plans_known_[call.key] = std::move(field.front().own);
     }

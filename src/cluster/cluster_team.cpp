@@ -129,7 +129,7 @@ void ClusterTeam::complete_all() {
     state_->member.pending().complete_all();
 }
 
-const Plan& ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {
+ChosenPlan ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {
     detail::check_rank(root, size(), "root");
     const bool barrier = op == Collective::barrier;
     return state_->member.plan(

@@ -5,18 +5,18 @@
 
 namespace corymb::cluster {
 
-FarPlan far_plan_of(const Station& station, const team::PlanKey& key, const std::string& text) {
+FarPlan far_plan_of(const Station& station, const team::PlanKey& key, std::string_view text) {
     FarPlan made;
     made.number = key.number();
     try {
-        const Plan plan = station.plan_of(key, text);
-        made.far = far_steps(plan, station.home, station.rank);
-        made.local = plan_of_node(plan, station.home);
+        const NodePart part = station.part_of(key, text);
+        made.far = far_steps(part, station.home, station.rank);
+        made.local = plan_of_node(part, station.home);
         made.readers = team::publication_readers(made.local);
         if (key.keeps_parts) {
-            made.vector = vector_plan_of(plan, station.home, station.rank);
+            made.vector = vector_plan_of(part, station.home, station.rank);
         }
-    } catch (const Error&) { // All ranks have the same text.
+    } catch (const Error&) { // All ranks are told the same.
         made.refusal = std::current_exception();
     }
     return made;

@@ -22,7 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace corymb::cluster {
@@ -39,9 +39,9 @@ struct FarPlan {
     std::optional<VectorPlan> vector; ///< Of parts that differ in length.
 };
 
-/// `text` is what all ranks have agreed on for the key.
+/// `text` is what rank 0 has said to the node about the key.
 [[nodiscard]] FarPlan far_plan_of(const Station& station, const team::PlanKey& key,
-                                  const std::string& text);
+                                  std::string_view text);
 
 struct FarOperation;
 

@@ -69,23 +69,16 @@ detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
     return call;
 }
 
-Plan plan_of_node(const Plan& plan, const Home& home) {
-    Plan local;
-    local.op = plan.op;
-    local.block_count = plan.block_count;
-    local.scratch_blocks = plan.scratch_blocks;
-    local.bytes_max = plan.bytes_max;
-    local.algorithm = plan.algorithm;
-    for (const Rank member : home.members) {
-        auto& steps = local.steps.emplace_back();
-        for (Step step : plan.steps[static_cast<std::size_t>(member)]) {
+Plan plan_of_node(const NodePart& part, const Home& home) {
+    Plan local = part.plan;
+    local.root = 0;
+    for (auto& steps : local.steps) {
+        std::erase_if(steps,
+                      [&](const Step& step) { return has_peer(step) && home.is_far(step.peer); });
+        for (Step& step : steps) {
             if (has_peer(step)) {
-                if (home.is_far(step.peer)) {
-                    continue;
-                }
                 step.peer = home.local_rank[static_cast<std::size_t>(step.peer)];
             }
-            steps.push_back(step);
         }
     }
     return local;
@@ -104,11 +97,13 @@ void check_far_steps(const Plan& plan, const std::vector<int>& node_of_rank) {
     }
 }
 
-std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank) {
+std::vector<FarStep> far_steps(const NodePart& part, const Home& home, Rank rank) {
+    const Plan& plan = part.plan;
+    const Rank own = home.local_rank[static_cast<std::size_t>(rank)];
     std::vector<FarStep> far;
     std::vector<const Step*> group; // Of receives that are posted at once.
     std::size_t local = 0;
-    for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
+    for (const Step& step : plan.steps[static_cast<std::size_t>(own)]) {
         if (!has_peer(step) || !home.is_far(step.peer)) {
             ++local;
             group.clear();

@@ -3,6 +3,7 @@
 // messages of the network in between.
 #pragma once
 
+#include "cluster/node_part.hpp"
 #include "team/call.hpp"
 #include "team/compile.hpp"
 #include "team/team_shared.hpp"
@@ -61,14 +62,14 @@ struct NodeProgram {
 /// The call for `wish` of one of `size` ranks. Throws as detail::collective_call.
 [[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
 
-/// What the plan says to the ranks of one node, who count themselves from 0.
-[[nodiscard]] Plan plan_of_node(const Plan& plan, const Home& home);
+/// The same for ranks who count themselves from 0 on the node.
+[[nodiscard]] Plan plan_of_node(const NodePart& part, const Home& home);
 
 /// Throws Errc::unsupported for a step of any rank that reaches another node other than by a
 /// message of the network or a notification.
 void check_far_steps(const Plan& plan, const std::vector<int>& node_of_rank);
 
 /// The far steps of `rank`, of a plan that has passed this check.
-[[nodiscard]] std::vector<FarStep> far_steps(const Plan& plan, const Home& home, Rank rank);
+[[nodiscard]] std::vector<FarStep> far_steps(const NodePart& part, const Home& home, Rank rank);
 
 } // namespace corymb::cluster

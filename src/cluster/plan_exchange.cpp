@@ -2,27 +2,16 @@
 #include "cluster/plan_exchange.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 namespace corymb::cluster {
 
 PlanExchange::PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark,
                            Answer answer)
-    : station_(&station), mail_(&mail), key_(key), mark_(mark), answer_(std::move(answer)) {
-    // The children of a rank in a binomial tree over all are those at these distances above it.
-    const auto number = static_cast<unsigned>(station.rank);
-    const auto size = static_cast<unsigned>(station.size());
-    unsigned reach = 1;
-    while (reach <= number) {
-        reach *= 2;
-    }
-    if (number != 0) {
-        parent_ = static_cast<Rank>(number - reach / 2);
-    }
-    for (; number + reach < size; reach *= 2) {
-        children_.push_back(static_cast<Rank>(number + reach));
-    }
-    votes_.resize(children_.size() + 1);
+    : station_(&station), mail_(&mail), key_(key), mark_(mark), answer_(std::move(answer)),
+      tree_(&station.tree), votes_(tree_->children.size() + 1), headers_(tree_->children.size()) {
     votes_.back() = station.can_pull() ? 1 : 0;
 }
 
@@ -42,16 +31,16 @@ bool PlanExchange::advance() {
             }
             vote();
             break;
-        case Stage::length:
-            if (!has_come(sizeof length_)) {
+        case Stage::header:
+            if (!has_come(sizeof header_)) {
                 return false;
             }
-            text_.resize(length_);
-            mail_->post(text_.data(), length_, parent_);
+            text_.resize(header_.length);
+            mail_->post(text_.data(), text_.size(), tree_->parent);
             stage_ = Stage::text;
             break;
         case Stage::text:
-            if (!has_come(length_)) {
+            if (!has_come(text_.size())) {
                 return false;
             }
             hand_on();
@@ -70,21 +59,21 @@ bool PlanExchange::advance() {
 /// A child that calls an operation whose plan it has may wait for this rank, which would wait for
 /// its vote: it is told of this call first.
 void PlanExchange::begin() {
-    for (const Rank child : children_) {
-        mail_->send(&call_, sizeof call_, child, mark_);
+    for (const NodeTree::Child& child : tree_->children) {
+        mail_->send(&call_, sizeof call_, child.rank, mark_);
     }
-    if (parent_ >= 0) {
-        mail_->post(&heard_, sizeof heard_, parent_);
+    if (tree_->parent >= 0) {
+        mail_->post(&heard_, sizeof heard_, tree_->parent);
     }
-    for (std::size_t i = 0; i < children_.size(); ++i) {
-        mail_->post(&votes_[i], 1, children_[i]);
+    for (std::size_t i = 0; i < tree_->children.size(); ++i) {
+        mail_->post(&votes_[i], 1, tree_->children[i].rank);
     }
-    stage_ = parent_ >= 0 ? Stage::call : Stage::votes;
+    stage_ = tree_->parent >= 0 ? Stage::call : Stage::votes;
 }
 
 bool PlanExchange::collect() {
     Carrier::Arrival arrival;
-    while (voted_ < children_.size()) {
+    while (voted_ < tree_->children.size()) {
         if (!mail_->test_next(arrival)) { // The way down says whether all call it.
             return false;
         }
@@ -101,7 +90,7 @@ bool PlanExchange::has_come(std::size_t bytes) {
     }
     mail_->take();
     if (!Station::is_of_call(arrival, bytes, mark_)) {
-        station_->fail_foreign(parent_, std::string(to_string(key_.op)));
+        station_->fail_foreign(tree_->parent, std::string(to_string(key_.op)));
     }
     return true;
 }
@@ -110,29 +99,71 @@ bool PlanExchange::has_come(std::size_t bytes) {
 void PlanExchange::vote() {
     votes_.back() = std::ranges::min(votes_);
     if (station_->rank == 0) {
-        text_ = answer_(votes_.back() != 0);
-        length_ = text_.size();
+        lay_out(answer_(votes_.back() != 0));
         hand_on();
         return;
     }
-    mail_->send(&votes_.back(), 1, parent_, mark_);
-    mail_->post(&length_, sizeof length_, parent_);
-    stage_ = Stage::length;
+    mail_->send(&votes_.back(), 1, tree_->parent, mark_);
+    mail_->post(&header_, sizeof header_, tree_->parent);
+    stage_ = Stage::header;
+}
+
+/// On rank 0: in the order in which the tree has the nodes.
+void PlanExchange::lay_out(const Texts& texts) {
+    header_.has_parts = texts.size() > 1 ? 1 : 0;
+    if (header_.has_parts == 0) {
+        text_ = texts.front();
+    } else {
+        for (const int node : tree_->order) {
+            const std::string& text = texts[static_cast<std::size_t>(node)];
+            std::array<char, sizeof(std::uint64_t)> length{};
+            const std::uint64_t size = text.size();
+            std::memcpy(length.data(), &size, sizeof size);
+            text_.append(length.data(), length.size()).append(text);
+        }
+    }
+    header_.length = text_.size();
+}
+
+/// Of nodes at or below this rank's one, with the lengths.
+std::string_view PlanExchange::text_for(NodeRange nodes) const noexcept {
+    if (header_.has_parts == 0) {
+        return text_;
+    }
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    for (std::size_t node = tree_->nodes.first; node < nodes.end; ++node) {
+        if (node == nodes.first) {
+            begin = end;
+        }
+        std::uint64_t size = 0;
+        std::memcpy(&size, text_.data() + end, sizeof size);
+        end += sizeof size + size;
+    }
+    return std::string_view(text_).substr(begin, end - begin);
+}
+
+std::string_view PlanExchange::text() const noexcept {
+    const std::string_view own = text_for({tree_->nodes.first, tree_->nodes.first + 1});
+    return header_.has_parts == 0 ? own : own.substr(sizeof(std::uint64_t));
 }
 
 void PlanExchange::hand_on() {
-    for (const Rank child : children_) {
-        mail_->send(&length_, sizeof length_, child, mark_);
-        mail_->send(text_.data(), text_.size(), child, mark_);
+    for (std::size_t i = 0; i < headers_.size(); ++i) {
+        const NodeTree::Child& child = tree_->children[i];
+        const std::string_view text = text_for(child.nodes);
+        headers_[i] = {text.size(), header_.has_parts};
+        mail_->send(&headers_[i], sizeof headers_[i], child.rank, mark_);
+        mail_->send(text.data(), text.size(), child.rank, mark_);
     }
     stage_ = Stage::handing_on;
 }
 
 Rank PlanExchange::awaited() const noexcept {
     switch (stage_) {
-    case Stage::votes: return children_[std::min(voted_, children_.size() - 1)];
+    case Stage::votes: return tree_->children[std::min(voted_, tree_->children.size() - 1)].rank;
     case Stage::handing_on: return mail_->last_receiver();
-    default: return parent_;
+    default: return tree_->parent;
     }
 }
 

@@ -12,7 +12,6 @@
 #include <corymb/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -37,7 +36,9 @@ Station::Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptio
       carrier(&of_messages),
       plans(options.plans ? options.plans
                           : default_plans(options, [this] { return plans_for_pull; })),
-      rank(options.rank), home(options.node_of_rank, options.rank), own(local.rank()) {}
+      are_plans_proven(!options.plans), rank(options.rank),
+      home(options.node_of_rank, options.rank), tree(options.node_of_rank, options.rank),
+      own(local.rank()) {}
 
 int Station::nodes() const noexcept {
     return 1 + *std::ranges::max_element(home.node_of_rank);
@@ -60,10 +61,12 @@ Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alte
         throw Error(Errc::invalid_plan, "the plan source returned a plan for another operation, "
                                         "root, size or payload");
     }
-    check_plan(plan, key.ordered);
-    check_far_steps(plan, home.node_of_rank);
-    if (key.keeps_parts) {
-        check_vector_plan(plan, home.node_of_rank);
+    if (!are_plans_proven) {
+        check_plan(plan, key.ordered);
+        check_far_steps(plan, home.node_of_rank);
+        if (key.keeps_parts) {
+            check_vector_plan(plan, home.node_of_rank);
+        }
     }
     if (!all_can_pull && uses(plan, Mechanism::pull)) {
         throw Error(Errc::unsupported, plan.algorithm +
@@ -78,16 +81,16 @@ Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alte
     return plan;
 }
 
-std::string Station::plan_text(const team::PlanKey& key, bool all_can_pull) {
+Texts Station::plan_texts(const team::PlanKey& key, bool all_can_pull) {
     try {
-        if (const auto known = settled_.find(key); known != settled_.end()) {
-            return plan::to_bytes(known->second);
-        }
-        return plan::to_bytes(checked_plan(key, all_can_pull, 0));
+        const auto known = settled_.find(key);
+        const Plan plan = known != settled_.end() ? plan_of_rival(key, known->second)
+                                                  : checked_plan(key, all_can_pull, 0);
+        return parts_as_bytes(plan, home.node_of_rank, key.keeps_parts);
     } catch (const std::exception& error) { // Whatever it is, the others wait for an answer.
-        return std::string("!") + error.what();
+        return {std::string("!") + error.what()};
     } catch (...) {
-        return "!the plan source has failed";
+        return {"!the plan source has failed"};
     }
 }
 
@@ -108,7 +111,9 @@ void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vect
         std::string hash = plan_hash(plan);
         const bool is_new = std::ranges::find(found, hash, &Rival::hash) == found.end();
         if (is_new) {
-            found.push_back({.hash = std::move(hash), .bytes = plan::to_bytes(plan)});
+            found.push_back({.number = static_cast<int>(found.size()),
+                             .hash = std::move(hash),
+                             .bytes = plan::to_bytes(plan)});
         }
         return is_new;
     };
@@ -125,63 +130,64 @@ void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vect
     }
 }
 
-void Station::note(const team::PlanKey& key, const Plan& plan, double slowdown) {
-    if (const auto known = rivals_.find(key); known != rivals_.end()) {
-        const auto rival = std::ranges::find(known->second, plan_hash(plan), &Rival::hash);
-        if (rival != known->second.end()) {
-            rival->slowdown = slowdown;
-        }
-    }
+Plan Station::plan_of_rival(const team::PlanKey& key, int number) const {
+    return plan::plan_from_bytes(std::ranges::find(rivals_.at(key), number, &Rival::number)->bytes);
 }
 
-std::vector<std::string> Station::next_alternatives(const team::PlanKey& key, std::size_t most,
-                                                    bool best) {
+void Station::note(const team::PlanKey& key, int number, double slowdown) {
+    std::ranges::find(rivals_.at(key), number, &Rival::number)->slowdown = slowdown;
+}
+
+std::vector<int> Station::next_alternatives(const team::PlanKey& key, std::size_t most, bool best) {
     std::vector<Rival>& all = rivals_.at(key);
     if (best) {
         std::ranges::stable_sort(all, {}, &Rival::slowdown);
     }
     const auto settled = settled_.find(key);
-    const auto present = settled == settled_.end()
-                             ? all.begin()
-                             : std::ranges::find(all, plan_hash(settled->second), &Rival::hash);
-    if (present != all.end()) {
-        std::rotate(present, present + 1, all.end());
-    }
+    const auto present =
+        std::ranges::find(all, settled == settled_.end() ? 0 : settled->second, &Rival::number);
+    std::rotate(present, present + 1, all.end());
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size() - 1));
-    std::vector<std::string> given;
-    std::ranges::transform(all.begin(), end, std::back_inserter(given), &Rival::bytes);
+    std::vector<int> given;
+    std::ranges::transform(all.begin(), end, std::back_inserter(given), &Rival::number);
     std::rotate(all.begin(), end, all.end());
     return given;
 }
 
-/// Each behind its length.
-std::string Station::text_of(std::span<const std::string> plans) {
-    std::string text;
-    for (const std::string& bytes : plans) {
-        text += std::to_string(bytes.size()) + ":" + bytes;
+/// Each as its number and its length before it.
+Texts Station::alternatives_texts(const team::PlanKey& key, std::span<const int> numbers,
+                                  const std::string& head) const {
+    Texts texts(static_cast<std::size_t>(nodes()), head);
+    for (const int number : numbers) {
+        const std::vector<std::string> parts =
+            parts_as_bytes(plan_of_rival(key, number), home.node_of_rank, key.keeps_parts);
+        for (std::size_t node = 0; node < texts.size(); ++node) {
+            plan::put_number(texts[node], static_cast<std::uint64_t>(number));
+            plan::put_number(texts[node], parts[node].size());
+            texts[node] += parts[node];
+        }
     }
-    return text;
+    return texts;
 }
 
-std::vector<Plan> Station::plans_of(std::string_view text) {
-    std::vector<Plan> plans;
+std::vector<Station::Alternative> Station::alternatives_of(std::string_view text) const {
+    std::vector<Alternative> alternatives;
     while (!text.empty()) {
-        const std::size_t colon = std::min(text.find(':'), text.size() - 1);
-        std::size_t length = 0;
-        std::from_chars(text.data(), text.data() + colon, length);
-        plans.push_back(plan::plan_from_bytes(text.substr(colon + 1, length)));
-        text.remove_prefix(std::min(text.size(), colon + 1 + length));
+        const auto number = static_cast<int>(plan::take_number(text, alternatives_most));
+        const std::uint64_t length = plan::take_number(text, text.size());
+        alternatives.push_back(
+            {number, part_from_bytes(plan::take_bytes(text, length), home.members.size())});
     }
-    return plans;
+    return alternatives;
 }
 
-Plan Station::plan_of(const team::PlanKey& key, const std::string& text) const {
+NodePart Station::part_of(const team::PlanKey& key, std::string_view text) const {
     if (text.starts_with('!')) {
         throw Error(Errc::unsupported,
                     std::string(to_string(key.op)) + " of " + std::to_string(size()) +
-                        " ranks on several nodes has no plan: " + text.substr(1));
+                        " ranks on several nodes has no plan: " + std::string(text.substr(1)));
     }
-    return plan::plan_from_bytes(text);
+    return part_from_bytes(text, home.members.size());
 }
 
 std::optional<team::LaneId> Station::take_own_lane(std::uint64_t number) {

@@ -3,7 +3,9 @@
 // and how it says what went wrong.
 #pragma once
 
+#include "cluster/node_part.hpp"
 #include "cluster/node_program.hpp"
+#include "cluster/node_tree.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/cluster_team.hpp>
@@ -36,6 +38,9 @@ inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonbloc
     return deadline_ns + deadline_ns / 8;
 }
 
+/// What rank 0 answers: one text for all ranks, or one for those of each node, by node.
+using Texts = std::vector<std::string>;
+
 struct Station {
     Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptions& options);
     Station(const Station&) = delete;
@@ -45,8 +50,10 @@ struct Station {
     std::shared_ptr<detail::TeamShared> shared;
     Carrier* carrier;
     PlanSource plans;
+    bool are_plans_proven; ///< As the default ones are, which takes seconds for a thousand ranks.
     Rank rank;
     Home home;
+    NodeTree tree;
     Rank own; ///< On the node.
     Carried carried;
     bool plans_for_pull = true; ///< Asked by the default plans: all nodes allow copies.
@@ -62,24 +69,30 @@ struct Station {
         return signature & 0x7FFF;
     }
 
-    /// On rank 0: a plan for all, as bytes, or, with '!' in front, why there is none.
-    [[nodiscard]] std::string plan_text(const team::PlanKey& key, bool all_can_pull);
-    /// That plan. Throws Errc::unsupported with the reason.
-    [[nodiscard]] Plan plan_of(const team::PlanKey& key, const std::string& text) const;
+    /// On rank 0: what a plan says to each node, as bytes; with '!' in front, why there is none.
+    [[nodiscard]] Texts plan_texts(const team::PlanKey& key, bool all_can_pull);
+    /// What it says to this rank's node. Throws Errc::unsupported with the reason.
+    [[nodiscard]] NodePart part_of(const team::PlanKey& key, std::string_view text) const;
     /// On rank 0: whether there are plans that may be better than the present one.
     [[nodiscard]] bool has_alternatives(const team::PlanKey& key, bool all_can_pull);
-    /// On rank 0, after that: up to `most` of them, as bytes: those that it has not given before
-    /// come first or, with `best`, those that have taken the least time.
-    [[nodiscard]] std::vector<std::string> next_alternatives(const team::PlanKey& key,
-                                                             std::size_t most, bool best);
-    /// Such a plan, or the present one, has taken so many times as long as the best one. Elsewhere
-    /// than on rank 0 that means nothing.
-    void note(const team::PlanKey& key, const Plan& plan, double slowdown);
-    /// Several plans in one text, and back.
-    [[nodiscard]] static std::string text_of(std::span<const std::string> plans);
-    [[nodiscard]] static std::vector<Plan> plans_of(std::string_view text);
+    /// On rank 0, after that: up to `most` of them, by their numbers, from 1: those that it has not
+    /// given before come first or, with `best`, those that have taken the least time.
+    [[nodiscard]] std::vector<int> next_alternatives(const team::PlanKey& key, std::size_t most,
+                                                     bool best);
+    /// On rank 0: what these say to each node, behind `head`.
+    [[nodiscard]] Texts alternatives_texts(const team::PlanKey& key, std::span<const int> numbers,
+                                           const std::string& head) const;
+    struct Alternative {
+        int number;
+        NodePart part;
+    };
+    /// What such a text, without the head, says to this rank's node.
+    [[nodiscard]] std::vector<Alternative> alternatives_of(std::string_view text) const;
+    /// On rank 0: the alternative of this number, or 0, the plan that was the first, has taken so
+    /// many times as long as the best one.
+    void note(const team::PlanKey& key, int number, double slowdown);
     /// On rank 0: this is the plan for the key from now on.
-    void settle(const team::PlanKey& key, const Plan& plan) { settled_[key] = plan; }
+    void settle(const team::PlanKey& key, int number) { settled_[key] = number; }
 
     /// As of TeamShared, and apart from what the local team has taken before.
     /// None: all are in use.
@@ -119,13 +132,15 @@ private:
 
     /// A plan that is timed beside others.
     struct Rival {
-        std::string hash;
-        std::string bytes;
+        int number = 0; ///< As they were found.
+        std::string hash{};
+        std::string bytes{};
         double slowdown = std::numeric_limits<double>::infinity();
     };
     void find_rivals(const team::PlanKey& key, bool all_can_pull, std::vector<Rival>& found);
+    [[nodiscard]] Plan plan_of_rival(const team::PlanKey& key, int number) const;
 
-    std::map<team::PlanKey, Plan> settled_;
+    std::map<team::PlanKey, int> settled_;
     std::map<team::PlanKey, std::vector<Rival>> rivals_;
 };
 

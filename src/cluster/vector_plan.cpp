@@ -69,18 +69,17 @@ void check_vector_plan(const Plan& plan, const std::vector<int>& node_of_rank) {
     }
 }
 
-VectorPlan vector_plan_of(const Plan& plan, const Home& home, Rank rank) {
-    const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
+VectorPlan vector_plan_of(const NodePart& part, const Home& home, Rank rank) {
+    const Plan& plan = part.plan;
+    const auto own = static_cast<std::size_t>(home.local_rank[static_cast<std::size_t>(rank)]);
     VectorPlan made;
     made.op = plan.op;
     made.root = plan.root;
-    made.scratch = plan::PartNames(plan).in_scratch(rank);
-    made.has_runs_of_input = names_runs(steps, Buffer::input);
-    made.has_runs_of_output = names_runs(steps, Buffer::output);
+    made.scratch = part.scratch[own];
+    made.has_runs_of_input = names_runs(plan.steps[own], Buffer::input);
+    made.has_runs_of_output = names_runs(plan.steps[own], Buffer::output);
     made.tells = home.members.size() > 1 && !plan::knows_all_lengths(plan.op) &&
-                 std::ranges::any_of(home.members, [&plan](Rank member) {
-                     return uses_scratch(plan.steps[static_cast<std::size_t>(member)]);
-                 });
+                 std::ranges::any_of(plan.steps, uses_scratch);
     made.pulls = std::ranges::any_of(plan.steps, pulls);
     return made;
 }

@@ -30,7 +30,7 @@ struct VectorPlan {
 void check_vector_plan(const Plan& plan, const std::vector<int>& node_of_rank);
 
 /// Of a plan that has passed this check.
-[[nodiscard]] VectorPlan vector_plan_of(const Plan& plan, const Home& home, Rank rank);
+[[nodiscard]] VectorPlan vector_plan_of(const NodePart& part, const Home& home, Rank rank);
 
 /// How the ranks of one node tell each other lengths, any number of them: an allgather. `number`
 /// identifies it among the plans of a lane.

@@ -20,15 +20,14 @@ constexpr std::uint64_t last_kind = static_cast<std::uint64_t>(StepKind::put_fol
 constexpr std::uint64_t last_mechanism = static_cast<std::uint64_t>(Mechanism::push);
 constexpr std::uint64_t last_buffer = static_cast<std::uint64_t>(Buffer::scratch);
 
+[[noreturn]] std::uint64_t refuse() {
+    throw Error(Errc::invalid_plan, "these bytes are no plan of this version of corymb; do all "
+                                    "processes use the same one?");
+}
+
 class Writer {
 public:
-    void put(std::uint64_t number) {
-        while (number >= 1U << group_bits) {
-            bytes_ += static_cast<char>(number | 1U << group_bits);
-            number >>= group_bits;
-        }
-        bytes_ += static_cast<char>(number);
-    }
+    void put(std::uint64_t number) { put_number(bytes_, number); }
     void put(const Blocks& blocks) {
         // Most are few, and many are none.
         put(static_cast<std::uint64_t>(blocks.buffer) | std::uint64_t{blocks.count} << 2U);
@@ -56,21 +55,7 @@ class Reader {
 public:
     explicit Reader(std::string_view bytes) noexcept : left_(bytes) {}
 
-    [[nodiscard]] std::uint64_t number(std::uint64_t most) {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64; shift += group_bits) {
-            if (left_.empty()) {
-                break;
-            }
-            const auto byte = static_cast<unsigned char>(left_.front());
-            left_.remove_prefix(1);
-            value |= std::uint64_t{byte & 0x7FU} << shift;
-            if (byte < 1U << group_bits) {
-                return value <= most ? value : refuse();
-            }
-        }
-        return refuse();
-    }
+    [[nodiscard]] std::uint64_t number(std::uint64_t most) { return take_number(left_, most); }
     template <class Number>
     [[nodiscard]] Number number_of(std::uint64_t most) {
         return static_cast<Number>(number(most));
@@ -96,13 +81,7 @@ public:
         return step;
     }
     [[nodiscard]] std::string text() {
-        const std::uint64_t length = number(left_.size());
-        if (length > left_.size()) {
-            refuse();
-        }
-        const std::string text(left_.substr(0, length));
-        left_.remove_prefix(length);
-        return text;
+        return std::string(take_bytes(left_, number(left_.size())));
     }
     /// That many things, of which each takes at least so many bytes, can be there.
     [[nodiscard]] std::size_t count(std::uint64_t most, std::size_t bytes_each) {
@@ -110,16 +89,42 @@ public:
         return value <= left_.size() / bytes_each ? value : static_cast<std::size_t>(refuse());
     }
     [[nodiscard]] bool is_at_end() const noexcept { return left_.empty(); }
-    [[noreturn]] static std::uint64_t refuse() {
-        throw Error(Errc::invalid_plan, "these bytes are no plan of this version of corymb; do all "
-                                        "processes use the same one?");
-    }
 
 private:
     std::string_view left_;
 };
 
 } // namespace
+
+void put_number(std::string& bytes, std::uint64_t number) {
+    while (number >= 1U << group_bits) {
+        bytes += static_cast<char>(number | 1U << group_bits);
+        number >>= group_bits;
+    }
+    bytes += static_cast<char>(number);
+}
+
+std::uint64_t take_number(std::string_view& bytes, std::uint64_t most) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += group_bits) {
+        const auto byte = static_cast<unsigned char>(bytes.front());
+        bytes.remove_prefix(1);
+        value |= std::uint64_t{byte & 0x7FU} << shift;
+        if (byte < 1U << group_bits) {
+            return value <= most ? value : refuse();
+        }
+    }
+    return refuse();
+}
+
+std::string_view take_bytes(std::string_view& bytes, std::uint64_t count) {
+    if (count > bytes.size()) {
+        refuse();
+    }
+    const std::string_view taken = bytes.substr(0, count);
+    bytes.remove_prefix(count);
+    return taken;
+}
 
 std::string to_bytes(const Plan& plan) {
     Writer writer;
@@ -145,7 +150,7 @@ Plan plan_from_bytes(std::string_view bytes) {
     Reader reader(bytes);
     Plan plan;
     if (reader.number(uint32_max) != version) {
-        Reader::refuse();
+        refuse();
     }
     plan.op = reader.number_of<Collective>(collective_count - 1);
     plan.root = reader.number_of<Rank>(rank_count_max);
@@ -162,7 +167,7 @@ Plan plan_from_bytes(std::string_view bytes) {
         }
     }
     if (plan.steps.empty() || !reader.is_at_end()) {
-        Reader::refuse();
+        refuse();
     }
     return plan;
 }

@@ -5,6 +5,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,12 @@ namespace corymb::plan {
 /// The opposite, with the same limits as `plan_from_json`. Throws Errc::invalid_plan for what is
 /// not all of such a text, or that of another version of the library. It does not prove the plan.
 [[nodiscard]] Plan plan_from_bytes(std::string_view bytes);
+
+/// A number as those of a plan are written, behind what is there.
+void put_number(std::string& bytes, std::uint64_t number);
+/// Takes one off the front. Throws as `plan_from_bytes`, also for one that is more than `most`.
+[[nodiscard]] std::uint64_t take_number(std::string_view& bytes, std::uint64_t most);
+/// Takes so many bytes off the front. Throws as `plan_from_bytes`.
+[[nodiscard]] std::string_view take_bytes(std::string_view& bytes, std::uint64_t count);
 
 } // namespace corymb::plan

@@ -4,6 +4,8 @@
 #include "cluster/vector_plan.hpp"
 #include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/places.hpp"
+#include "tune/cluster_search.hpp"
 #include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
 
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -79,6 +82,20 @@ struct Task {
     Network network;
 };
 
+/// Whether checks of a plan pass.
+template <class Checks>
+bool is_accepted(const Checks& checks) {
+    try {
+        checks();
+        return true;
+    } catch (const Error& error) {
+        if (error.code() != Errc::invalid_plan) {
+            throw;
+        }
+        return false;
+    }
+}
+
 /// The proven plan of a scheme, if there is one for this task.
 std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
     const PlanNeed& need = task.need;
@@ -89,18 +106,13 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
         return std::nullopt;
     }
     Plan plan = nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
-    try {
+    const auto prove = [&] {
         check_plan(plan, need.ordered);
         if (need.keeps_parts) {
             check_vector_plan(plan, layout.node_of_rank);
         }
-    } catch (const Error& error) {
-        if (error.code() != Errc::invalid_plan) {
-            throw;
-        }
-        return std::nullopt;
-    }
-    return plan;
+    };
+    return is_accepted(prove) ? std::optional(std::move(plan)) : std::nullopt;
 }
 
 using Ranked = std::vector<std::pair<double, nodes::Scheme>>;
@@ -117,14 +129,14 @@ Ranked ranked(const ClusterChoice& choice) {
     return all;
 }
 
-/// The best of it that there is for ranks which are placed in another way.
-Plan best_for(const ClusterChoice& choice, const Task& task) {
+/// The best of it that there is for ranks which are placed in another way, or for any length.
+std::optional<Plan> best_for(const ClusterChoice& choice, const Task& task) {
     for (const auto& [time, scheme] : ranked(choice)) {
         if (auto plan = plan_by(scheme, task)) {
-            return *std::move(plan);
+            return plan;
         }
     }
-    throw Error(Errc::unsupported, "no scheme does this placement of ranks");
+    return std::nullopt;
 }
 
 using Kind = std::tuple<nodes::Roles, int, nodes::Exchange, nodes::Inside>;
@@ -216,22 +228,51 @@ public:
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.ordered = need.ordered;
         request.root = is_rooted(need.op) ? need.root : 0;
-        // Not all plans may do, or the search has passed by one that is better in truth.
-        request.exhaustive = !can_pull || need.keeps_parts ||
-                             (need.alternative == 1 && nodes_.size() <= all_schemes_ranks);
+        // The search may have passed by one that is better in truth.
+        request.exhaustive = need.alternative == 1 && nodes_.size() <= all_schemes_ranks;
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
-        ClusterChoice choice = make_cluster_plan(cluster_, request);
+        // Else its plan serves only to find the scheme.
+        const bool is_ours = !is_any && cluster_.places() == places_;
+        request.proven = is_ours && need.alternative == 0;
+        const Demands demands = demands_of(need, can_pull);
+        ClusterChoice choice = make_cluster_plan(cluster_, request, demands);
         if (need.alternative == 1) {
             contenders_ = contenders(choice, task);
             return contenders_.empty() ? Plan{} : contenders_.front();
         }
-        const bool is_ours = cluster_.places() == places_;
-        return is_ours && can_pull && !need.keeps_parts ? std::move(choice.plan)
-                                                        : best_for(choice, task);
+        if (is_ours) {
+            return std::move(choice.plan);
+        }
+        auto plan = plan_by(*nodes::scheme_named(choice.plan.algorithm), task);
+        if (!plan) {
+            plan = best_for(choice, task);
+        }
+        if (!plan) {
+            request.exhaustive = true;
+            plan = best_for(make_cluster_plan(cluster_, request, demands), task);
+        }
+        if (!plan) {
+            throw Error(Errc::unsupported, "no scheme does this placement of ranks");
+        }
+        return *std::move(plan);
     }
 
 private:
+    [[nodiscard]] Demands demands_of(const PlanNeed& need, bool can_pull) const {
+        Demands demands;
+        demands.can_pull = can_pull;
+        if (need.keeps_parts) {
+            demands.passes_nothing_on = !plan::knows_all_lengths(need.op);
+            std::vector<int> where; // As the model has them.
+            std::ranges::transform(cluster_.places(), std::back_inserter(where), &NodePlace::node);
+            demands.serves = [where = std::move(where)](const Plan& plan) {
+                return is_accepted([&] { check_vector_plan(plan, where); });
+            };
+        }
+        return demands;
+    }
+
     std::vector<int> nodes_;
     Cluster cluster_;
     std::vector<NodePlace> places_;

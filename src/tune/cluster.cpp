@@ -4,6 +4,7 @@
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "sim/makespan.hpp"
+#include "tune/cluster_search.hpp"
 #include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
 
@@ -34,6 +35,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double hopeless = 3;
 /// The same above `parts_all_tried` ranks: what is left out is not followed either.
 constexpr double hopeless_among_many = 1.5;
+/// What takes at most so many times as long as the best is as good: no model is as good as that.
+constexpr double nearly = 1.03;
 /// Above so many ranks a plan in which all have a part for all takes long to be made.
 constexpr int parts_all_tried = 256;
 
@@ -81,10 +84,11 @@ std::vector<int> leader_counts(int ranks) {
 
 class Search {
 public:
-    Search(const Cluster& cluster, const ClusterRequest& request)
+    Search(const Cluster& cluster, const ClusterRequest& request, const Demands& demands)
         : cluster_(cluster), nodes_(nodes_of(cluster)), network_(slowest_network(cluster)),
-          request_(request), layout_(nodes_, message_ns_of_nodes(cluster, request.bytes),
-                                     seats_of(cluster, cluster.places())),
+          request_(request), demands_(demands),
+          layout_(nodes_, message_ns_of_nodes(cluster, request.bytes),
+                  seats_of(cluster, cluster.places())),
           counts_(leader_counts(most_ranks(cluster))) {}
 
     [[nodiscard]] std::vector<Scheme> all() const {
@@ -110,19 +114,10 @@ public:
     }
 
     void search() {
-        const bool has_parts_for_all =
-            request_.op == Collective::alltoall || request_.op == Collective::reduce_scatter;
-        const bool has_many =
-            request_.op == Collective::allgather || request_.op == Collective::allreduce;
-        if (goes_up_or_down()) {
-            follow(first_tries_up_or_down());
-            return;
+        search_among_few();
+        if (ranked().empty()) { // What it begins with does not do here.
+            try_all();
         }
-        if (!has_many && !(has_parts_for_all && cluster_.size() > parts_all_tried)) {
-            try_all(); // There are few.
-            return;
-        }
-        follow(has_many ? first_tries() : first_tries_of_parts());
     }
 
     void try_one(const Scheme& scheme) { static_cast<void>(predicted(scheme)); }
@@ -158,6 +153,22 @@ public:
     }
 
 private:
+    void search_among_few() {
+        const bool has_parts_for_all =
+            request_.op == Collective::alltoall || request_.op == Collective::reduce_scatter;
+        const bool has_many =
+            request_.op == Collective::allgather || request_.op == Collective::allreduce;
+        if (goes_up_or_down()) {
+            follow(first_tries_up_or_down());
+            return;
+        }
+        if (!has_many && !(has_parts_for_all && are_many())) {
+            try_all(); // There are few.
+            return;
+        }
+        follow(has_many ? first_tries() : first_tries_of_parts());
+    }
+
     /// The best of these, and what is better than each.
     void follow(std::vector<Scheme> starts) {
         std::ranges::stable_sort(starts, std::ranges::less{},
@@ -192,12 +203,11 @@ private:
         int streams = 1;    ///< Of long data, through a node's link at once.
     };
 
-    /// The fastest first, but before all others those that are nearly as fast: no model is as good
-    /// as their differences. Of these the one with the least work comes first. Work costs energy,
-    /// and time where ranks have no CPU each, or the processor carries the messages. Before that,
-    /// the one with the fewest streams: where one fills a link, two hold each other up.
+    /// The fastest first, but before all others those that are nearly as fast. Of these the one
+    /// with the least work comes first. Work costs energy, and time where ranks have no CPU each,
+    /// or the processor carries the messages. Before that, the one with the fewest streams: where
+    /// one fills a link, two hold each other up.
     [[nodiscard]] std::vector<Tried> ranked() const {
-        constexpr double nearly = 1.03;
         std::vector<Tried> all;
         std::ranges::copy_if(tried_, std::back_inserter(all),
                              [](const Tried& tried) { return tried.time < never; });
@@ -210,7 +220,14 @@ private:
         return all;
     }
 
+    [[nodiscard]] bool are_many() const noexcept { return cluster_.size() > parts_all_tried; }
+
     [[nodiscard]] bool does(const Scheme& scheme) const {
+        const bool may_pass_on = scheme.exchange != Exchange::direct;
+        if ((!demands_.can_pull && scheme.inside == Inside::shared) ||
+            (demands_.passes_nothing_on && may_pass_on && are_many())) {
+            return false;
+        }
         const bool has_copies = has_parts(request_.op) &&
                                 (scheme.roles != Roles::flat || scheme.exchange != Exchange::ring);
         if (scheme.near && has_copies && cluster_.size() > near_parts_most) {
@@ -221,6 +238,7 @@ private:
     }
     void add(std::vector<Scheme>& schemes, Scheme scheme) const {
         scheme.leaders = scheme.roles == Roles::flat ? 1 : scheme.leaders;
+        scheme.inside = demands_.can_pull ? scheme.inside : Inside::messages;
         if (does(scheme) && std::ranges::find(schemes, scheme) == schemes.end()) {
             schemes.push_back(scheme);
         }
@@ -251,19 +269,19 @@ private:
             return known->second;
         }
         Tried tried{name};
-        const bool are_many = cluster_.size() > parts_all_tried;
         const double limit =
-            request_.exhaustive ? never : (are_many ? hopeless_among_many : hopeless) * best_;
+            request_.exhaustive ? never : (are_many() ? hopeless_among_many : hopeless) * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
             try {
                 const Plan plan = plan_of(scheme);
-                if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit) {
+                if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
+                    (!demands_.serves || demands_.serves(plan))) {
                     tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
                 }
                 if (!pays(scheme, plan, tried.time)) {
                     tried.time = never;
                 }
-                if (tried.time < never) {
+                if (tried.time <= nearly * best_ && tried.time < never) { // Else nobody asks.
                     tried.streams = goes_up_or_down() ? scheme.leaders : 1;
                     tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
                 }
@@ -447,6 +465,7 @@ private:
     std::vector<int> nodes_;
     Network network_; // for the closed forms
     const ClusterRequest& request_;
+    const Demands& demands_;
     nodes::Layout layout_;
     std::vector<int> counts_;
     std::map<std::string, double> known_;
@@ -495,8 +514,13 @@ int leaders_by_formula(const Network& network, int nodes, int ranks, std::uint64
 }
 
 ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request) {
+    return make_cluster_plan(cluster, request, {});
+}
+
+ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
+                                const Demands& demands) {
     const ClusterRequest full = completed(cluster, request);
-    Search search(cluster, full);
+    Search search(cluster, full, demands);
     if (full.algorithm != "best") {
         const auto scheme = nodes::scheme_named(full.algorithm);
         if (!scheme) {
@@ -516,7 +540,7 @@ ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& re
 std::vector<std::string> scheme_names(const Cluster& cluster, const ClusterRequest& request) {
     const ClusterRequest full = completed(cluster, request);
     std::vector<std::string> names;
-    for (const Scheme& scheme : Search(cluster, full).all()) {
+    for (const Scheme& scheme : Search(cluster, full, {}).all()) {
         names.push_back(name_of(scheme));
     }
     return names;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner for callers that cannot use every plan.
+#include "tune/cluster_search.hpp"
+
+#include <corymb/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace corymb;
+
+Cluster cluster_of(int nodes, int ranks) {
+    Cluster cluster;
+    cluster.name = "test";
+    cluster.kinds = {NodeKind::of_shape({2, 8, 100, 250, 8})};
+    cluster.runs = {{0, nodes, ranks}};
+    cluster.networks = {{2000, 400, 3, 12}};
+    return cluster;
+}
+
+ClusterRequest request_of(Collective op, std::uint64_t bytes) {
+    ClusterRequest request;
+    request.op = op;
+    request.bytes = bytes;
+    return request;
+}
+
+bool pulls(const Plan& plan) {
+    return std::ranges::any_of(plan.steps, [](const std::vector<Step>& steps) {
+        return std::ranges::find(steps, Mechanism::pull, &Step::via) != steps.end();
+    });
+}
+
+TEST(Demands, WithoutCopiesTheSearchFindsWhatAllSchemesHave) {
+    Demands demands;
+    demands.can_pull = false;
+    for (const Cluster& cluster : {cluster_of(4, 4), cluster_of(16, 3)}) {
+        for (const Collective op : {Collective::allgather, Collective::allreduce,
+                                    Collective::broadcast, Collective::reduce,
+                                    Collective::alltoall, Collective::reduce_scatter,
+                                    Collective::gather, Collective::scan}) {
+            for (const std::uint64_t bytes : {8U, 4096U, 262'144U}) {
+                ClusterRequest request = request_of(op, bytes);
+                const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
+                request.exhaustive = true;
+                const ClusterChoice best = make_cluster_plan(cluster, request, demands);
+                EXPECT_FALSE(pulls(choice.plan)) << choice.plan.algorithm;
+                EXPECT_LE(choice.predicted, 1.03 * 1.03 * best.predicted)
+                    << to_string(op) << ' ' << bytes << ": " << choice.plan.algorithm << ", not "
+                    << best.plan.algorithm;
+            }
+        }
+    }
+}
+
+TEST(Demands, PlansThatDoNotServeAreNotTaken) {
+    const Cluster cluster = cluster_of(4, 4);
+    const ClusterRequest request = request_of(Collective::allgather, 1024);
+    const std::string usual = make_cluster_plan(cluster, request, {}).plan.algorithm;
+    Demands demands;
+    demands.serves = [&](const Plan& plan) { return plan.algorithm != usual; };
+    const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
+    EXPECT_NE(choice.plan.algorithm, usual);
+    for (const auto& [name, time] : choice.portfolio) {
+        EXPECT_NE(name, usual);
+    }
+}
+
+/// Where nothing that the search begins with serves, all schemes are tried.
+TEST(Demands, TheOnlyPlanThatServesIsFound) {
+    const Cluster cluster = cluster_of(4, 4);
+    const ClusterRequest request = request_of(Collective::allgather, 8);
+    for (const std::string& name : scheme_names(cluster, request)) {
+        Demands demands;
+        demands.serves = [&](const Plan& plan) { return plan.algorithm == name; };
+        EXPECT_EQ(make_cluster_plan(cluster, request, demands).plan.algorithm, name);
+    }
+    Demands nothing;
+    nothing.serves = [](const Plan&) { return false; };
+    EXPECT_THROW(static_cast<void>(make_cluster_plan(cluster, request, nothing)), Error);
+}
+
+TEST(Demands, OfManyRanksOnlyWhatPassesNothingOnIsTried) {
+    Demands demands;
+    demands.passes_nothing_on = true;
+    const ClusterChoice choice = make_cluster_plan(
+        cluster_of(65, 4), request_of(Collective::alltoall, 8), demands); // Bruck would be faster.
+    EXPECT_NE(choice.plan.algorithm.find("/direct/"), std::string::npos) << choice.plan.algorithm;
+}
+
+} // namespace
