@@ -207,6 +207,20 @@ public:
             states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
         }
     }
+    /// The next `calls` of about so many bytes and more are the MPI's, before they are tried.
+    void postpone(Operation operation, std::uint64_t bytes, std::uint32_t calls) noexcept {
+        const std::size_t first = place(operation, bytes);
+        for (std::size_t where = first;
+             where < states_.size() && where / size_classes == first / size_classes; ++where) {
+            if (states_[where].verdict == Verdict::open) {
+                states_[where] = {Verdict::mpi, calls + 1};
+            }
+        }
+    }
+    /// Whether the MPI's calls are that because nothing was tried yet.
+    [[nodiscard]] bool is_postponed(Operation operation, std::uint64_t bytes) const noexcept {
+        return !trials_.contains(place(operation, bytes));
+    }
 
 private:
     struct State {

@@ -6,6 +6,7 @@
 
 #include "bypass.hpp"
 #include "clock.hpp"
+#include "costly_plans.hpp"
 #include "library.hpp"
 #include "node_ranks.hpp"
 #include "parked_teams.hpp"
@@ -296,6 +297,9 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
         group.can_request = group.can_request && words.no_calls == 0;
         const std::uint64_t objections = meet_on_nodes(group, is_urgent);
         group.crowd = group.ranks_per_cpu;
+        if (objections == 0) {
+            postpone_costly_plans(group);
+        }
         return objections != 0 || agree_on_early_requests(group, words) ? objections : not_attached;
     }
     if (group.rank != 0) {

@@ -24,6 +24,7 @@ const char* text_of(Reason reason) noexcept {
     case Reason::no_team: return "no team";
     case Reason::trial: return "tried, to see which of the two is faster";
     case Reason::slower: return "it was the faster one when tried";
+    case Reason::planning: return "first for about as long as it takes to make a plan";
     }
     return "";
 }

@@ -22,6 +22,7 @@ enum class Reason : std::uint8_t {
     no_team,
     trial,
     slower,
+    planning,
 };
 
 /// Bits that ranks combine when they agree on a team: why there is none.

@@ -132,7 +132,7 @@ void Turn::take_back_call() noexcept {
     }
 }
 
-/// The call is the MPI's since that is faster.
+/// The call is the MPI's since that is faster, or may well be over before there is a plan.
 int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     const Held held(*group_);
     const auto take_back = [&] {
@@ -140,7 +140,11 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
         take_back_call();
     };
     UnlessDone or_take_back(take_back);
-    const int result = group_->is_watched ? pass_on(Reason::slower, bytes) : call_.below();
+    const auto reason = [&] {
+        return choice.is_postponed(call_.operation, tried_as(bytes)) ? Reason::planning
+                                                                     : Reason::slower;
+    };
+    const int result = group_->is_watched ? pass_on(reason(), bytes) : call_.below();
     if (!is_refused(result)) [[likely]] {
         or_take_back.done();
     }

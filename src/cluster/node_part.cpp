@@ -42,8 +42,8 @@ std::string as_bytes(const Plan& whole, const std::vector<Rank>& members,
     plan::put_number(bytes, steps.size());
     bytes += steps;
     for (const Rank member : members) {
-        const auto scratch = names == nullptr ? std::vector<plan::PartName>{}
-                                              : names->in_scratch(member);
+        const auto scratch =
+            names == nullptr ? std::vector<plan::PartName>{} : names->in_scratch(member);
         plan::put_number(bytes, scratch.size());
         for (const plan::PartName part_name : scratch) {
             plan::put_number(bytes, part_name + 1); // `no_part` becomes 0.

@@ -45,8 +45,7 @@ NodeTree::NodeTree(const std::vector<int>& node_of_rank, Rank rank) {
             members.push_back(static_cast<Rank>(other));
         }
     }
-    const auto place =
-        static_cast<std::size_t>(std::ranges::find(order, own) - order.begin());
+    const auto place = static_cast<std::size_t>(std::ranges::find(order, own) - order.begin());
     nodes = {place, place + 1};
     if (members.front() == rank) {
         const Branch among_nodes = branch_at(place, order.size());

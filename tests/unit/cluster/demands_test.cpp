@@ -40,10 +40,10 @@ TEST(Demands, WithoutCopiesTheSearchFindsWhatAllSchemesHave) {
     Demands demands;
     demands.can_pull = false;
     for (const Cluster& cluster : {cluster_of(4, 4), cluster_of(16, 3)}) {
-        for (const Collective op : {Collective::allgather, Collective::allreduce,
-                                    Collective::broadcast, Collective::reduce,
-                                    Collective::alltoall, Collective::reduce_scatter,
-                                    Collective::gather, Collective::scan}) {
+        for (const Collective op :
+             {Collective::allgather, Collective::allreduce, Collective::broadcast,
+              Collective::reduce, Collective::alltoall, Collective::reduce_scatter,
+              Collective::gather, Collective::scan}) {
             for (const std::uint64_t bytes : {8U, 4096U, 262'144U}) {
                 ClusterRequest request = request_of(op, bytes);
                 const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
@@ -63,7 +63,9 @@ TEST(Demands, PlansThatDoNotServeAreNotTaken) {
     const ClusterRequest request = request_of(Collective::allgather, 1024);
     const std::string usual = make_cluster_plan(cluster, request, {}).plan.algorithm;
     Demands demands;
-    demands.serves = [&](const Plan& plan) { return plan.algorithm != usual; };
+    demands.serves = [&](const Plan& plan) {
+        return plan.algorithm != usual;
+    };
     const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
     EXPECT_NE(choice.plan.algorithm, usual);
     for (const auto& [name, time] : choice.portfolio) {
@@ -77,11 +79,15 @@ TEST(Demands, TheOnlyPlanThatServesIsFound) {
     const ClusterRequest request = request_of(Collective::allgather, 8);
     for (const std::string& name : scheme_names(cluster, request)) {
         Demands demands;
-        demands.serves = [&](const Plan& plan) { return plan.algorithm == name; };
+        demands.serves = [&](const Plan& plan) {
+            return plan.algorithm == name;
+        };
         EXPECT_EQ(make_cluster_plan(cluster, request, demands).plan.algorithm, name);
     }
     Demands nothing;
-    nothing.serves = [](const Plan&) { return false; };
+    nothing.serves = [](const Plan&) {
+        return false;
+    };
     EXPECT_THROW(static_cast<void>(make_cluster_plan(cluster, request, nothing)), Error);
 }
 

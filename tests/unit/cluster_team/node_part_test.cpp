@@ -94,8 +94,7 @@ TEST(NodePart, PartsAreTogetherThePlan) {
     const Plan plan = nodes::alltoall(layout, scheme, 64);
     const plan::PartNames names(plan);
     for (const bool keeps_parts : {false, true}) {
-        const std::vector<std::string> texts =
-            cluster::parts_as_bytes(plan, places, keeps_parts);
+        const std::vector<std::string> texts = cluster::parts_as_bytes(plan, places, keeps_parts);
         ASSERT_EQ(texts.size(), layout.nodes.size());
         for (std::size_t node = 0; node < texts.size(); ++node) {
             const std::vector<Rank>& members = layout.nodes[node];
@@ -115,15 +114,15 @@ TEST(NodePart, PartsAreTogetherThePlan) {
 
 TEST(NodePart, BytesThatAreNotAllOfAPartOfThisNodeAreRefused) {
     const std::vector<int> places{0, 0, 1};
-    const Plan plan = nodes::alltoall(nodes::Layout(places),
-                                      *nodes::scheme_named("lanes/1/direct/shared"), 64);
+    const Plan plan =
+        nodes::alltoall(nodes::Layout(places), *nodes::scheme_named("lanes/1/direct/shared"), 64);
     const std::string text = cluster::parts_as_bytes(plan, places, true).front();
     EXPECT_NE(text.front(), '!'); // As a reason why there is no plan begins.
     EXPECT_THROW(static_cast<void>(cluster::part_from_bytes(text, 1)), Error);
     EXPECT_THROW(static_cast<void>(cluster::part_from_bytes(text + "x", 2)), Error);
     for (std::size_t length = 0; length < text.size(); ++length) {
-        EXPECT_THROW(static_cast<void>(cluster::part_from_bytes(
-                         std::string_view(text).substr(0, length), 2)),
+        EXPECT_THROW(static_cast<void>(
+                         cluster::part_from_bytes(std::string_view(text).substr(0, length), 2)),
                      Error);
     }
     EXPECT_NO_THROW(static_cast<void>(cluster::part_from_bytes(text, 2)));

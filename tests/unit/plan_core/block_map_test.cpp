@@ -92,13 +92,11 @@ TEST(BlockMap, ShowsTheAskedBlocksOnly) {
     plan::BlockMap<Item> map;
     map.assign(10, 10, {100});
     std::vector<std::uint32_t> seen;
-    map.for_each(5, 8, [&](const auto& range) {
-        seen = {range.first, range.end, range.value.number};
-    });
+    map.for_each(5, 8,
+                 [&](const auto& range) { seen = {range.first, range.end, range.value.number}; });
     EXPECT_EQ(seen, (std::vector<std::uint32_t>{10, 13, 100}));
-    map.for_each(12, 3, [&](const auto& range) {
-        seen = {range.first, range.end, range.value.number};
-    });
+    map.for_each(12, 3,
+                 [&](const auto& range) { seen = {range.first, range.end, range.value.number}; });
     EXPECT_EQ(seen, (std::vector<std::uint32_t>{12, 15, 102}));
 }
 
