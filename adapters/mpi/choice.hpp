@@ -132,6 +132,18 @@ private:
     Spans mpi_;
 };
 
+/// Calls that are the MPI's at first, since it takes long to plan for them.
+struct Wait {
+    static constexpr std::uint32_t calls_at_first = 8;
+
+    std::uint64_t wanted_ns;
+    std::uint64_t ns = 0;                 ///< What they have taken on this rank so far.
+    std::uint32_t calls = calls_at_first; ///< Until the ranks agree; the same on all.
+
+    /// Collective over the communicator: whether they have taken long enough on any rank.
+    [[nodiscard]] bool is_over(MPI_Comm comm) const noexcept;
+};
+
 /// Of one communicator. `bytes` must be the same on all ranks.
 class Choice {
 public:
@@ -207,19 +219,36 @@ public:
             states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
         }
     }
-    /// The next `calls` of about so many bytes and more are the MPI's, before they are tried.
-    void postpone(Operation operation, std::uint64_t bytes, std::uint32_t calls) noexcept {
-        const std::size_t first = place(operation, bytes);
-        for (std::size_t where = first;
-             where < states_.size() && where / size_classes == first / size_classes; ++where) {
-            if (states_[where].verdict == Verdict::open) {
-                states_[where] = {Verdict::mpi, calls + 1};
+    /// Of each size of an operation that was not called yet, calls are the MPI's until they have
+    /// taken so long: those that `wait_of` knows. Throws std::bad_alloc.
+    void postpone(Operation operation, std::uint64_t wanted_ns) {
+        for (std::size_t size = 0; size < size_classes; ++size) {
+            const std::size_t where = static_cast<std::size_t>(operation) * size_classes + size;
+            if (states_[where].verdict == Verdict::open && !trials_.contains(where)) {
+                waits_.try_emplace(where, Wait{wanted_ns});
+                states_[where] = {Verdict::mpi, Wait::calls_at_first + 1};
             }
         }
     }
-    /// Whether the MPI's calls are that because nothing was tried yet.
-    [[nodiscard]] bool is_postponed(Operation operation, std::uint64_t bytes) const noexcept {
-        return !trials_.contains(place(operation, bytes));
+    /// Of calls that wait, and have never been tried; null: these do not.
+    [[nodiscard]] Wait* wait_of(Operation operation, std::uint64_t bytes) noexcept {
+        if (waits_.empty()) [[likely]] {
+            return nullptr;
+        }
+        const auto found = waits_.find(place(operation, bytes));
+        return found == waits_.end() ? nullptr : &found->second;
+    }
+    /// After the ranks have agreed whether that has taken long enough. If not, they agree again
+    /// after twice as many calls as before.
+    void settle_wait(Operation operation, std::uint64_t bytes, bool is_over) noexcept {
+        const auto found = waits_.find(place(operation, bytes));
+        if (is_over) {
+            waits_.erase(found);
+        } else {
+            Wait& wait = found->second;
+            wait.calls *= 2;
+            states_[found->first] = {Verdict::mpi, wait.calls + 1};
+        }
     }
 
 private:
@@ -241,6 +270,7 @@ private:
     std::array<State, operations * size_classes> states_{};
     int open_ = 0; ///< Of calls in which ranks cannot agree.
     std::map<std::size_t, Trial> trials_;
+    std::map<std::size_t, Wait> waits_;
 };
 
 } // namespace corymb::mpi

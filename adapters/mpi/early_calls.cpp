@@ -4,7 +4,6 @@
 #include "group.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 namespace corymb::mpi {
@@ -15,16 +14,11 @@ namespace {
 /// short phases go on with the team of the first that has one.
 constinit std::atomic<std::int64_t> earlier_ns{0};
 
-/// Those that are over: the one that meets is to come.
-int blocking_calls(const EarlyCalls& early) noexcept {
-    return std::max(early.made - 1, 1);
-}
-
 /// Nobody knows what the program waits for in nonblocking calls: they count as blocking ones do.
 std::int64_t time_of_calls(const Group& group) noexcept {
     const EarlyCalls& early = group.early;
-    const double share =
-        static_cast<double>(group.early_requests) / static_cast<double>(blocking_calls(early));
+    const auto blocking = static_cast<std::uint64_t>(std::max(early.made - 1, 1));
+    const double share = static_cast<double>(group.early_requests) / static_cast<double>(blocking);
     return early.ns + static_cast<std::int64_t>(share * static_cast<double>(early.ns));
 }
 
@@ -34,21 +28,17 @@ bool agree_that_long_enough(Group& group) noexcept {
     constexpr int made_most = 1 << 28;
 
     EarlyCalls& early = group.early;
-    const std::array mine{
-        static_cast<std::uint64_t>(time_of_calls(group) +
-                                   earlier_ns.load(std::memory_order_relaxed)),
-        static_cast<std::uint64_t>(early.ns / blocking_calls(early)),
-    };
-    std::array<std::uint64_t, mine.size()> most{};
-    if (host().Allreduce(mine.data(), most.data(), static_cast<int>(mine.size()),
-                         host().type_uint64, host().op_max, group.comm) != MPI_SUCCESS) {
+    const auto mine = static_cast<std::uint64_t>(time_of_calls(group) +
+                                                 earlier_ns.load(std::memory_order_relaxed));
+    std::uint64_t most = 0;
+    if (host().Allreduce(&mine, &most, 1, host().type_uint64, host().op_max, group.comm) !=
+        MPI_SUCCESS) {
         return true; // The talks that follow fail in the same way, and say so.
     }
-    early.mean_ns = most[1];
-    if (most[0] >= static_cast<std::uint64_t>(early.wanted_ns) || early.made > made_most) {
+    if (most >= static_cast<std::uint64_t>(early.wanted_ns) || early.made > made_most) {
         return true;
     }
-    early.until = 2 * blocking_calls(early);
+    early.until = 2 * (early.made - 1); // The call that meets is to come.
     return false;
 }
 

@@ -22,8 +22,6 @@ struct EarlyCalls {
     int until = at_first;       ///< After so many of them ranks meet.
     std::int64_t ns = 0;        ///< What those have taken on this rank that corymb could do.
     std::int64_t wanted_ns = 0; ///< Not 0: on several nodes, and so long are they to take.
-    /// Of them on the rank where they take longest, as all ranks know; 0: they do not.
-    std::uint64_t mean_ns = 0;
 };
 
 /// Collective over the communicator: ranks agree whether its calls have taken as long on any of

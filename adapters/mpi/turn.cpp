@@ -140,13 +140,15 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
         take_back_call();
     };
     UnlessDone or_take_back(take_back);
-    const auto reason = [&] {
-        return choice.is_postponed(call_.operation, tried_as(bytes)) ? Reason::planning
-                                                                     : Reason::slower;
-    };
-    const int result = group_->is_watched ? pass_on(reason(), bytes) : call_.below();
+    const bool waits = choice.wait_of(call_.operation, tried_as(bytes)) != nullptr;
+    const std::int64_t began_ns = waits ? now_ns() : 0;
+    const Reason reason = waits ? Reason::planning : Reason::slower;
+    const int result = group_->is_watched ? pass_on(reason, bytes) : call_.below();
     if (!is_refused(result)) [[likely]] {
         or_take_back.done();
+        if (Wait* const wait = waits ? choice.wait_of(call_.operation, tried_as(bytes)) : nullptr) {
+            wait->ns += static_cast<std::uint64_t>(now_ns() - began_ns);
+        }
     }
     return result;
 }
@@ -156,6 +158,13 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
     const Held held(*group_);
     const bool is_request = call_.form == Form::nonblocking;
     Choice& choice = is_request ? group_->request_choice : group_->choice;
+    if (const Wait* const wait = choice.wait_of(call_.operation, tried_as(bytes))) [[unlikely]] {
+        const bool is_over = wait->is_over(group_->comm);
+        choice.settle_wait(call_.operation, tried_as(bytes), is_over);
+        if (!is_over) {
+            return leave_to_mpi(choice, bytes);
+        }
+    }
     Trial* trial = nullptr;
     try {
         trial = &choice.trial(call_.operation, tried_as(bytes),

@@ -131,15 +131,15 @@ std::vector<ChosenPlan> ClusterMember::chosen_plans() const {
     return chosen;
 }
 
-ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, const NodePart& part,
+ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, NodePart&& part,
                                                unsigned number) {
     constexpr unsigned free_bits = 60; // Of PlanKey::number.
     Known made{key.op, part.plan.algorithm, 0, {}, std::nullopt};
-    const Plan local = plan_of_node(part, station_.home);
     made.program.far = far_steps(part, station_.home, rank());
     if (key.keeps_parts) {
         made.vector = vector_plan_of(part, station_.home, rank());
     }
+    const Plan local = plan_of_node(std::move(part), station_.home);
     // All ranks refuse a plan alike. For want of memory one fails alone, which others wait for.
     or_break([&] {
         auto fabric = shared_->lane(cluster_lane);

@@ -73,7 +73,7 @@ private:
     void end() noexcept;
     Known& known(const team::PlanKey& key);
     /// `number` tells plans for the same key apart.
-    Known make_known(const team::PlanKey& key, const NodePart& part, unsigned number);
+    Known make_known(const team::PlanKey& key, NodePart&& part, unsigned number);
     /// What rank 0 answers, within an operation that has begun.
     [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
 

@@ -163,10 +163,10 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
     field.push_back({plans_known_.at(call.key).get(), nullptr});
     auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
     rehearsals_.count(call.key, alternatives.size(), is_whole);
-    for (const Station::Alternative& alternative : alternatives) {
+    for (Station::Alternative& alternative : alternatives) {
         ++number;
         auto known = std::make_unique<Known>(
-            make_known(call.key, alternative.part, static_cast<unsigned>(number)));
+            make_known(call.key, std::move(alternative.part), static_cast<unsigned>(number)));
         known->alternative = alternative.number;
         Known* const place = known.get();
         field.push_back({place, std::move(known)});

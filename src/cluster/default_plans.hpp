@@ -7,7 +7,7 @@
 
 namespace corymb::cluster {
 
-/// The default plans of a team over several nodes, proven for these nodes and, where they have to
+/// The default plans of a team over several nodes, proven by check_plan and, where they have to
 /// keep parts, by check_vector_plan; defined by the layer that knows the planner.
 /// `can_pull`, asked with each plan: ranks of a node can copy out of each other's memory.
 [[nodiscard]] PlanSource default_plans(const ClusterTeamOptions& options,

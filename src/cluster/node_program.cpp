@@ -69,8 +69,8 @@ detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
     return call;
 }
 
-Plan plan_of_node(const NodePart& part, const Home& home) {
-    Plan local = part.plan;
+Plan plan_of_node(NodePart&& part, const Home& home) {
+    Plan local = std::move(part.plan);
     local.root = 0;
     for (auto& steps : local.steps) {
         std::erase_if(steps,

@@ -63,7 +63,7 @@ struct NodeProgram {
 [[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
 
 /// The same for ranks who count themselves from 0 on the node.
-[[nodiscard]] Plan plan_of_node(const NodePart& part, const Home& home);
+[[nodiscard]] Plan plan_of_node(NodePart&& part, const Home& home);
 
 /// Throws Errc::unsupported for a step of any rank that reaches another node other than by a
 /// message of the network or a notification.

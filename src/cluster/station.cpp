@@ -63,11 +63,11 @@ Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alte
     }
     if (!are_plans_proven) {
         check_plan(plan, key.ordered);
-        check_far_steps(plan, home.node_of_rank);
         if (key.keeps_parts) {
             check_vector_plan(plan, home.node_of_rank);
         }
     }
+    check_far_steps(plan, home.node_of_rank);
     if (!all_can_pull && uses(plan, Mechanism::pull)) {
         throw Error(Errc::unsupported, plan.algorithm +
                                            " copies between processes, which process_vm_readv "

@@ -25,7 +25,7 @@ public:
     };
 
     /// Gives the blocks first .. first + count - 1 the values value.advanced(0), advanced(1), ...
-    /// O(log ranges + ranges that it replaces + chunk).
+    /// O(log ranges + ranges that it replaces + chunk size + chunks).
     void assign(std::uint32_t first, std::uint32_t count, const Value& value) {
         if (count == 0) {
             return;

@@ -228,8 +228,10 @@ public:
         request.bytes = is_any ? typical_part_bytes : need.bytes;
         request.ordered = need.ordered;
         request.root = is_rooted(need.op) ? need.root : 0;
-        // The search may have passed by one that is better in truth.
-        request.exhaustive = need.alternative == 1 && nodes_.size() <= all_schemes_ranks;
+        // The search may have passed by one that is better in truth, or, where not all plans may
+        // do, have begun with few.
+        const bool may_miss = need.alternative == 1 || need.keeps_parts || !can_pull;
+        request.exhaustive = may_miss && nodes_.size() <= all_schemes_ranks;
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
         // Else its plan serves only to find the scheme.

@@ -14,7 +14,8 @@ struct Demands {
     /// Nodes cannot pass on parts of others. Of many ranks only exchanges that never do are tried;
     /// of few `serves` says which.
     bool passes_nothing_on = false;
-    /// Asked before a plan is simulated, which is not proven yet. Empty: every plan serves.
+    /// Asked before a plan is simulated, as a generator has made it and not proven yet. Empty:
+    /// every plan serves.
     std::function<bool(const Plan&)> serves{};
 };
 

@@ -242,7 +242,9 @@ TEST(ClusterTeam, ExecutesTheClosedForms) {
 }
 
 TEST(ClusterTeam, ChoosesForAnyPlacement) {
-    for (const Nodes& where : {Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1}, Nodes{1, 0, 0, 1, 0}}) {
+    // With the last one plans go on to nodes behind another one's.
+    for (const Nodes& where : {Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1}, Nodes{1, 0, 0, 1, 0},
+                               Nodes{3, 1, 0, 5, 2, 4, 0, 3, 6, 1}}) {
         on_nodes(where, [&](ClusterTeam& team) {
             for (int round = 0; round < 3; ++round) {
                 for (const Collective op : operations) {
