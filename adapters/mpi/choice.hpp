@@ -32,16 +32,13 @@ enum class Measure : std::uint8_t {
 };
 [[nodiscard]] Measure measure_of(Operation operation) noexcept;
 
-/// Of calls whose size ranks do not know of each other, which are tried together.
+/// Of calls whose size ranks do not know of each other: nonblocking ones of all sizes are tried
+/// together, of blocking ones they tell each other (told_sizes.hpp).
 inline constexpr std::uint64_t any_bytes = ~std::uint64_t{0};
 inline constexpr std::array operations_of_any_size = {Operation::gatherv, Operation::scatterv,
                                                       Operation::alltoallv, Operation::alltoallw};
-/// The bytes of a call for a Choice.
-[[nodiscard]] constexpr std::uint64_t tried_bytes(Operation operation,
-                                                  std::uint64_t bytes) noexcept {
-    const bool is_of_any =
-        std::ranges::find(operations_of_any_size, operation) != operations_of_any_size.end();
-    return is_of_any ? any_bytes : bytes;
+[[nodiscard]] constexpr bool is_of_any_size(Operation operation) noexcept {
+    return std::ranges::find(operations_of_any_size, operation) != operations_of_any_size.end();
 }
 
 /// Calls of one operation and size class while it is open which of the two is faster.
@@ -204,16 +201,23 @@ public:
                 size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);
         }
     }
-    /// Calls of fewer bytes, about, are not tried; without a number, none.
-    void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
+    /// None is tried.
+    void give_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
+    /// Calls of fewer bytes, about, are not tried, but those of operations_of_any_size are.
+    void give_short_to_corymb(std::uint64_t below) noexcept {
         const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
         for (std::size_t where = 0; where < states_.size(); ++where) {
-            if (where % size_classes < classes) {
+            if (where % size_classes < classes &&
+                !is_of_any_size(static_cast<Operation>(where / size_classes))) {
                 states_[where] = {Verdict::corymb, 0};
             }
         }
     }
-    /// Nor are operations_of_any_size.
+    /// Whether calls of all sizes are corymb's, so that sizes do not matter.
+    [[nodiscard]] bool is_given(Operation operation) const noexcept {
+        return states_[place(operation, any_bytes)].verdict == Verdict::corymb;
+    }
+    /// Calls of operations_of_any_size that are tried together are not.
     void give_any_size_to_corymb() noexcept {
         for (const Operation operation : operations_of_any_size) {
             states_[place(operation, any_bytes)] = {Verdict::corymb, 0};

@@ -11,6 +11,7 @@
 #include "kept_calls.hpp"
 #include "reasons.hpp"
 #include "threads.hpp"
+#include "told_sizes.hpp"
 
 #include <corymb.h>
 
@@ -81,6 +82,7 @@ struct RankTeam {
     int crowd = 1; ///< That, or more: what its waits count with on its own CPUs.
     Choice choice;
     Choice request_choice; ///< Of its nonblocking calls.
+    ToldSizes told_sizes;  ///< Of its blocking ones.
     Meetings meetings;
     KeptCalls kept; ///< Of its `team`.
 };

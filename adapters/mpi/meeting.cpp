@@ -257,12 +257,15 @@ std::uint64_t join_node(Group& group, const Words& words, const Descriptor& memo
     }
     if (may_try && is_crowded) {
         const bool is_slow = attached.is_slow != 0;
-        group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
         group.request_choice.give_any_size_to_corymb();
         if (is_slow) {
+            group.choice.give_to_corymb();
             try_no_requests(group);
-        } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
-            group.request_choice.give_to_corymb(crowded_bytes);
+        } else {
+            group.choice.give_short_to_corymb(crowded_bytes);
+            if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
+                group.request_choice.give_short_to_corymb(crowded_bytes);
+            }
         }
     }
     return proved.objections;

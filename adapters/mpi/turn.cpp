@@ -127,9 +127,32 @@ void Turn::take_back_call() noexcept {
     Meetings& meetings = group_->meetings;
     if (call_.form == Form::nonblocking) {
         --meetings.requests;
-    } else {
-        ++meetings.calls_left;
+        return;
     }
+    ++meetings.calls_left;
+    if (told_bytes_ != any_bytes) {
+        group_->told_sizes[call_.operation].take_back();
+    }
+}
+
+/// Collective where it is due. An MPI that cannot has all calls count as before.
+void Turn::tell_size(std::uint64_t bytes) noexcept {
+    if (group_->choice.is_given(call_.operation)) {
+        return;
+    }
+    const Held held(*group_);
+    ToldSize& told = group_->told_sizes[call_.operation];
+    if (told.is_due()) {
+        std::uint64_t longest = 0;
+        if (host().Allreduce(&bytes, &longest, 1, host().type_uint64, host().op_max,
+                             group_->comm) != MPI_SUCCESS) {
+            return;
+        }
+        told.tell(longest);
+    } else {
+        told.count();
+    }
+    told_bytes_ = told.bytes();
 }
 
 /// The call is the MPI's since that is faster, or may well be over before there is a plan.
