@@ -48,11 +48,6 @@ Measure measure_of(Operation operation) noexcept {
     }
 }
 
-bool Wait::is_over(MPI_Comm comm) const noexcept {
-    std::uint64_t most = 0;
-    return !find_largest(comm, &ns, &most, 1) || most >= wanted_ns;
-}
-
 Trial::Attempt Trial::begin() noexcept {
     const Attempt attempt{calls_ / calls_each_ % 2 == 1, calls_ >= visits / 2 * calls_each_,
                           result_.trials};

@@ -32,13 +32,16 @@ enum class Measure : std::uint8_t {
 };
 [[nodiscard]] Measure measure_of(Operation operation) noexcept;
 
-/// Of calls whose size ranks do not know of each other: nonblocking ones of all sizes are tried
-/// together, of blocking ones they tell each other (told_sizes.hpp).
+/// Of calls whose size ranks do not know of each other, which are tried together.
 inline constexpr std::uint64_t any_bytes = ~std::uint64_t{0};
 inline constexpr std::array operations_of_any_size = {Operation::gatherv, Operation::scatterv,
                                                       Operation::alltoallv, Operation::alltoallw};
-[[nodiscard]] constexpr bool is_of_any_size(Operation operation) noexcept {
-    return std::ranges::find(operations_of_any_size, operation) != operations_of_any_size.end();
+/// The bytes of a call for a Choice.
+[[nodiscard]] constexpr std::uint64_t tried_bytes(Operation operation,
+                                                  std::uint64_t bytes) noexcept {
+    const bool is_of_any =
+        std::ranges::find(operations_of_any_size, operation) != operations_of_any_size.end();
+    return is_of_any ? any_bytes : bytes;
 }
 
 /// Calls of one operation and size class while it is open which of the two is faster.
@@ -129,18 +132,6 @@ private:
     Spans mpi_;
 };
 
-/// Calls that are the MPI's at first, since it takes long to plan for them.
-struct Wait {
-    static constexpr std::uint32_t calls_at_first = 8;
-
-    std::uint64_t wanted_ns;
-    std::uint64_t ns = 0;                 ///< What they have taken on this rank so far.
-    std::uint32_t calls = calls_at_first; ///< Until the ranks agree; the same on all.
-
-    /// Collective over the communicator: whether they have taken long enough on any rank.
-    [[nodiscard]] bool is_over(MPI_Comm comm) const noexcept;
-};
-
 /// Of one communicator. `bytes` must be the same on all ranks.
 class Choice {
 public:
@@ -201,58 +192,33 @@ public:
                 size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);
         }
     }
-    /// None is tried.
-    void give_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
-    /// Calls of fewer bytes, about, are not tried, but those of operations_of_any_size are.
-    void give_short_to_corymb(std::uint64_t below) noexcept {
+    /// Calls of fewer bytes, about, are not tried; without a number, none.
+    void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
         const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
         for (std::size_t where = 0; where < states_.size(); ++where) {
-            if (where % size_classes < classes &&
-                !is_of_any_size(static_cast<Operation>(where / size_classes))) {
+            if (where % size_classes < classes) {
                 states_[where] = {Verdict::corymb, 0};
             }
         }
     }
-    /// Whether calls of all sizes are corymb's, so that sizes do not matter.
-    [[nodiscard]] bool is_given(Operation operation) const noexcept {
-        return states_[place(operation, any_bytes)].verdict == Verdict::corymb;
-    }
-    /// Calls of operations_of_any_size that are tried together are not.
+    /// Nor are operations_of_any_size.
     void give_any_size_to_corymb() noexcept {
         for (const Operation operation : operations_of_any_size) {
             states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
         }
     }
-    /// Of each size of an operation that was not called yet, calls are the MPI's until they have
-    /// taken so long: those that `wait_of` knows. Throws std::bad_alloc.
-    void postpone(Operation operation, std::uint64_t wanted_ns) {
-        for (std::size_t size = 0; size < size_classes; ++size) {
-            const std::size_t where = static_cast<std::size_t>(operation) * size_classes + size;
-            if (states_[where].verdict == Verdict::open && !trials_.contains(where)) {
-                waits_.try_emplace(where, Wait{wanted_ns});
-                states_[where] = {Verdict::mpi, Wait::calls_at_first + 1};
-            }
-        }
+    /// Whether calls of about so many bytes have not been made, and may be tried.
+    [[nodiscard]] bool is_untried(Operation operation, std::uint64_t bytes) const noexcept {
+        return states_[place(operation, bytes)].verdict == Verdict::open;
     }
-    /// Of calls that wait, and have never been tried; null: these do not.
-    [[nodiscard]] Wait* wait_of(Operation operation, std::uint64_t bytes) noexcept {
-        if (waits_.empty()) [[likely]] {
-            return nullptr;
-        }
-        const auto found = waits_.find(place(operation, bytes));
-        return found == waits_.end() ? nullptr : &found->second;
+    /// The next `calls` of them are the MPI's, before they are tried.
+    void postpone(Operation operation, std::uint64_t bytes, std::uint32_t calls) noexcept {
+        states_[place(operation, bytes)] = {Verdict::mpi, calls + 1};
     }
-    /// After the ranks have agreed whether that has taken long enough. If not, they agree again
-    /// after twice as many calls as before.
-    void settle_wait(Operation operation, std::uint64_t bytes, bool is_over) noexcept {
-        const auto found = waits_.find(place(operation, bytes));
-        if (is_over) {
-            waits_.erase(found);
-        } else {
-            Wait& wait = found->second;
-            wait.calls *= 2;
-            states_[found->first] = {Verdict::mpi, wait.calls + 1};
-        }
+
+    static constexpr std::size_t size_classes = 48; ///< Powers of two; the last: of any size.
+    [[nodiscard]] static std::size_t size_class(std::uint64_t bytes) noexcept {
+        return std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
     }
 
 private:
@@ -263,18 +229,15 @@ private:
         std::uint32_t number = 0;
     };
 
-    static constexpr std::size_t size_classes = 48; ///< Powers of two; the last: of any size.
     static constexpr auto operations = static_cast<std::size_t>(Operation::exscan) + 1;
 
     [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
-        return static_cast<std::size_t>(operation) * size_classes +
-               std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
+        return static_cast<std::size_t>(operation) * size_classes + size_class(bytes);
     }
 
     std::array<State, operations * size_classes> states_{};
     int open_ = 0; ///< Of calls in which ranks cannot agree.
     std::map<std::size_t, Trial> trials_;
-    std::map<std::size_t, Wait> waits_;
 };
 
 } // namespace corymb::mpi

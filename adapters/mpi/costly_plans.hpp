@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations between nodes whose plans take long to be made.
+// Operations between nodes whose plans take long to be made: those in which all ranks have a part
+// for all others, in a time that grows with the square of the ranks, ten seconds for a thousand.
+// Blocking calls of these are the MPI's until those of a size have taken as long, so that a program
+// which has few of them does not wait for plans, and one which has many loses little. In
+// nonblocking calls ranks cannot agree on that.
 #pragma once
+
+#include "choice.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 namespace corymb::mpi {
 
-struct Group;
+class CostlyPlans {
+public:
+    /// Calls of one operation and size that wait; the same ones on all ranks.
+    class Wait {
+    public:
+        [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+        /// A call has taken so long on this rank.
+        void add(std::uint64_t ns) noexcept { ns_ += ns; }
+        /// How many calls more the MPI has before the ranks agree. Twice as many each time.
+        [[nodiscard]] std::uint32_t calls() const noexcept { return calls_; }
 
-/// Plans in which all ranks have a part for all others are made in a time that grows with the
-/// square of the ranks: ten seconds for a thousand. Blocking calls of such operations are the MPI's
-/// until those of a size have taken as long, so that a program which has few of them does not wait
-/// for plans, and one which has many loses little. Throws std::bad_alloc.
-void postpone_costly_plans(Group& group);
+    private:
+        friend class CostlyPlans;
+
+        std::uint64_t ns_ = 0;
+        std::uint32_t calls_ = 8;
+        bool is_over_ = true;
+    };
+
+    /// For a communicator of so many ranks on several nodes, whose calls `choice` decides on.
+    void begin(Choice& choice, int ranks) noexcept;
+    /// Null: such calls do not wait, or no longer.
+    [[nodiscard]] Wait* wait_of(Operation operation, std::uint64_t bytes) noexcept;
+    /// Collective over the communicator, instead of a trial: whether calls have taken long enough.
+    /// Counted is the rank that has waited least, as the last one to come does for the others.
+    void agree(Wait& wait, Operation operation, std::uint64_t bytes, MPI_Comm comm) const noexcept;
+
+private:
+    static constexpr std::array operations = {Operation::alltoall,
+                                              Operation::alltoallv,
+                                              Operation::alltoallw,
+                                              Operation::reduce_scatter,
+                                              Operation::reduce_scatter_block,
+                                              Operation::allgather,
+                                              Operation::allgatherv};
+
+    [[nodiscard]] std::uint64_t plan_ns(Operation operation, std::uint64_t bytes) const noexcept;
+
+    int ranks_ = 0; ///< 0: nothing waits.
+    std::array<Wait, operations.size() * Choice::size_classes> waits_{};
+};
 
 } // namespace corymb::mpi

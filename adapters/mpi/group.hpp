@@ -6,12 +6,12 @@
 #include "account.hpp"
 #include "carrier.hpp"
 #include "choice.hpp"
+#include "costly_plans.hpp"
 #include "early_calls.hpp"
 #include "host.hpp"
 #include "kept_calls.hpp"
 #include "reasons.hpp"
 #include "threads.hpp"
-#include "told_sizes.hpp"
 
 #include <corymb.h>
 
@@ -81,8 +81,8 @@ struct RankTeam {
     int ranks_per_cpu = 1;
     int crowd = 1; ///< That, or more: what its waits count with on its own CPUs.
     Choice choice;
-    Choice request_choice; ///< Of its nonblocking calls.
-    ToldSizes told_sizes;  ///< Of its blocking ones.
+    Choice request_choice;    ///< Of its nonblocking calls.
+    CostlyPlans costly_plans; ///< Of its blocking ones.
     Meetings meetings;
     KeptCalls kept; ///< Of its `team`.
 };

@@ -6,7 +6,6 @@
 
 #include "bypass.hpp"
 #include "clock.hpp"
-#include "costly_plans.hpp"
 #include "library.hpp"
 #include "node_ranks.hpp"
 #include "parked_teams.hpp"
@@ -257,15 +256,12 @@ std::uint64_t join_node(Group& group, const Words& words, const Descriptor& memo
     }
     if (may_try && is_crowded) {
         const bool is_slow = attached.is_slow != 0;
+        group.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
         group.request_choice.give_any_size_to_corymb();
         if (is_slow) {
-            group.choice.give_to_corymb();
             try_no_requests(group);
-        } else {
-            group.choice.give_short_to_corymb(crowded_bytes);
-            if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
-                group.request_choice.give_short_to_corymb(crowded_bytes);
-            }
+        } else if (!group.by_thread) { // Threads take CPUs from ranks, in short calls, too.
+            group.request_choice.give_to_corymb(crowded_bytes);
         }
     }
     return proved.objections;
@@ -301,7 +297,7 @@ std::uint64_t negotiate(Group& group, bool is_urgent) {
         const std::uint64_t objections = meet_on_nodes(group, is_urgent);
         group.crowd = group.ranks_per_cpu;
         if (objections == 0) {
-            postpone_costly_plans(group);
+            group.costly_plans.begin(group.choice, group.size);
         }
         return objections != 0 || agree_on_early_requests(group, words) ? objections : not_attached;
     }

@@ -127,32 +127,9 @@ void Turn::take_back_call() noexcept {
     Meetings& meetings = group_->meetings;
     if (call_.form == Form::nonblocking) {
         --meetings.requests;
-        return;
-    }
-    ++meetings.calls_left;
-    if (told_bytes_ != any_bytes) {
-        group_->told_sizes[call_.operation].take_back();
-    }
-}
-
-/// Collective where it is due. An MPI that cannot has all calls count as before.
-void Turn::tell_size(std::uint64_t bytes) noexcept {
-    if (group_->choice.is_given(call_.operation)) {
-        return;
-    }
-    const Held held(*group_);
-    ToldSize& told = group_->told_sizes[call_.operation];
-    if (told.is_due()) {
-        std::uint64_t longest = 0;
-        if (host().Allreduce(&bytes, &longest, 1, host().type_uint64, host().op_max,
-                             group_->comm) != MPI_SUCCESS) {
-            return;
-        }
-        told.tell(longest);
     } else {
-        told.count();
+        ++meetings.calls_left;
     }
-    told_bytes_ = told.bytes();
 }
 
 /// The call is the MPI's since that is faster, or may well be over before there is a plan.
@@ -163,14 +140,17 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
         take_back_call();
     };
     UnlessDone or_take_back(take_back);
-    const bool waits = choice.wait_of(call_.operation, tried_as(bytes)) != nullptr;
-    const std::int64_t began_ns = waits ? now_ns() : 0;
-    const Reason reason = waits ? Reason::planning : Reason::slower;
+    CostlyPlans::Wait* const wait =
+        call_.form == Form::blocking
+            ? group_->costly_plans.wait_of(call_.operation, tried_as(bytes))
+            : nullptr;
+    const std::int64_t began_ns = wait != nullptr ? now_ns() : 0;
+    const Reason reason = wait != nullptr ? Reason::planning : Reason::slower;
     const int result = group_->is_watched ? pass_on(reason, bytes) : call_.below();
     if (!is_refused(result)) [[likely]] {
         or_take_back.done();
-        if (Wait* const wait = waits ? choice.wait_of(call_.operation, tried_as(bytes)) : nullptr) {
-            wait->ns += static_cast<std::uint64_t>(now_ns() - began_ns);
+        if (wait != nullptr) {
+            wait->add(static_cast<std::uint64_t>(now_ns() - began_ns));
         }
     }
     return result;
@@ -181,10 +161,12 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
     const Held held(*group_);
     const bool is_request = call_.form == Form::nonblocking;
     Choice& choice = is_request ? group_->request_choice : group_->choice;
-    if (const Wait* const wait = choice.wait_of(call_.operation, tried_as(bytes))) [[unlikely]] {
-        const bool is_over = wait->is_over(group_->comm);
-        choice.settle_wait(call_.operation, tried_as(bytes), is_over);
-        if (!is_over) {
+    auto* const wait =
+        is_request ? nullptr : group_->costly_plans.wait_of(call_.operation, tried_as(bytes));
+    if (wait != nullptr) [[unlikely]] {
+        group_->costly_plans.agree(*wait, call_.operation, tried_as(bytes), group_->comm);
+        if (!wait->is_over()) {
+            choice.postpone(call_.operation, tried_as(bytes), wait->calls());
             return leave_to_mpi(choice, bytes);
         }
     }

@@ -62,19 +62,13 @@ public:
     int refuse_aliased();
     /// Of operations_of_any_size: the MPI is faster, so that the arguments need no look.
     [[nodiscard]] bool is_mpis() const noexcept {
-        if (call_.form != Form::blocking || group_->is_watched) {
-            return false;
-        }
-        const ToldSize& told = group_->told_sizes[call_.operation];
-        return !told.is_due() && group_->choice.is_mpis(call_.operation, told.bytes());
+        return call_.form == Form::blocking && !group_->is_watched &&
+               group_->choice.is_mpis(call_.operation, any_bytes);
     }
     /// Then.
     int leave() {
         count_blocking();
-        ToldSize& told = group_->told_sizes[call_.operation];
-        told.count();
-        told_bytes_ = told.bytes();
-        static_cast<void>(group_->choice.next(call_.operation, told_bytes_));
+        static_cast<void>(group_->choice.next(call_.operation, any_bytes));
         return leave_to_mpi(group_->choice, 0);
     }
     /// What is known of a call of this shape with these buffers, or null.
@@ -111,7 +105,7 @@ public:
     }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
     /// `may_choose` is the same on all ranks, and so are `bytes` if it is true, but of
-    /// operations_of_any_size, which may tell each other.
+    /// operations_of_any_size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
         if (call_.form == Form::persistent && group_->cluster != nullptr &&
@@ -133,9 +127,6 @@ public:
         if (call_.form == Form::persistent) [[unlikely]] {
             return finish(guarded([&] { return hand_to_program(WorkMaker(make)); }), bytes);
         }
-        if (is_of_any_size(call_.operation)) {
-            tell_size(bytes);
-        }
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
@@ -152,7 +143,7 @@ private:
         }
     }
     [[nodiscard]] std::uint64_t tried_as(std::uint64_t bytes) const noexcept {
-        return is_of_any_size(call_.operation) ? told_bytes_ : bytes;
+        return tried_bytes(call_.operation, bytes);
     }
     [[nodiscard]] bool may_keep(const Shape& shape, const void* in,
                                 const void* out) const noexcept {
@@ -205,7 +196,6 @@ private:
     int attempt(std::uint64_t bytes, Below run);
     int leave_to_mpi(Choice& choice, std::uint64_t bytes);
     void take_back_call() noexcept;
-    void tell_size(std::uint64_t bytes) noexcept;
     int finish(corymb_status status, std::uint64_t bytes) {
         if (status == CORYMB_OK && !group_->is_watched) [[likely]] {
             return MPI_SUCCESS;
@@ -218,7 +208,6 @@ private:
     const Call& call_;
     Group* group_;
     std::int64_t begin_ns_ = 0;
-    std::uint64_t told_bytes_ = any_bytes; ///< Of operations_of_any_size.
     bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
 };
 

@@ -275,24 +275,13 @@ def test_calls_of_open_shapes(mpi: Mpi, program: Program, mpirun: Mpirun) -> Non
 def test_calls_of_sizes_that_few_know(
     mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int, words: list[str]
 ) -> None:
-    """They are tried by what ranks tell each other now and then; calls that the MPI refuses on one
-    rank are none."""
+    """They are tried, all sizes together; calls that the MPI refuses on one rank are none."""
     path = program(mpi, "open_sizes")
     run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="", CORYMB_DEADLINE="60")
     assert run.stdout == "3000 calls, 0 wrong, 600 refused\n", run.stderr
     if words and ranks <= len(os.sched_getaffinity(0)):  # Else not where the MPI's calls are long.
-        found = re.findall(r"MPI_(\w+) +\d+ +\d+ +[\d.]+ us +[\d.]+ us", run.stderr)
+        found = re.findall(r"MPI_(\w+) +\d+ +any +[\d.]+ us +[\d.]+ us", run.stderr)
         assert {"Gatherv", "Scatterv", "Alltoallv", "Alltoallw"} <= set(found), run.stderr
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
-def test_phases_with_other_sizes_are_tried_by_themselves(
-    mpi: Mpi, program: Program, mpirun: Mpirun
-) -> None:
-    run = mpirun(mpi, 2, "--explain", program(mpi, "phases"), 400, CORYMB_MPI="")
-    assert run.stdout == "0\n", run.stderr
-    found = re.findall(r"MPI_Alltoallv +\d+ +(\d+) +[\d.]+ us +[\d.]+ us", run.stderr)
-    assert found == ["31", "262143"], run.stderr
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
