@@ -3,10 +3,12 @@
 
 #include <corymb/usable_cpus.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 namespace corymb::launcher {
 

@@ -11,10 +11,12 @@
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
+#include <stop_token>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace corymb::bench {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace corymb::bench {

@@ -10,8 +10,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace corymb::python {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace corymb {

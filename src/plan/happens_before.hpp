@@ -5,6 +5,7 @@
 #include "plan/matching.hpp"
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace corymb::plan {

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <poll.h>
+#include <stop_token>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>

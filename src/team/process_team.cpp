@@ -14,6 +14,7 @@
 #include <optional>
 #include <string_view>
 #include <sys/prctl.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace corymb {

@@ -6,6 +6,7 @@
 #include <corymb/error.hpp>
 
 #include <charconv>
+#include <system_error>
 
 namespace corymb::tune {
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import banned
 import documents
+import headers
 import layers
 import lock_free
 import sizes
@@ -134,6 +135,34 @@ class Layers(RuleTest):
         self.bad(layers.check_system_headers, {"src/plan/a.cpp": "#include <thread>\n"}, 1)
         self.bad(layers.check_system_headers, {"src/sim/a.cpp": "\n#include <chrono>\n"}, 2)
         self.good(layers.check_system_headers, {"src/team/a.cpp": "#include <thread>\n"})
+
+
+class Headers(RuleTest):
+    def test_a_name_needs_its_header(self):
+        self.bad(headers.check_standard_headers, {"src/a.cpp": "\nstd::move(x);\n"}, 2, "<utility>")
+        files = {"src/a.cpp": "#include <utility>\nstd::move(x);\n"}
+        self.good(headers.check_standard_headers, files)
+        files = {"src/a.cpp": "#include <vector>\nstd::ranges::sort(x);\n"}
+        self.bad(headers.check_standard_headers, files, 2, "<algorithm>")
+
+    def test_headers_of_the_project_count(self):
+        files = {
+            "src/plan/a.cpp": '#include "plan/a.hpp"\nstd::vector<int> x;\n',
+            "src/plan/a.hpp": '#include <vector>\n#include "plan/b.hpp"\n',
+            "src/plan/b.hpp": '#include "plan/a.hpp"\nstd::vector<int> y;\n',
+        }
+        self.good(headers.check_standard_headers, files)
+        files["src/plan/a.hpp"] = '#include <string>\n#include "plan/b.hpp"\n'
+        self.bad(headers.check_standard_headers, files, 2, "src/plan/a.cpp")
+
+    def test_only_what_the_standard_promises(self):
+        loop = "for (const int number : {1, 2}) {\n}\n"
+        files = {"src/a.cpp": f"#include <csignal>\n{loop}"}
+        self.bad(headers.check_standard_headers, files, 2, "<initializer_list>")
+        self.good(headers.check_standard_headers, {"src/a.cpp": f"#include <vector>\n{loop}"})
+
+    def test_comments_do_not_count(self):
+        self.good(headers.check_standard_headers, {"src/a.cpp": "// std::move(x)\n"})
 
 
 class Sizes(RuleTest):

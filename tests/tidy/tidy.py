@@ -11,6 +11,7 @@ from pathlib import Path
 
 import banned
 import documents
+import headers
 import layers
 import lock_free
 import sizes
@@ -20,6 +21,7 @@ PRINTED_MAX = 100
 RULES = (
     layers.check_layers,
     layers.check_system_headers,
+    headers.check_standard_headers,
     sizes.check_file_size,
     sizes.check_function_size,
     sizes.check_line_length,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorer/explorer.hpp"
 
+#include <utility>
+
 namespace corymb::verify {
 
 namespace {

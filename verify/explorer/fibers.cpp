@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CORYMB_VERIFY_ASAN 1

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorer/memory.hpp"
 
+#include <utility>
+
 namespace corymb::verify {
 
 void Memory::reset() {

@@ -5,6 +5,7 @@
 #include "explorer/explorer.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb::verify {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 

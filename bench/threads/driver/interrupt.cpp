@@ -2,6 +2,7 @@
 #include "interrupt.hpp"
 
 #include <atomic>
+#include <initializer_list>
 
 namespace corymb::bench {
 

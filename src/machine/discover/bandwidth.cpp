@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <sstream>
+#include <utility>
 
 namespace corymb::discover {
 namespace {

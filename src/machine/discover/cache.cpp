@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace corymb {

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <system_error>
 #include <vector>
 
 namespace corymb {

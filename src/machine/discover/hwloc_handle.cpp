@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 
 namespace corymb::discover {
 namespace {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <system_error>
 
 namespace corymb::model {
 

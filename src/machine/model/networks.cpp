@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 namespace corymb {

@@ -7,6 +7,7 @@
 #include "plan/generate/numbering.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace corymb::generate {

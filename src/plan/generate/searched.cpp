@@ -10,6 +10,7 @@
 #include "plan/search/tree_search.hpp"
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace corymb::generate {

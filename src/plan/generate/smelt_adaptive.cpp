@@ -10,6 +10,7 @@
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace corymb::generate {

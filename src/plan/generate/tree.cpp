@@ -4,6 +4,7 @@
 #include <corymb/error.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -94,7 +95,7 @@ std::vector<Rank> breadth_first(const Tree& tree) {
     order.reserve(tree.parent.size());
     for (std::size_t i = 0; i < order.size() && order.size() <= tree.parent.size(); ++i) {
         const auto& children = tree.children_of(order[i]);
-        order.insert(order.end(), children.begin(), children.end());
+        std::ranges::copy(children, std::back_inserter(order));
     }
     // A rank that is listed twice makes the list too long or leaves another rank out.
     std::vector<bool> seen(tree.parent.size(), false);

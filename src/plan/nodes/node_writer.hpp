@@ -6,6 +6,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <iterator>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 namespace corymb::nodes {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace corymb {

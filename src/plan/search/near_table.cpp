@@ -2,6 +2,7 @@
 #include "plan/search/near_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 

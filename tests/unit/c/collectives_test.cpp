@@ -3,6 +3,7 @@
 #include "forms.hpp"
 #include "in_teams.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include "in_teams.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>

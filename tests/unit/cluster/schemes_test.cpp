@@ -15,6 +15,7 @@
 #include <bit>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <coroutine>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <random>

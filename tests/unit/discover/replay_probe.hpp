@@ -7,6 +7,7 @@
 
 #include <corymb/machine.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
