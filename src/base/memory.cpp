@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace corymb {
 
@@ -48,7 +49,9 @@ void free_block(void* block, std::size_t bytes) noexcept {
 
 void make_present(void* place, std::size_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
-    const std::size_t before = std::bit_cast<std::uintptr_t>(place) % block_alignment;
+    // Pages have up to 64 KiB, and the kernel refuses an address that does not begin one.
+    const auto page = static_cast<std::size_t>(::getpagesize());
+    const std::size_t before = std::bit_cast<std::uintptr_t>(place) % page;
     ::madvise(static_cast<std::byte*>(place) - before, bytes + before, MADV_POPULATE_WRITE);
 #else
     static_cast<void>(place);

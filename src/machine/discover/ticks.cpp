@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <limits>
 
@@ -55,14 +56,21 @@ TickScale calibrate_ticks() {
         scale.ns_per_tick =
             static_cast<double>(end.ns - begin.ns) / static_cast<double>(end.ticks - begin.ticks);
     }
-    std::array<Ticks, 255> cost{};
-    for (Ticks& interval : cost) {
-        const Ticks first = ticks();
-        interval = ticks() - first;
+    std::array<Ticks, 16 * reads_in_a_row> reads{};
+    for (Ticks& read : reads) {
+        read = ticks();
     }
-    std::nth_element(cost.begin(), cost.begin() + cost.size() / 2, cost.end());
-    scale.overhead_ns = static_cast<double>(cost[cost.size() / 2]) * scale.ns_per_tick;
+    scale.overhead_ns = ticks_a_read(reads) * scale.ns_per_tick;
     return scale;
+}
+
+double ticks_a_read(std::span<const Ticks> reads) noexcept {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t first = 0; first + reads_in_a_row <= reads.size(); first += reads_in_a_row) {
+        const Ticks spent = reads[first + reads_in_a_row - 1] - reads[first];
+        least = std::min(least, static_cast<double>(spent) / (reads_in_a_row - 1));
+    }
+    return std::isfinite(least) ? least : 0;
 }
 
 DriftCheck::DriftCheck() {

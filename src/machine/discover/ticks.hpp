@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -41,6 +43,13 @@ struct TickScale {
         return raw > 0 ? raw : 0;
     }
 };
+
+constexpr std::size_t reads_in_a_row = 64;
+
+/// Ticks from one read of the clock to the next. The mean over the quickest `reads_in_a_row` of
+/// these reads: a tick may be longer than a read, so a single interval says nothing, and an
+/// interrupt spoils a row.
+[[nodiscard]] double ticks_a_read(std::span<const Ticks> reads) noexcept;
 
 /// Compares ticks with the monotonic clock for about 5 ms.
 TickScale calibrate_ticks();

@@ -2,6 +2,7 @@
 #include "machine/discover/topology_reader.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 namespace corymb::discover {
@@ -10,18 +11,21 @@ namespace {
 /// Gives numbers dense from 0 to the keys of one kind of object, in the order of appearance.
 class DenseNumbers {
 public:
-    int of(long key) {
-        return key < 0 ? -1
-                       : numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
+    int of(std::uint64_t key) {
+        return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
     }
 
+    /// By the number that is the object's alone. Objects of one type can stand at several depths,
+    /// as cores do when a sibling is offline; their logical indexes repeat then.
+    int of(hwloc_obj_t object) { return object != nullptr ? of(object->gp_index) : -1; }
+
 private:
-    std::map<long, int> numbers_;
+    std::map<std::uint64_t, int> numbers_;
 };
 
-long ancestor(hwloc_topology_t handle, hwloc_obj_t pu, hwloc_obj_type_t type) {
-    const hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(handle, type, pu);
-    return object != nullptr ? static_cast<long>(object->logical_index) : -1;
+/// The first node of the PU's memory, or -1.
+int node_of(hwloc_obj_t pu) {
+    return pu->nodeset != nullptr ? hwloc_bitmap_first(pu->nodeset) : -1;
 }
 
 /// Rank of the PU's kind by efficiency, or -1 when the machine has one kind or hwloc knows none.
@@ -54,15 +58,19 @@ std::vector<Pu> read_pus(hwloc_topology_t handle, const std::vector<int>& allowe
         if (!allowed.empty() && !std::binary_search(allowed.begin(), allowed.end(), cpu)) {
             continue;
         }
+        const auto ancestor = [&](hwloc_obj_type_t type) {
+            return hwloc_get_ancestor_obj_by_type(handle, type, object);
+        };
         Pu pu;
         pu.cpu = cpu;
-        pu.core = core.of(ancestor(handle, object, HWLOC_OBJ_CORE));
-        pu.l2 = l2.of(ancestor(handle, object, HWLOC_OBJ_L2CACHE));
-        pu.l3 = l3.of(ancestor(handle, object, HWLOC_OBJ_L3CACHE));
-        pu.die = die.of(ancestor(handle, object, HWLOC_OBJ_DIE));
-        pu.package = package.of(ancestor(handle, object, HWLOC_OBJ_PACKAGE));
+        pu.core = core.of(ancestor(HWLOC_OBJ_CORE));
+        pu.l2 = l2.of(ancestor(HWLOC_OBJ_L2CACHE));
+        pu.l3 = l3.of(ancestor(HWLOC_OBJ_L3CACHE));
+        pu.die = die.of(ancestor(HWLOC_OBJ_DIE));
+        pu.package = package.of(ancestor(HWLOC_OBJ_PACKAGE));
         // A PU near two kinds of memory has two nodes; either tells which PUs share them.
-        pu.numa = numa.of(object->nodeset != nullptr ? hwloc_bitmap_first(object->nodeset) : -1);
+        const int node = node_of(object);
+        pu.numa = node < 0 ? -1 : numa.of(static_cast<std::uint64_t>(node));
         pu.kind = efficiency_rank(handle, object);
         pus.push_back(pu);
     }
@@ -78,8 +86,12 @@ std::vector<Pu> read_pus(hwloc_topology_t handle, const std::vector<int>& allowe
 }
 
 std::string cpu_model(hwloc_topology_t handle) {
+    const hwloc_obj_t pu = hwloc_get_obj_by_type(handle, HWLOC_OBJ_PU, 0);
+    if (pu == nullptr) {
+        return {};
+    }
     for (const hwloc_obj_type_t type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_MACHINE}) {
-        const hwloc_obj_t object = hwloc_get_obj_by_type(handle, type, 0);
+        const hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(handle, type, pu);
         const char* const model =
             object != nullptr ? hwloc_obj_get_info_by_name(object, "CPUModel") : nullptr;
         if (model != nullptr) {

@@ -124,6 +124,23 @@ TEST(Topology, HybridCoresHaveKinds) {
     EXPECT_EQ(kinds, (std::set<int>{0, 1}));
 }
 
+TEST(Topology, SiblingsOfOfflineCpusAreAlone) {
+    const Machine machine = topology_from_xml(std::string(CORYMB_SOURCE_DIR) +
+                                              "/tests/data/hwloc/two-siblings-offline.xml");
+    // What the machine was started with: CPUs 2 k and 2 k + 1 share a core and an L2, eight CPUs a
+    // package. CPUs 3 and 5 are offline.
+    ASSERT_EQ(machine.size(), 14);
+    for (const Pu& a : machine.topology.pus) {
+        for (const Pu& b : machine.topology.pus) {
+            EXPECT_EQ(a.core == b.core, a.cpu / 2 == b.cpu / 2) << a.cpu << ' ' << b.cpu;
+            EXPECT_EQ(a.l2 == b.l2, a.cpu / 2 == b.cpu / 2) << a.cpu << ' ' << b.cpu;
+            EXPECT_EQ(a.l3 == b.l3, a.cpu / 8 == b.cpu / 8) << a.cpu << ' ' << b.cpu;
+            EXPECT_EQ(a.package == b.package, a.cpu / 8 == b.cpu / 8) << a.cpu << ' ' << b.cpu;
+        }
+    }
+    EXPECT_EQ(machine.fingerprint.cpu, "QEMU TCG CPU version 2.5+");
+}
+
 TEST(Topology, BrokenInputGivesAnErrorThatNamesIt) {
     const auto file = std::filesystem::temp_directory_path() /
                       ("corymb-broken-" + std::to_string(getpid()) + ".xml");
