@@ -32,7 +32,9 @@ def layout_of(machine: Machine, pus: Sequence[int] | None = None) -> Layout:
     if len(chosen) == 0 or len(groups) == 0:
         return Layout(np.arange(len(chosen)), [])
     used, of_pu = np.unique(groups[chosen], return_inverse=True)
-    classes = machine.class_matrix().astype(np.int64)[np.ix_(used, used)]
+    classes = machine.class_matrix()
+    if len(used) < len(classes):
+        classes = classes[np.ix_(used, used)]
     labels = _linkage(classes, _class_costs(machine))
     levels = [label[of_pu] for label in labels]
     levels = _without_trivial(levels, len(chosen))
@@ -45,13 +47,13 @@ def _class_costs(machine: Machine) -> NDArray[np.float64]:
     return np.asarray(np.nan_to_num(np.asarray(costs, dtype=float), nan=np.inf))
 
 
-def _linkage(classes: NDArray[np.int64], costs: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def _linkage(classes: NDArray[np.int32], costs: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     """Labels of the groups after each class, dearest class (one cluster, usually) first."""
-    count = len(classes)
-    labels = [np.arange(count)]
-    distance = costs[classes] if len(costs) else np.full((count, count), np.inf)
-    for limit in np.unique(distance[np.isfinite(distance)]):
-        labels.append(_components(distance <= limit))
+    labels = [np.arange(len(classes))]
+    # Class -1 stands for no pair; it takes the last place, which no limit reaches.
+    with_none = np.append(costs, np.inf)
+    for limit in np.unique(costs[np.isfinite(costs)]):
+        labels.append(_components((with_none <= limit)[classes]))
     return labels[::-1]
 
 

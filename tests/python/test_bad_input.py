@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 from pathlib import Path
 
@@ -230,3 +231,14 @@ def test_wrong_bench_file(corymb_call: Command, tmp_path: Path, text: str) -> No
     done = corymb_call("report", "--machine", SMELT, "--bench", file, "-o", tmp_path / "r.html")
     assert_one_line(done, FAILED, "bench.json")
     assert not (tmp_path / "r.html").exists()
+
+
+def test_too_little_memory_is_said(corymb_command: Command) -> None:
+    """The pairs of 32,000 cores take 4 GB."""
+    limit = 2 << 30
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    shape = ("map", "--synthetic", "pack:2 core:16000 pu:2")
+    assert_one_line(corymb_command(*shape, preexec_fn=limited), FAILED, "not enough memory")

@@ -98,6 +98,34 @@ def test_terminal_picture_fits(count: int, width: int, colour: bool) -> None:
     assert len(lines) <= terminal.HIGHEST_LINES + 2
 
 
+def test_equal_values_have_equal_colours() -> None:
+    """A half block shows two cells; no attribute may change how either looks."""
+    matrix = np.full((20, 20), 70.0)
+    matrix[:10, :10] = matrix[10:, 10:] = 20.0
+    console = Console(
+        file=io.StringIO(), width=80, color_system="truecolor", force_terminal=True
+    )  # fmt: skip
+    lines = terminal.heat_map(console, matrix, [str(i) for i in range(20)], "ns", True)
+    cells = [
+        segment.style
+        for line in lines[:-1]
+        for segment in line.render(console)
+        if "▀" in segment.text and segment.style is not None
+    ]
+    assert cells
+    colours = {cell.color for cell in cells} | {cell.bgcolor for cell in cells}
+    assert len(colours) == 2
+    assert not any(cell.dim or cell.bold or cell.reverse for cell in cells)
+
+
+def test_layout_of_many_groups() -> None:
+    """Each group is a cluster; siblings and packages stand together."""
+    machine = corymb.topology_from_synthetic("pack:2 core:600 pu:2")
+    layout = layout_of(machine)
+    assert sorted(layout.order) == list(range(2400))
+    assert [len(np.unique(level)) for level in layout.levels] == [2, 1200]
+
+
 def test_noise_does_not_look_like_structure() -> None:
     similar = np.array([[np.nan, 55.6], [55.8, np.nan]])
     low, high = palette.limits_of(similar)

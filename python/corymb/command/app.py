@@ -126,6 +126,10 @@ def run(arguments: list[str]) -> int:
         # The reader of stdout has left (`corymb map | head`); nothing to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except MemoryError as error:
+        detail = str(error).replace("std::bad_alloc", "")
+        say_error(f"not enough memory{': ' if detail else ''}{detail}; see ulimit -v and free")
+        return FAILED
     except OSError as error:
         say_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         return FAILED

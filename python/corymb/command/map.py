@@ -103,12 +103,12 @@ def show(out: Console, chosen: inputs.Chosen) -> None:
     """Heat map, classes and quality for people."""
     machine = chosen.machine
     out.print(f"{chosen.title}: {len(machine)} PUs, {machine.source}", markup=False, style="bold")
-    layout = layout_of(machine)
     if len(machine) < 2:
         out.print("One CPU: there is no pair of cores to measure.")
     elif len(machine) > LARGEST_COMPUTED:
         out.print(f"More than {LARGEST_COMPUTED} PUs: no heat map, the classes say it all.")
     else:
+        layout = layout_of(machine)
         cost = machine.send_costs() + machine.receive_costs()
         ordered = cost[np.ix_(layout.order, layout.order)]
         labels = [str(machine.cpus[pu]) for pu in layout.order]

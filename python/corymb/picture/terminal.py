@@ -59,7 +59,8 @@ def heat_map(
     row_labels = _row_labels(labels, len(large))
     lines = []
     for top in range(0, len(large), 2):
-        line = Text(f"{row_labels[top]:>{LABEL_COLUMNS - 1}} ", style="dim")
+        # A style of the whole line would cover the cells, too, and dim their upper halves.
+        line = Text.assemble((f"{row_labels[top]:>{LABEL_COLUMNS - 1}} ", "dim"))
         upper = large[top]
         lower = large[top + 1] if top + 1 < len(large) else np.full(len(upper), np.nan)
         if coloured:
