@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the reduction kernels are: beside the plain loop that a compiler makes of the operator,
 // and beside a copy of as many bytes, all in turns in one run. bench/README.md says how to read it.
+#include "../engine/turns.hpp"
+
 #include <corymb/operators.hpp>
 
 #include <algorithm>
@@ -17,9 +19,10 @@ namespace {
 using corymb::ElementType;
 using corymb::Operator;
 using corymb::Reduction;
+using corymb::bench::times_in_turns;
 using Clock = std::chrono::steady_clock;
 
-constexpr int rounds = 15;
+constexpr std::size_t rounds = 15;
 constexpr double turn_seconds = 0.002;
 
 struct Contest {
@@ -95,23 +98,25 @@ void measure(const Contest& entry, std::size_t bytes) {
     std::vector<std::byte> left(bytes, std::byte{1});
     std::vector<std::byte> right(bytes, std::byte{2});
     std::vector<std::byte> out(bytes);
-    std::vector<double> kernel;
-    std::vector<double> plain;
-    std::vector<double> copy;
     const auto moved = static_cast<double>(bytes);
-    for (int round = 0; round < rounds; ++round) {
+    enum : std::size_t { kernel, plain, copy, contestants };
+    const auto rates = times_in_turns(contestants, rounds, [&](std::size_t who) {
         // Two inputs and one output; a copy has one of each.
-        kernel.push_back(rate(3 * moved, [&] {
-            entry.kernel.combine(left.data(), right.data(), out.data(), count, nullptr);
-        }));
-        plain.push_back(rate(3 * moved, [&] {
-            entry.plain(left.data(), right.data(), out.data(), count, nullptr);
-        }));
-        copy.push_back(rate(2 * moved, [&] { std::memcpy(out.data(), left.data(), bytes); }));
-    }
-    const double fast = median(kernel) / 1e9;
-    const double slow = median(plain) / 1e9;
-    const double memcpy_rate = median(copy) / 1e9;
+        switch (who) {
+        case kernel:
+            return rate(3 * moved, [&] {
+                entry.kernel.combine(left.data(), right.data(), out.data(), count, nullptr);
+            });
+        case plain:
+            return rate(3 * moved, [&] {
+                entry.plain(left.data(), right.data(), out.data(), count, nullptr);
+            });
+        default: return rate(2 * moved, [&] { std::memcpy(out.data(), left.data(), bytes); });
+        }
+    });
+    const double fast = median(rates[kernel]) / 1e9;
+    const double slow = median(rates[plain]) / 1e9;
+    const double memcpy_rate = median(rates[copy]) / 1e9;
     std::printf("%-16s %-12s %9zu %9.1f %9.1f %7.2f %9.1f %7.2f\n", entry.type, entry.op, bytes,
                 fast, slow, fast / slow, memcpy_rate, fast / memcpy_rate);
     std::fflush(stdout);

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,9 @@ public:
     virtual ~Link() = default;
     /// Before anything else, by who uses the end.
     virtual void open(int /*end*/) {}
+    /// Writes a whole message, each word of it `value`. False when there is no room.
     [[nodiscard]] virtual bool put(int end, std::uint64_t value) = 0;
-    /// Takes at most so many; `last` is the last value.
+    /// Takes at most so many and reads them whole (value_of); `last` is the last value.
     virtual std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) = 0;
 };
 
@@ -66,6 +69,18 @@ struct Contestant {
     bool streams = true;
     int largest = std::numeric_limits<int>::max(); ///< Bytes, peers or readers that it can do.
 };
+
+/// The value of a message whose words are all alike. It reads the whole message, as a receiver does
+/// that needs it, and throws std::runtime_error when words differ.
+inline std::uint64_t value_of(const void* message, std::size_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, message, sizeof value);
+    if (std::memcmp(message, static_cast<const std::byte*>(message) + sizeof value,
+                    bytes - sizeof value) != 0) {
+        throw std::runtime_error("a message arrived with parts of another one");
+    }
+    return value;
+}
 
 /// A link of this kind for messages of so many bytes: 8 or 256, as the template has words.
 template <template <std::size_t> class Kind>

@@ -5,6 +5,7 @@
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/mailbox.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -22,7 +23,7 @@ namespace corymb::bench {
 namespace {
 
 constexpr std::size_t largest_bytes = 1024;
-using Bytes = std::array<std::byte, largest_bytes>;
+using Words = std::array<std::uint64_t, largest_bytes / sizeof(std::uint64_t)>;
 
 /// The least that a message can be: a word in a line for each direction.
 class PlainLines final : public Link {
@@ -70,14 +71,14 @@ public:
     }
     bool put(int end, std::uint64_t value) override {
         auto& own = end_.at(static_cast<std::size_t>(end));
-        std::memcpy(own.bytes.data(), &value, sizeof value);
-        return own.box.send(1 - end, own.bytes.data(), bytes_);
+        std::fill_n(own.words.begin(), bytes_ / sizeof value, value);
+        return own.box.send(1 - end, own.words.data(), bytes_);
     }
     std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
         return end_.at(static_cast<std::size_t>(end))
             .box.probe(
                 [&last](Rank, std::span<const std::byte> message) {
-                    std::memcpy(&last, message.data(), sizeof last);
+                    last = value_of(message.data(), message.size());
                 },
                 most);
     }
@@ -85,7 +86,7 @@ public:
 private:
     struct alignas(128) End {
         Mailbox box;
-        Bytes bytes{};
+        Words words{};
     };
     std::size_t bytes_;
     MailboxGroup group_;
@@ -107,14 +108,14 @@ public:
     }
     bool put(int end, std::uint64_t value) override {
         auto& own = end_.at(static_cast<std::size_t>(end));
-        std::memcpy(own.bytes.data(), &value, sizeof value);
-        return own.publisher.try_publish(own.bytes.data(), bytes_);
+        std::fill_n(own.words.begin(), bytes_ / sizeof value, value);
+        return own.publisher.try_publish(own.words.data(), bytes_);
     }
     std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
         return end_.at(static_cast<std::size_t>(end))
             .reader.probe(
                 [&last](const BroadcastMessage& message) {
-                    std::memcpy(&last, message.bytes.data(), sizeof last);
+                    last = value_of(message.bytes.data(), message.bytes.size());
                 },
                 most);
     }
@@ -123,7 +124,7 @@ private:
     struct alignas(128) End {
         BroadcastPublisher publisher;
         BroadcastReader reader;
-        Bytes bytes{};
+        Words words{};
     };
     std::size_t bytes_;
     std::array<BroadcastRing, 2> ring_;
@@ -135,14 +136,14 @@ template <std::size_t Words>
 class BoostQueue final : public Link {
 public:
     bool put(int end, std::uint64_t value) override {
-        Item item{};
-        item[0] = value;
+        Item item;
+        item.fill(value);
         return queue_.at(static_cast<std::size_t>(end)).push(item);
     }
     std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
         auto& queue = queue_.at(static_cast<std::size_t>(1 - end));
         const auto keep = [&last](const Item& item) {
-            last = item[0];
+            last = value_of(item.data(), sizeof item);
         };
         return most == 1 ? queue.consume_one(keep) : queue.consume_all(keep);
     }
@@ -164,8 +165,8 @@ public:
         }
     }
     bool put(int end, std::uint64_t value) override {
-        Item item{};
-        item[0] = value;
+        Item item;
+        item.fill(value);
         return queue_.at(static_cast<std::size_t>(end)).try_push(item);
     }
     std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
@@ -173,7 +174,7 @@ public:
         std::uint64_t count = 0;
         Item item{};
         while (count < most && queue.try_pop(item)) {
-            last = item[0];
+            last = value_of(item.data(), sizeof item);
             ++count;
         }
         return count;

@@ -2,6 +2,7 @@
 // What messages cost, for `corymb bench messages`: round trips and streams between two ends, a look
 // at many silent peers, and telling many readers; corymb and others in turns. One JSON object a
 // line; bench/README.md says how to read them.
+#include "../engine/turns.hpp"
 #include "../threads/arguments.hpp"
 #include "../threads/statistics.hpp"
 #include "link.hpp"
@@ -222,6 +223,9 @@ public:
         }
     }
 
+    /// After run(): whether anything but corymb was timed.
+    [[nodiscard]] bool has_peers() const noexcept { return has_peers_; }
+
 private:
     static constexpr std::size_t rounds = 9;
 
@@ -232,15 +236,12 @@ private:
         const std::chrono::duration<double> each(
             options_.seconds / static_cast<double>(cases_ * contestants.size() * rounds));
         const auto budget = std::chrono::duration_cast<Clock::duration>(each);
-        std::vector<std::vector<double>> times(contestants.size());
-        for (std::size_t round = 0; round < rounds; ++round) {
-            for (std::size_t k = 0; k < contestants.size(); ++k) { // Another one begins each round.
-                const std::size_t who = (k + round) % contestants.size();
-                times[who].push_back(time(contestants[who], budget));
-            }
-        }
+        const auto times = times_in_turns(contestants.size(), rounds, [&](std::size_t who) {
+            return time(contestants[who], budget);
+        });
         for (std::size_t who = 0; who < contestants.size(); ++who) {
             const Quartiles found = quartiles(times[who]);
+            has_peers_ = has_peers_ || contestants[who].family != Family::corymb;
             std::printf("{\"type\":\"row\",\"op\":\"%s\",\"size\":%d,\"contestant\":\"%s\","
                         "\"family\":\"%s\",\"median_ns\":%.2f,\"q25\":%.2f,\"q75\":%.2f}\n",
                         op, size, contestants[who].name.c_str(), to_text(contestants[who].family),
@@ -253,6 +254,7 @@ private:
 
     MessageOptions options_;
     std::size_t cases_ = 0, done_ = 0;
+    bool has_peers_ = false;
 };
 
 } // namespace
@@ -260,7 +262,13 @@ private:
 
 int main(int argc, char** argv) {
     try {
-        corymb::bench::Session(corymb::bench::message_options(argc, argv)).run();
+        corymb::bench::Session session(corymb::bench::message_options(argc, argv));
+        session.run();
+        if (!session.has_peers()) {
+            std::fprintf(stderr, "corymb-bench-messages: no peer could be measured: none takes "
+                                 "messages of these bytes, peers or readers\n");
+            return 1;
+        }
     } catch (const corymb::bench::UsageError& error) {
         std::fprintf(stderr, "corymb-bench-messages: %s\n", error.what());
         return 2;

@@ -26,8 +26,8 @@ template <class Queue, std::size_t Words>
 class QueuePair final : public Link {
 public:
     bool put(int end, std::uint64_t value) override {
-        Item<Words> item{};
-        item[0] = value;
+        Item<Words> item;
+        item.fill(value);
         return queue_.at(static_cast<std::size_t>(end)).try_push(item);
     }
     std::uint64_t take(int end, std::uint64_t most, std::uint64_t& last) override {
@@ -35,7 +35,7 @@ public:
         std::uint64_t count = 0;
         Item<Words> item{};
         while (count < most && queue.try_pop(item)) {
-            last = item[0];
+            last = value_of(item.data(), sizeof item);
             ++count;
         }
         return count;

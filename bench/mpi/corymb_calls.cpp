@@ -13,6 +13,14 @@ void call(void* state) {
 
 void nothing(void* /*state*/) {}
 
+void renew_inputs(void* state, int iteration) {
+    payload_renew(&static_cast<Work*>(state)->data(), iteration);
+}
+
+int has_right_result(void* state) {
+    return payload_is_right(&static_cast<Work*>(state)->data());
+}
+
 void start_and_wait(Request& request) {
     request.start();
     request.wait();
@@ -153,6 +161,8 @@ bool Work::choose(std::string_view mode, actions& chosen) {
     }
     chosen = {};
     chosen.state = this;
+    chosen.renew = renew_inputs;
+    chosen.is_right = has_right_result;
     if (data_.operation == op_pingpong) {
         choose_pingpong(mode, chosen);
         return true;

@@ -14,7 +14,7 @@ namespace corymb::bench {
 /// One operation of one rank on its buffers.
 class Work {
 public:
-    Work(Team& team, const payload& data) : team_(team), data_(data) {}
+    Work(Team& team, payload& data) : team_(team), data_(data) {}
 
     /// Fills in what the mode does, with this object as the state. False if there is no such mode.
     bool choose(std::string_view mode, actions& chosen);
@@ -24,6 +24,7 @@ public:
     void start_persistent();
     void test();
     void wait();
+    [[nodiscard]] payload& data() { return data_; }
     void pingpong();
     void pingpong_nonblocking();
     void pingpong_persistent();
@@ -40,7 +41,7 @@ private:
     void choose_pingpong(std::string_view mode, actions& chosen);
 
     Team& team_;
-    const payload& data_;
+    payload& data_;
     Request request_;
     Request receive_; // Of a ping-pong, whose send is the other.
 };

@@ -59,6 +59,14 @@ static inline void start_nonblocking(void* state) {
     }
 }
 
+static inline void renew_inputs(void* state, int iteration) {
+    payload_renew(&((struct work*)state)->payload, iteration);
+}
+
+static inline int has_right_result(void* state) {
+    return payload_is_right(&((struct work*)state)->payload);
+}
+
 /* Once there is nothing to wait for, both of these return at once. */
 static inline void wait_for(void* state) {
     MPI_Wait(&((struct work*)state)->request, MPI_STATUS_IGNORE);
@@ -196,6 +204,8 @@ static inline int choose_pingpong(const char* mode, struct work* w, struct actio
 /* What the mode does with this payload, requests made where it is persistent. Returns 0 where this
    library has no such mode. */
 static inline int choose(const char* mode, struct work* w, struct actions* actions) {
+    actions->renew = renew_inputs;
+    actions->is_right = has_right_result;
     if (w->payload.operation == op_pingpong) {
         return choose_pingpong(mode, w, actions);
     }

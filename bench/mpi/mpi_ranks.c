@@ -49,7 +49,7 @@ static const char* perform(struct session* session, const struct command* comman
             word = "unsupported";
         }
     }
-    if (word[0] == 'o' && !payload_is_right(&w.payload)) {
+    if (word[0] == 'o' && (session->wrong || !payload_is_right(&w.payload))) {
         word = "wrong";
     }
     payload_free(&w.payload);

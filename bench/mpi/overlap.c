@@ -79,6 +79,34 @@ static void prepare(struct operation* o) {
     }
 }
 
+static double value_of(int of_rank, int iteration, int at) {
+    return of_rank + 1 + 1000.0 * (iteration % 512) + at % 8;
+}
+
+// What this rank contributes, anew for each operation.
+static void write_input(struct operation* o, int iteration) {
+    for (int i = 0; i < count_of(o); ++i) {
+        o->in[i] = value_of(rank, iteration, i);
+    }
+}
+
+// Reads the whole result; a wrong one ends the run.
+static void check_output(const struct operation* o, int iteration) {
+    const int count = count_of(o);
+    const int is_sum = strncmp(o->name, "allreduce", 9) == 0;
+    const int parts = strncmp(o->name, "allgather", 9) == 0 ? size : is_sum ? 1 : 0;
+    for (int part = 0; part < parts; ++part) {
+        for (int i = 0; i < count; ++i) {
+            const double sum = size * value_of(0, iteration, i) + size * (size - 1) / 2.0;
+            if (o->out[(size_t)part * (size_t)count + (size_t)i] !=
+                (is_sum ? sum : value_of(part, iteration, i))) {
+                fprintf(stderr, "overlap: rank %d: wrong result of %s\n", rank, o->name);
+                MPI_Abort(MPI_COMM_WORLD, 1);
+            }
+        }
+    }
+}
+
 static void perform(struct operation* o, enum style style, int64_t work_ns) {
     MPI_Request request;
     int is_done = 0;
@@ -101,7 +129,9 @@ static void perform(struct operation* o, enum style style, int64_t work_ns) {
 // Nanoseconds from the common beginning until the last rank is done.
 static double measure(struct operation* o, enum style style, int64_t work_ns) {
     const struct timespec pause = {0, 5000000}; // What a limited link may send at once is back.
+    static int iteration;                       // The same on all ranks.
     int64_t begin = 0, own, slowest;
+    write_input(o, ++iteration);
     PMPI_Barrier(MPI_COMM_WORLD);
     nanosleep(&pause, NULL);
     PMPI_Barrier(MPI_COMM_WORLD);
@@ -110,6 +140,7 @@ static double measure(struct operation* o, enum style style, int64_t work_ns) {
     compute_until(begin);
     perform(o, style, work_ns);
     own = now_ns() - begin;
+    check_output(o, iteration);
     PMPI_Allreduce(&own, &slowest, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     return (double)slowest;
 }

@@ -12,9 +12,12 @@
 //
 // Iteration i of a command with a window begins at START_NS + (WARM_UP + 1 + i) * WINDOW_NS, or at
 // once if that has passed; its begin and end are sample i of the rank. Without a window the
-// iterations follow each other and the first sample is the whole stretch. Bytes are those of one
-// contribution. With work, an iteration starts the operation, computes for WORK_NS with POLLS
-// tests in between, and waits. python/corymb/peers/ranks/ has the same for Python.
+// iterations follow each other and the first sample is the whole stretch. Inputs are written anew
+// before each iteration and results are read whole after it, in a stretch within its time. The root
+// moves on from ROOT with every iteration, but for persistent operations, whose root is part of the
+// request. Bytes are those of one contribution. With work, an iteration starts the operation,
+// computes for WORK_NS with POLLS tests in between, and waits. python/corymb/peers/ranks/ has the
+// same for Python.
 #pragma once
 
 #ifdef __cplusplus // It is C, which has no other cast.
@@ -48,8 +51,12 @@ struct command {
     int polls;
 };
 
-/// What is timed: `once`, or, with work, the others. `test` may be called when all is done.
+/// What is timed: `once`, or, with work, the others. `test` may be called when all is done. `renew`
+/// comes before each iteration and writes the inputs anew, `is_right` after it and reads the whole
+/// result; both may be null.
 struct actions {
+    void (*renew)(void* state, int iteration);
+    int (*is_right)(void* state);
     void (*once)(void* state);
     void (*start)(void* state);
     void (*test)(void* state);
@@ -66,6 +73,7 @@ struct session {
     int64_t (*samples)[2];
     double loops_per_ns; // Of compute(); 0 until it is needed.
     double computed;     // Its result, so that no compiler leaves it out.
+    int wrong;           // Iterations of the last command that ended with a wrong result.
 };
 
 static inline int64_t now_ns(void) {
@@ -182,6 +190,26 @@ static inline void session_step(struct session* session, const struct command* c
     actions->wait(actions->state);
 }
 
+static inline void session_renew(const struct actions* actions, int iteration) {
+    if (actions->renew) {
+        actions->renew(actions->state, iteration);
+    }
+}
+
+static inline void session_check(struct session* session, const struct actions* actions) {
+    session->wrong += actions->is_right && !actions->is_right(actions->state);
+}
+
+/// So many iterations, from the `first` of the command on.
+static inline void session_stretch(struct session* session, const struct command* command,
+                                   const struct actions* actions, int first, int iterations) {
+    for (int i = first; i < first + iterations; ++i) {
+        session_renew(actions, i);
+        session_step(session, command, actions);
+        session_check(session, actions);
+    }
+}
+
 /// Does what the command says.
 static inline void session_measure(struct session* session, const struct command* command,
                                    const struct actions* actions) {
@@ -189,22 +217,21 @@ static inline void session_measure(struct session* session, const struct command
         calibrate(session);
     }
     wait_until(session, command->start_ns);
-    for (int i = 0; i < command->warm_up; ++i) {
-        session_step(session, command, actions);
-    }
+    session->wrong = 0;
+    session_stretch(session, command, actions, 0, command->warm_up);
     if (command->window_ns == 0) {
         session->samples[0][0] = now_ns();
-        for (int i = 0; i < command->iterations; ++i) {
-            session_step(session, command, actions);
-        }
+        session_stretch(session, command, actions, command->warm_up, command->iterations);
         session->samples[0][1] = now_ns();
         return;
     }
     const int64_t first = command->start_ns + (command->warm_up + 1) * command->window_ns;
     for (int i = 0; i < command->iterations; ++i) {
+        session_renew(actions, command->warm_up + i);
         wait_until(session, first + i * command->window_ns);
         session->samples[i][0] = now_ns();
         session_step(session, command, actions);
         session->samples[i][1] = now_ns();
+        session_check(session, actions);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency of an acknowledged multicast over the size of the group: corymb's topologies and plain
 // ways, in turns. One JSON object a line; bench/README.md says how to read them.
+#include "../engine/turns.hpp"
 #include "../threads/arguments.hpp"
 #include "../threads/statistics.hpp"
 #include "rival.hpp"
@@ -23,7 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int rounds = 9, calls_max = 400, warm_up_calls = 5;
+constexpr std::size_t rounds = 9;
+constexpr int calls_max = 400, warm_up_calls = 5;
 
 /// `members` of the ranks 1 to threads - 1, spread over them.
 MulticastCase case_of(Regime regime, int threads, int members) {
@@ -53,10 +55,15 @@ private:
     bool is_over_ = false;
 };
 
-/// Calls for so long; the median time of one in nanoseconds. Ends the process when a member has
-/// not run what it should.
-double time_calls(Rival& rival, const MulticastCase& what, Clock::duration budget) {
+/// Nanoseconds of a turn's first call, and the median of those after the warm-up.
+struct CallTimes {
+    double first = 0, later = 0;
+};
+
+/// Calls for so long. Ends the process when a member has not run what it should.
+CallTimes time_calls(Rival& rival, const MulticastCase& what, Clock::duration budget) {
     std::vector<double> times;
+    double first = 0;
     const auto end = Clock::now() + budget;
     std::uint64_t value = 0;
     for (int call = 0; call < calls_max; ++call) {
@@ -66,6 +73,9 @@ double time_calls(Rival& rival, const MulticastCase& what, Clock::duration budge
         }
         rival.call(++value);
         const std::chrono::duration<double, std::nano> time = Clock::now() - begin;
+        if (call == 0) {
+            first = time.count();
+        }
         if (call >= warm_up_calls) {
             times.push_back(time.count());
         }
@@ -76,10 +86,10 @@ double time_calls(Rival& rival, const MulticastCase& what, Clock::duration budge
             }
         }
     }
-    return quartiles(times).median;
+    return {first, quartiles(times).median};
 }
 
-double turn(const Contestant& contestant, const MulticastCase& what, Clock::duration budget) {
+CallTimes turn(const Contestant& contestant, const MulticastCase& what, Clock::duration budget) {
     const std::unique_ptr<Rival> rival = contestant.make(what);
     const bool gives_way = static_cast<int>(what.members.size()) + 1 > usable_cpus().count();
     std::atomic<int> ready{0};
@@ -101,7 +111,7 @@ double turn(const Contestant& contestant, const MulticastCase& what, Clock::dura
         }
         rival->leave(rank);
     };
-    double result = 0;
+    CallTimes result;
     {
         std::vector<std::jthread> threads;
         for (int rank = 1; rank < what.threads; ++rank) {
@@ -155,43 +165,45 @@ std::vector<MulticastCase> cases_of(const Options& options) {
     return cases;
 }
 
-void print(const Contestant& who, const MulticastCase& what, const std::vector<double>& times) {
+void print(const Contestant& who, const MulticastCase& what, const std::vector<double>& times,
+           const std::vector<double>& first) {
     const Quartiles found = quartiles(times);
     std::printf("{\"type\":\"row\",\"op\":\"multicast\",\"regime\":\"%s\",\"ranks\":%d,"
                 "\"members\":%zu,\"contestant\":\"%s\",\"family\":\"%s\",\"median_ns\":%.1f,"
-                "\"q25\":%.1f,\"q75\":%.1f,\"cpus\":%d}\n",
+                "\"q25\":%.1f,\"q75\":%.1f,\"first_ns\":%.1f,\"cpus\":%d}\n",
                 what.regime == Regime::polling ? "polling" : "asleep", what.threads,
                 what.members.size(), who.name.c_str(), who.is_corymb ? "corymb" : "peer",
-                found.median, found.q25, found.q75, usable_cpus().count());
+                found.median, found.q25, found.q75, quartiles(first).median, usable_cpus().count());
     std::fflush(stdout);
 }
 
-void measure(const Options& options) {
+/// Whether anything but corymb was timed.
+bool measure(const Options& options) {
+    bool has_peers = false;
     const std::vector<MulticastCase> cases = cases_of(options);
-    const std::vector<Contestant> contestants = multicast_contestants();
-    const std::chrono::duration<double> each(
-        options.seconds / static_cast<double>(cases.size() * contestants.size() * rounds));
+    const std::size_t all = multicast_contestants().size();
+    const std::chrono::duration<double> each(options.seconds /
+                                             static_cast<double>(cases.size() * all * rounds));
     const auto budget = std::chrono::duration_cast<Clock::duration>(each);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const MulticastCase& what = cases[i];
-        std::vector<std::vector<double>> times(contestants.size());
-        for (std::size_t round = 0; round < rounds; ++round) {
-            for (std::size_t k = 0; k < contestants.size(); ++k) { // Another one begins each round.
-                const std::size_t who = (k + round) % contestants.size();
-                if (contestants[who].takes_part(what)) {
-                    times[who].push_back(turn(contestants[who], what, budget));
-                }
-            }
-        }
+        std::vector<Contestant> contestants = multicast_contestants();
+        std::erase_if(contestants, [&](const auto& who) { return !who.takes_part(what); });
+        std::vector<std::vector<double>> first(contestants.size());
+        const auto times = times_in_turns(contestants.size(), rounds, [&](std::size_t who) {
+            const CallTimes found = turn(contestants[who], what, budget);
+            first[who].push_back(found.first);
+            return found.later;
+        });
         for (std::size_t who = 0; who < contestants.size(); ++who) {
-            if (!times[who].empty()) {
-                print(contestants[who], what, times[who]);
-            }
+            print(contestants[who], what, times[who], first[who]);
+            has_peers = has_peers || !contestants[who].is_corymb;
         }
         std::fprintf(stderr, "progress %.3f %d threads, %zu members\n",
                      static_cast<double>(i + 1) / static_cast<double>(cases.size()), what.threads,
                      what.members.size());
     }
+    return has_peers;
 }
 
 } // namespace
@@ -199,7 +211,10 @@ void measure(const Options& options) {
 
 int main(int argc, char** argv) {
     try {
-        corymb::bench::measure(corymb::bench::options_from(argc, argv));
+        if (!corymb::bench::measure(corymb::bench::options_from(argc, argv))) {
+            std::fprintf(stderr, "corymb-bench-multicast: no peer could be measured\n");
+            return 1;
+        }
     } catch (const corymb::bench::UsageError& error) {
         std::fprintf(stderr, "corymb-bench-multicast: %s\n", error.what());
         return 2;

@@ -40,6 +40,11 @@ struct Case {
     bool operator==(const Case&) const = default;
 };
 
+/// Whether the root moves on with every operation.
+[[nodiscard]] constexpr bool has_moving_root(Operation op) noexcept {
+    return op == Operation::broadcast || op == Operation::reduce;
+}
+
 std::string_view to_string(Operation op) noexcept;
 std::string_view to_string(Regime regime) noexcept;
 std::optional<Operation> operation_from_string(std::string_view name) noexcept;

@@ -158,12 +158,28 @@ def test_parts_are_what_the_ranks_hold(op: str, ranks: int) -> None:
 
 
 def test_results_of_python_ranks_are_checked_in_every_element() -> None:
-    one = payload.Payload("alltoall", 1, 3, 0, 4)
+    one = payload.Payload("alltoall", 1, 3, 0, 20)
+    one.renew(7)
     for part in range(3):
-        one.output[4 * part : 4 * part + 4] = payload.value(part, 1, 4)
+        payload.write(one.output[20 * part : 20 * part + 20], payload.value(part, 1, 7))
     assert one.is_right()
-    one.output[5] += 1
-    assert not one.is_right()
+    for at in (5, 17, 39, 59):
+        one.output[at] += 1
+        assert not one.is_right()
+        one.output[at] -= 1
+    one.renew(8)
+    assert not one.is_right(), "a result of the iteration before"
+
+
+def test_roots_of_python_ranks_move_on_and_inputs_are_new() -> None:
+    held = [payload.Payload("reduce", rank, 3, 1, 9) for rank in range(3)]
+    for iteration, root in ((0, 1), (1, 2), (2, 0)):
+        for each in held:
+            each.renew(iteration)
+        assert [each.is_root for each in held] == [rank == root for rank in range(3)]
+        held[root].output[:] = sum(each.input for each in held)
+        assert all(each.is_right() for each in held)
+    assert payload.Payload("reduce", 0, 3, 2, 9, root_stays=True).root == 2
 
 
 def test_a_contestant_takes_part_when_it_says_so() -> None:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -57,6 +58,26 @@ bool Entrant::ask(const std::string& command, std::int64_t deadline_ns, std::str
     return true;
 }
 
+bool Entrant::run_first(std::int64_t deadline_ns) {
+    std::string answer;
+    if (!ask("first", deadline_ns, answer)) {
+        return false;
+    }
+    std::istringstream words(answer);
+    std::string first;
+    std::uint64_t wrong = 0;
+    if (!(words >> first >> wrong) || first != "first") {
+        skip("its worker answered \"" + answer + "\"");
+        return false;
+    }
+    first_ns_.assign(std::istream_iterator<double>(words), {});
+    if (wrong != 0) {
+        skip("wrong results: " + std::to_string(wrong) + " in its first operations");
+        return false;
+    }
+    return true;
+}
+
 bool Entrant::run(std::uint64_t operations, std::int64_t deadline_ns, Sample& sample) {
     std::string answer;
     if (!ask("run " + std::to_string(operations), deadline_ns, answer)) {
@@ -102,7 +123,7 @@ void Entrant::prepare(const Case& what, std::int64_t slot_ns, std::int64_t deadl
     late_ = what.regime == Regime::late;
     const bool crowded = what.regime == Regime::oversubscribed;
     std::string answer;
-    if (!ask("", deadline_ns, answer) ||
+    if (!ask("", deadline_ns, answer) || !run_first(deadline_ns) ||
         !ask(crowded ? "verify 3" : "verify 40", deadline_ns, answer)) {
         return;
     }
@@ -143,11 +164,14 @@ void Entrant::take_turn(std::int64_t slot_ns, std::int64_t deadline_ns) {
 }
 
 Outcome Entrant::outcome() const {
-    Outcome outcome{contestant_, {}, 0, 0, skipped_};
+    Outcome outcome;
+    outcome.contestant = contestant_;
+    outcome.skipped = skipped_;
     if (skipped_.empty()) {
         outcome.operation_ns = quartiles(operation_ns_);
         outcome.cpu_ns = quartiles(cpu_ns_).median;
         outcome.slots = operation_ns_.size();
+        outcome.first_ns = first_ns_;
         if (operation_ns_.empty()) {
             outcome.skipped = "no time left for a slot; give more with --seconds";
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure.hpp"
 
+#include "../../engine/turns.hpp"
 #include "../worker/time.hpp"
 #include "entrant.hpp"
 #include "interrupt.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <random>
 
 namespace corymb::bench {
@@ -85,22 +85,16 @@ public:
     }
 
     void rounds() {
-        std::vector<std::size_t> order(entrants_.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        bool progressed = true;
-        while (progressed && wall_ns() < schedule_.end_ns) {
-            std::shuffle(order.begin(), order.end(), random_);
-            progressed = false;
-            for (const std::size_t index : order) {
-                if (wall_ns() >= schedule_.end_ns) {
-                    return;
-                }
-                if (wants_turn(entrants_[index])) {
-                    turn(entrants_[index]);
-                    progressed = true;
-                }
+        take_turns(entrants_.size(), random_, [this](std::size_t index) {
+            if (wall_ns() >= schedule_.end_ns) {
+                return Turn::over;
             }
-        }
+            if (!wants_turn(entrants_[index])) {
+                return Turn::passed;
+            }
+            turn(entrants_[index]);
+            return Turn::taken;
+        });
     }
 
     [[nodiscard]] std::vector<Outcome> outcomes() const {

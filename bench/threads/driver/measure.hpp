@@ -26,6 +26,8 @@ struct Outcome {
     Contestant contestant;
     Quartiles operation_ns;
     double cpu_ns = 0; ///< Median over slots of the CPU time of all ranks per operation.
+    /// The first operation of all, and then the first one with each further root.
+    std::vector<double> first_ns;
     std::size_t slots = 0;
     std::string skipped; ///< Why there is no measurement; empty when there is one.
 };

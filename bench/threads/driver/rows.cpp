@@ -19,7 +19,27 @@ double rounded_ratio(double value) {
     return std::round(value * 1000) / 1000;
 }
 
+void add_first_calls(nlohmann::ordered_json& row, const std::vector<double>& first_ns) {
+    if (!first_ns.empty()) {
+        row["first_ns"] = rounded(first_ns.front());
+    }
+    if (first_ns.size() > 1) {
+        const Quartiles further = quartiles({first_ns.begin() + 1, first_ns.end()});
+        row["further_root_ns"] = rounded(further.median);
+    }
+}
+
 } // namespace
+
+bool lacks_peers(const std::vector<Outcome>& outcomes) {
+    const auto is_peer = [](const Outcome& outcome) {
+        return outcome.contestant.family != "corymb";
+    };
+    return std::any_of(outcomes.begin(), outcomes.end(), is_peer) &&
+           std::none_of(outcomes.begin(), outcomes.end(), [&](const Outcome& outcome) {
+               return is_peer(outcome) && outcome.skipped.empty();
+           });
+}
 
 void add_floor_of(std::vector<Outcome>& outcomes) {
     const Outcome* best = nullptr;
@@ -53,7 +73,8 @@ std::vector<std::string> row_lines(const Case& what, const std::vector<Outcome>&
                                    {"pinned", what.pinned},
                                    {"regime", to_string(what.regime)},
                                    {"waiting", outcome.contestant.waiting}};
-        for (const char* name : {"median_ns", "q25", "q75", "ratio", "cpu_ns"}) {
+        for (const char* name :
+             {"median_ns", "q25", "q75", "ratio", "cpu_ns", "first_ns", "further_root_ns"}) {
             row[name] = nullptr;
         }
         if (outcome.skipped.empty()) {
@@ -61,6 +82,7 @@ std::vector<std::string> row_lines(const Case& what, const std::vector<Outcome>&
             row["q25"] = rounded(outcome.operation_ns.q25);
             row["q75"] = rounded(outcome.operation_ns.q75);
             row["cpu_ns"] = rounded(outcome.cpu_ns);
+            add_first_calls(row, outcome.first_ns);
             if (corymb != outcomes.end()) {
                 const double base = std::max(corymb->operation_ns.median, 0.1);
                 row["ratio"] = rounded_ratio(outcome.operation_ns.median / base);

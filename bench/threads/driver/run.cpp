@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace corymb::bench {
 
@@ -33,6 +34,16 @@ double weight(const Case& what, const Options& options) {
     return contestants * (patient ? 2 : 1);
 }
 
+/// The exit status.
+int no_peers(const std::vector<Outcome>& outcomes) {
+    const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
+        return outcome.contestant.family != "corymb";
+    });
+    std::fprintf(stderr, "corymb-bench: no peer could be measured; %s: %s\n",
+                 first->contestant.name.c_str(), first->skipped.c_str());
+    return 1;
+}
+
 } // namespace
 
 int run_cases(const Options& options) {
@@ -51,6 +62,7 @@ int run_cases(const Options& options) {
         throw UsageError("--contestants: nobody of that name or family; see --list");
     }
     print_run_line(options);
+    std::vector<Outcome> all;
     for (const auto& what : cases) {
         const std::int64_t now = wall_ns();
         const auto left = static_cast<double>(std::max<std::int64_t>(begin + total_ns - now, 0));
@@ -64,6 +76,7 @@ int run_cases(const Options& options) {
             print_progress(done / static_cast<double>(total_ns), describe(what));
         });
         weights = std::max(weights - own, own * 1e-9);
+        all.insert(all.end(), outcomes.begin(), outcomes.end());
         add_floor_of(outcomes);
         for (const auto& line : row_lines(what, outcomes)) {
             print_line(line);
@@ -71,7 +84,7 @@ int run_cases(const Options& options) {
     }
     print_progress(1, "done");
     print_line(nlohmann::ordered_json{{"type", "end"}, {"cases", cases.size()}}.dump());
-    return 0;
+    return lacks_peers(all) ? no_peers(all) : 0;
 }
 
 int list_contestants(const Options& options) {

@@ -49,6 +49,15 @@ int serve(const Case& what, Workload& workload, const RunAll& run_all) {
     answer("ready");
     std::string line;
     while (std::getline(std::cin, line)) {
+        if (line == "first") {
+            const FirstCalls first = run_first(what, workload, run);
+            std::string text = "first " + std::to_string(first.wrong);
+            for (const double time : first.operation_ns) {
+                text += " " + std::to_string(time);
+            }
+            answer(text);
+            continue;
+        }
         const std::size_t space = line.find(' ');
         std::uint64_t count = 0;
         if (space != std::string::npos) {

@@ -3,6 +3,7 @@
 // line an answer on standard output.
 //
 //     (start)        ->  ready                        or: skip REASON
+//     first          ->  first WRONG OPERATION_NS...  one for each root, before all other commands
 //     verify COUNT   ->  verified WRONG
 //     run COUNT      ->  done OPERATION_NS CPU_NS WRONG
 //     (end of file)  ->  exits

@@ -32,6 +32,17 @@ double cpu_of(const Records& records) {
 }
 
 /// From the moment when the last rank had started to the moment when the last one was done.
+double latency_of(const std::vector<std::vector<Passage>>& passages, std::size_t operation) {
+    std::int64_t arrived = passages[0][operation].arrived;
+    std::int64_t left = passages[0][operation].left;
+    for (const auto& rank : passages) {
+        arrived = std::max(arrived, rank[operation].arrived);
+        left = std::max(left, rank[operation].left);
+    }
+    return static_cast<double>(left - arrived);
+}
+
+/// As latency_of, of the operations of a whole slot.
 double span_of(const Records& records) {
     std::int64_t begin = records[0].value.begin;
     std::int64_t end = records[0].value.end;
@@ -46,13 +57,7 @@ double span_of(const Records& records) {
 double late_median(const std::vector<std::vector<Passage>>& passages) {
     std::vector<double> latencies;
     for (std::size_t k = 0; k < passages[0].size(); ++k) {
-        std::int64_t arrived = passages[0][k].arrived;
-        std::int64_t left = passages[0][k].left;
-        for (const auto& rank : passages) {
-            arrived = std::max(arrived, rank[k].arrived);
-            left = std::max(left, rank[k].left);
-        }
-        latencies.push_back(static_cast<double>(left - arrived));
+        latencies.push_back(latency_of(passages, k));
     }
     return quartiles(std::move(latencies)).median;
 }
@@ -85,6 +90,29 @@ SlotResult run_slot(const Case& what, Workload& workload, const RunAll& run_all,
     const auto count = static_cast<double>(operations);
     return {late ? late_median(passages) : span_of(records) / count, cpu_of(records) / count,
             wrong_of(records)};
+}
+
+FirstCalls run_first(const Case& what, Workload& workload, const RunAll& run_all) {
+    const std::size_t calls = has_moving_root(what.op) ? static_cast<std::size_t>(what.ranks) : 1;
+    Records records(static_cast<std::size_t>(what.ranks));
+    std::vector<std::vector<Passage>> passages(records.size());
+    CentralTicketBarrier gate(what.ranks, Waiting::spin_then_yield);
+    run_all([&](int rank) {
+        auto& mine = passages[static_cast<std::size_t>(rank)];
+        mine.resize(calls);
+        auto member = gate.join(rank);
+        for (Passage& passage : mine) {
+            member.arrive_and_wait();
+            passage.arrived = wall_ns();
+            records[static_cast<std::size_t>(rank)].value.wrong += workload.run(rank, 1);
+            passage.left = wall_ns();
+        }
+    });
+    FirstCalls first{{}, wrong_of(records)};
+    for (std::size_t call = 0; call < calls; ++call) {
+        first.operation_ns.push_back(latency_of(passages, call));
+    }
+    return first;
 }
 
 std::uint64_t run_verification(const Case& what, Workload& workload, const RunAll& run_all,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace corymb::bench {
 
@@ -22,6 +23,16 @@ struct SlotResult {
 /// Times `operations` operations after a short warm-up.
 SlotResult run_slot(const Case& what, Workload& workload, const RunAll& run_all,
                     std::uint64_t operations);
+
+/// The first operations of all, each by itself.
+struct FirstCalls {
+    std::vector<double> operation_ns; ///< From the last rank's start to the last rank's end.
+    std::uint64_t wrong = 0;
+};
+
+/// To be called before anything else is run: the first operation with each root, or the first one
+/// where roots stay. Ranks meet between them.
+FirstCalls run_first(const Case& what, Workload& workload, const RunAll& run_all);
 
 /// Every element of every result compared; the number of wrong results.
 std::uint64_t run_verification(const Case& what, Workload& workload, const RunAll& run_all,

@@ -91,13 +91,15 @@ def command(
     )
     files.require_writable(json)
     with console.progress_bar("measuring side by side") as report:
-        rows = bench_program.measure(request, report)
+        rows, failure = bench_program.all_rows(lambda: bench_program.measure(request, report))
     out = console.output(quiet=console.is_stdout(json))
     show(out, rows)
     if json is not None:
         files.write_json(
             json, {"schema": "corymb-bench/1", "version": corymb.__version__, "rows": rows}
         )
+    if failure is not None:
+        raise failure
 
 
 def _other_bench(
@@ -165,12 +167,14 @@ def _case_table(members: Sequence[dict[str, Any]], with_cpu: bool) -> Table:
     """The CPU time that all ranks burn says something where they could sleep meanwhile."""
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("contestant", overflow="fold")
-    for title in ("median, ns", "quartiles, ns", "of corymb", *(["CPU, ns"] * with_cpu)):
+    titles = ("median, ns", "quartiles, ns", "of corymb", "first, us", *(["CPU, ns"] * with_cpu))
+    for title in titles:
         table.add_column(title, justify="right")
     measured = [row for row in members if row["median_ns"] is not None]
     for row in sorted(measured, key=lambda row: row["median_ns"]):
         ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f} x"
-        cells = [f"{row['median_ns']:,.1f}", f"{row['q25']:,.0f}-{row['q75']:,.0f}", ratio]
+        first = "" if row["first_ns"] is None else f"{row['first_ns'] / 1e3:,.1f}"
+        cells = [f"{row['median_ns']:,.1f}", f"{row['q25']:,.0f}-{row['q75']:,.0f}", ratio, first]
         if with_cpu:
             cells.append("" if row["cpu_ns"] is None else f"{row['cpu_ns']:,.0f}")
         style = "bold" if row["contestant"] == "corymb" else None

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -20,8 +20,17 @@ from corymb.command.console import Report
 GRACE_S = 2.0
 ROW_KEYS = (
     "op", "contestant", "family", "ranks", "bytes", "pinned", "regime", "median_ns", "q25", "q75",
-    "ratio", "cpu_ns", "skipped",
+    "ratio", "cpu_ns", "first_ns", "further_root_ns", "skipped",
 )  # fmt: skip
+NO_PEER = "no peer could be measured"
+
+
+class NoPeerError(corymb.Error):
+    """The program measured corymb alone though others were to take part; `rows` is what it has."""
+
+    def __init__(self, text: str, rows: list[dict[str, Any]]) -> None:
+        super().__init__(text, "unsupported")
+        self.rows = rows
 
 
 @dataclass
@@ -66,7 +75,24 @@ def program(name: str = "corymb-bench") -> Path | None:
 
 def measure(request: Request, report: Report) -> list[dict[str, Any]]:
     """Runs corymb-bench and returns its rows; raises corymb.Error with its own words."""
-    rows = run("corymb-bench", request.arguments(), report)
+    try:
+        return _of_bench(run("corymb-bench", request.arguments(), report))
+    except NoPeerError as error:
+        error.rows = _of_bench(error.rows)
+        raise
+
+
+def all_rows(
+    measuring: Callable[[], list[dict[str, Any]]],
+) -> tuple[list[dict[str, Any]], NoPeerError | None]:
+    """What was measured, and what to raise when it has been shown."""
+    try:
+        return measuring(), None
+    except NoPeerError as error:
+        return error.rows, error
+
+
+def _of_bench(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: row.get(key) for key in ROW_KEYS} for row in rows]
 
 
@@ -102,9 +128,12 @@ def run(
     finally:
         _end(process)
     follower.join(GRACE_S)
+    rows = [line for line in lines if line.get("type") in types]
+    if status == 1 and words and words[-1].startswith(NO_PEER):
+        raise NoPeerError(f"{name}: {words[-1]}", rows)
     if status != 0:
         raise _failure(name, status, words)
-    return [line for line in lines if line.get("type") in types]
+    return rows
 
 
 def _follow(stream: IO[str], name: str, report: Report, words: list[str]) -> None:

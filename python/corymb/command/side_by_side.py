@@ -59,7 +59,10 @@ def run(
             arguments += [name, ",".join(map(str, numbers))]
     files.require_writable(json)
     with console.progress_bar("measuring side by side") as report:
-        rows = [*bench_program.run(program, arguments, report), *measure_more()]
+        native, failure = bench_program.all_rows(
+            lambda: bench_program.run(program, arguments, report)
+        )
+        rows = [*native, *measure_more()]
     verdict = judge(rows)
     out = console.output(quiet=console.is_stdout(json))
     show(out, rows)
@@ -76,6 +79,8 @@ def run(
                 **more,
             },
         )
+    if failure is not None:
+        raise failure
 
 
 def table(

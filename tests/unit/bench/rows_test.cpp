@@ -46,10 +46,10 @@ TEST(RowsTest, EveryRowHasEveryField) {
         for (const auto& [name, value] : row.items()) {
             names.insert(name);
         }
-        EXPECT_EQ(names,
-                  (std::set<std::string>{"type", "op", "contestant", "family", "ranks", "bytes",
-                                         "pinned", "regime", "waiting", "median_ns", "q25", "q75",
-                                         "ratio", "cpu_ns", "slots", "skipped"}));
+        EXPECT_EQ(names, (std::set<std::string>{"type", "op", "contestant", "family", "ranks",
+                                                "bytes", "pinned", "regime", "waiting", "median_ns",
+                                                "q25", "q75", "ratio", "cpu_ns", "first_ns",
+                                                "further_root_ns", "slots", "skipped"}));
         EXPECT_EQ(row["type"], "row");
         EXPECT_EQ(row["op"], "allreduce");
         EXPECT_EQ(row["ranks"], 4);
@@ -70,6 +70,28 @@ TEST(RowsTest, RatiosAreToCorymb) {
         sample_case, {measured("std-barrier", "library", 250), measured("corymb", "corymb", 100)});
     EXPECT_DOUBLE_EQ(rows[0]["ratio"], 2.5);
     EXPECT_DOUBLE_EQ(rows[1]["ratio"], 1);
+}
+
+TEST(RowsTest, FirstCallsAreApart) {
+    Outcome outcome = measured("corymb", "corymb", 100);
+    outcome.first_ns = {900, 300, 500, 400};
+    Outcome skipped = outcome;
+    skipped.skipped = "failed";
+    const auto rows = parsed(sample_case, {outcome, measured("floor", "floor", 1), skipped});
+    EXPECT_DOUBLE_EQ(rows[0]["median_ns"], 100);
+    EXPECT_DOUBLE_EQ(rows[0]["first_ns"], 900);
+    EXPECT_DOUBLE_EQ(rows[0]["further_root_ns"], 400);
+    EXPECT_TRUE(rows[1]["first_ns"].is_null());
+    EXPECT_TRUE(rows[2]["first_ns"].is_null());
+}
+
+TEST(RowsTest, KnowsWhenNoPeerWasMeasured) {
+    const Outcome own = measured("corymb", "corymb", 100);
+    Outcome absent = measured("libomp", "openmp", 1);
+    absent.skipped = "no clang++";
+    EXPECT_TRUE(lacks_peers({own, absent}));
+    EXPECT_FALSE(lacks_peers({own, absent, measured("std-barrier", "library", 250)}));
+    EXPECT_FALSE(lacks_peers({own})) << "nobody else was asked for";
 }
 
 TEST(RowsTest, WithoutCorymbThereIsNoRatio) {

@@ -40,23 +40,42 @@ def arguments(payload: Payload, total: Any) -> tuple[list[Any], dict[str, Any]]:
         return [], {}
     if payload.operation == "broadcast":
         return [payload.output], {"root": payload.root}
-    is_root = payload.rank == payload.root
-    sent = None if payload.operation == "scatter" and not is_root else payload.input
-    nowhere = payload.operation in {"reduce", "gather"} and not is_root
+    sent = None if payload.operation == "scatter" and not payload.is_root else payload.input
+    nowhere = payload.operation in {"reduce", "gather"} and not payload.is_root
     return [sent, None if nowhere else payload.output], named
+
+
+class Words:
+    """The arguments of the next iteration: made once for each root, so that timed calls do not."""
+
+    def __init__(self, payload: Payload, total: Any) -> None:
+        self._payload, self._total = payload, total
+        self._by_root: dict[int, tuple[list[Any], dict[str, Any]]] = {}
+        self.renew(0)
+
+    def renew(self, iteration: int) -> None:
+        self._payload.renew(iteration)
+        root = self._payload.root
+        if root not in self._by_root:
+            self._by_root[root] = arguments(self._payload, self._total)
+        self.plain, self.named = self._by_root[root]
 
 
 def collective(comm: Any, total: Any, payload: Payload, mode: str) -> Actions:
     name = NAMES[payload.operation]
-    words, named = arguments(payload, total)
+    words = Words(payload, total)
     if mode == "blocking":
         call = getattr(comm, name)
-        return Actions(lambda: call(*words, **named))
-    under_way = UnderWay(getattr(comm, "I" + name.lower()) if mode == "nonblocking" else None)
-    if mode == "nonblocking":
-        return under_way.actions(lambda: under_way.begin(words, named))
-    under_way.request = getattr(comm, name + "_init")(*words, **named)
-    return under_way.actions(under_way.start)
+        actions = Actions(lambda: call(*words.plain, **words.named))
+    elif mode == "nonblocking":
+        under_way = UnderWay(getattr(comm, "I" + name.lower()))
+        actions = under_way.actions(lambda: under_way.begin(words))
+    else:
+        under_way = UnderWay(None)
+        under_way.request = getattr(comm, name + "_init")(*words.plain, **words.named)
+        actions = under_way.actions(under_way.start)
+    actions.renew = words.renew
+    return actions
 
 
 class UnderWay:
@@ -67,9 +86,9 @@ class UnderWay:
         self.request: Any = None
         self.is_done = True
 
-    def begin(self, words: list[Any], named: dict[str, Any]) -> None:
+    def begin(self, words: Words) -> None:
         assert self.call is not None
-        self.request = self.call(*words, **named)
+        self.request = self.call(*words.plain, **words.named)
         self.is_done = False
 
     def start(self) -> None:
@@ -153,7 +172,8 @@ def perform(comm: Any, total: Any, ends: Ends, command: Command) -> str:
     if command.operation not in OPERATIONS:
         raise UnsupportedError
     payload = Payload(
-        command.operation, ends.rank, ends.ranks, command.root, command.bytes // 8
+        command.operation, ends.rank, ends.ranks, command.root, command.bytes // 8,
+        root_stays=command.mode == "persistent",
     )  # fmt: skip
     if command.operation == "copy":
         actions = Actions(lambda: payload.output.__setitem__(slice(None), payload.input))
@@ -161,12 +181,14 @@ def perform(comm: Any, total: Any, ends: Ends, command: Command) -> str:
         actions = Actions(lambda: None)
     elif command.operation == "pingpong":
         actions = pingpong(comm, payload, command.mode)
+        actions.renew, actions.is_right = payload.renew, payload.is_right
     else:
         actions = collective(comm, total, payload, command.mode)
-    ends.measure(command, actions)
+        actions.is_right = payload.is_right
+    is_right = ends.measure(command, actions)
     if actions.end is not None:
         actions.end()
-    return "ok" if payload.is_right() else "wrong"
+    return "ok" if is_right else "wrong"
 
 
 def main(name: str) -> None:

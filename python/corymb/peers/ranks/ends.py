@@ -37,13 +37,16 @@ class Command:
 
 @dataclass
 class Actions:
-    """What is timed: `once`, or, with work, the others."""
+    """What is timed: `once`, or, with work, the others. `renew` comes before each iteration, with
+    its number, and writes the inputs anew; `is_right` after it reads the whole result."""
 
     once: Callable[[], object]
     start: Callable[[], object] | None = None
     test: Callable[[], object] | None = None
     wait: Callable[[], object] | None = None
     end: Callable[[], object] | None = None  # Gives back what was made.
+    renew: Callable[[int], object] = lambda _: None
+    is_right: Callable[[], bool] = lambda: True
 
 
 class UnsupportedError(Exception):
@@ -104,26 +107,31 @@ class Ends:
     def reply(self, word: str) -> None:
         self._say(f"done {self.rank} {word}")
 
-    def measure(self, command: Command, actions: Actions) -> None:
-        """Does what the command says."""
+    def measure(self, command: Command, actions: Actions) -> bool:
+        """Does what the command says. False when an iteration had a wrong result."""
         step = self._step(command, actions)
         self._wait_until(command.start_ns)
-        for _ in range(command.warm_up):
-            step()
+        right = _stretch(actions, step, 0, command.warm_up)
         if command.window_ns == 0:
             begin = now_ns()
-            for _ in range(command.iterations):
-                step()
-            self._samples[0] = (begin, now_ns())
-            return
+            right = _stretch(actions, step, command.warm_up, command.iterations) and right
+            end = now_ns()
+            # Writing and reading arrays takes Python longer than a short operation.
+            _stretch(actions, lambda: None, command.warm_up, command.iterations)
+            own_ns = now_ns() - end
+            self._samples[0] = (begin, max(end - own_ns, begin + 1))
+            return right
         first = command.start_ns + (command.warm_up + 1) * command.window_ns
         taken = []
         for i in range(command.iterations):
+            actions.renew(command.warm_up + i)
             self._wait_until(first + i * command.window_ns)
             begin = now_ns()
             step()
             taken.append((begin, now_ns()))
+            right = actions.is_right() and right
         self._samples[: len(taken)] = taken
+        return right
 
     def _wait_until(self, moment: int) -> None:
         while now_ns() < moment:
@@ -161,6 +169,16 @@ class Ends:
             compute(CALIBRATION_LOOPS)
             rate = CALIBRATION_LOOPS / (now_ns() - begin + 1)
             self._loops_per_ns = max(self._loops_per_ns, rate)
+
+
+def _stretch(actions: Actions, step: Callable[[], object], first: int, iterations: int) -> bool:
+    """So many iterations, from the `first` of the command on; whether all results were right."""
+    right = True
+    for i in range(first, first + iterations):
+        actions.renew(i)
+        step()
+        right = actions.is_right() and right
+    return right
 
 
 def serve(ends: Ends, perform: Callable[[Command], str]) -> None:

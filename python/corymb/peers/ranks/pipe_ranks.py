@@ -2,7 +2,8 @@
 """Ranks with what Python itself has: processes, pipes and the barrier of multiprocessing, sums by
 numpy. `python -m corymb.peers.ranks.pipe_ranks RANKS`.
 
-The operations that people build from these: rank 0 collects and distributes.
+The operations that people build from these: rank 0 collects and distributes. Another root sends
+its payload to rank 0 first, or gets the sum from it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from .ends import Actions, Command, Ends, UnsupportedError, die_with_parent, folder, pin_if_asked
 from .ends import serve as serve_commands
-from .payload import Payload
+from .payload import Array, Payload
 
 
 class Company:
@@ -27,25 +28,35 @@ class Company:
     def __init__(self, rank: int, barrier: Any, links: dict[int, Connection]) -> None:
         self.rank, self.barrier, self.links = rank, barrier, links
 
-    def broadcast(self, payload: Payload) -> None:
+    def broadcast(self, data: Array, root: int) -> None:
         if self.rank == 0:
-            for link in self.links.values():
-                link.send_bytes(payload.output.data)
+            if root != 0:
+                self.links[root].recv_bytes_into(data)
+            for rank, link in self.links.items():
+                if rank != root:
+                    link.send_bytes(data.data)
+        elif self.rank == root:
+            self.links[0].send_bytes(data.data)
         else:
-            self.links[0].recv_bytes_into(payload.output)
+            self.links[0].recv_bytes_into(data)
 
-    def reduce(self, payload: Payload, room: np.ndarray[Any, Any]) -> None:
+    def reduce(self, payload: Payload, room: Array, total: Array, root: int) -> None:
+        """`total` is of rank 0 and the root."""
         if self.rank != 0:
             self.links[0].send_bytes(payload.input.data)
+            if self.rank == root:
+                self.links[0].recv_bytes_into(total)
             return
-        payload.output[:] = payload.input
+        total[:] = payload.input
         for link in self.links.values():
             link.recv_bytes_into(room)
-            np.add(payload.output, room, out=payload.output)
+            np.add(total, room, out=total)
+        if root != 0:
+            self.links[root].send_bytes(total.data)
 
-    def allreduce(self, payload: Payload, room: np.ndarray[Any, Any]) -> None:
-        self.reduce(payload, room)
-        self.broadcast(payload)
+    def allreduce(self, payload: Payload, room: Array) -> None:
+        self.reduce(payload, room, payload.output, 0)
+        self.broadcast(payload.output, 0)
 
     def pingpong(self, payload: Payload) -> None:
         link = self.links[1 - self.rank]
@@ -64,20 +75,24 @@ def perform(company: Company, ends: Ends, command: Command) -> str:
     if command.operation == "pingpong" and ends.ranks != 2:
         raise UnsupportedError  # Only rank 0 has pipes to others.
     payload = Payload(command.operation, ends.rank, ends.ranks, 0, command.bytes // 8)
-    room = np.empty(command.bytes // 8)
+    room, spare = np.empty(command.bytes // 8), np.empty(command.bytes // 8)
+
+    def total() -> Array:
+        return payload.output if payload.is_root else spare
+
     match command.operation:
         case "barrier":
             actions = Actions(company.barrier.wait)
         case "broadcast":
-            actions = Actions(lambda: company.broadcast(payload))
+            actions = Actions(lambda: company.broadcast(payload.output, payload.root))
         case "reduce":
-            actions = Actions(lambda: company.reduce(payload, room))
+            actions = Actions(lambda: company.reduce(payload, room, total(), payload.root))
         case "allreduce":
             actions = Actions(lambda: company.allreduce(payload, room))
         case _:
             actions = Actions(lambda: company.pingpong(payload))
-    ends.measure(command, actions)
-    return "ok" if payload.is_right() else "wrong"
+    actions.renew, actions.is_right = payload.renew, payload.is_right
+    return "ok" if ends.measure(command, actions) else "wrong"
 
 
 def work(rank: int, ranks: int, barrier: Any, links: dict[int, Connection]) -> None:
