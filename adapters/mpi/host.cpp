@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 
@@ -11,14 +10,39 @@ namespace corymb::mpi {
 
 namespace {
 
-// The names of libraries with the handles that this one was compiled for.
+// Libraries with the handles that this one was compiled for: a name that a person knows, and what
+// they define. File names say little: packages have copies of their own.
 #if defined(MPI_ABI)
-constexpr const char* library_names[] = {"libmpi_abi.so.1"};
+constexpr const char* library_name = "libmpi_abi.so.1";
+constexpr const char* mark = "PMPI_Abi_get_version";
 #elif defined(OPEN_MPI)
-constexpr const char* library_names[] = {"libmpi.so.40"};
+constexpr const char* library_name = "libmpi.so.40";
+constexpr const char* mark = "ompi_mpi_comm_world";
 #else
-constexpr const char* library_names[] = {"libmpi.so.12", "libmpich.so.12"};
+constexpr const char* library_name = "libmpi.so.12";
+constexpr const char* mark = "MPIR_Dup_fn";
 #endif
+constexpr const char* some_function = "PMPI_Comm_size";
+
+/// Where the object lies that defines what the handle, or what that depends on, finds.
+const void* place_of(void* opened, const char* name) noexcept {
+    Dl_info found{};
+    void* const symbol = dlsym(opened, name);
+    return symbol != nullptr && dladdr(symbol, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+/// Whether it is an MPI library of this ABI. One that only forwards to another is none.
+bool is_mpi(void* opened, const void* place) noexcept {
+    if (place_of(opened, some_function) != place || place_of(opened, mark) != place) {
+        return false;
+    }
+#if defined(MPI_ABI) // MPICH's own library has those functions, too.
+    return place_of(opened, "MPIR_Dup_fn") != place &&
+           place_of(opened, "ompi_mpi_comm_world") != place;
+#else
+    return true;
+#endif
+}
 
 /// The loaded object that is an MPI library, opened once more. Python loads it where RTLD_NEXT does
 /// not look.
@@ -26,18 +50,20 @@ void* open_loaded_mpi() noexcept {
     void* found = nullptr;
     dl_iterate_phdr(
         [](dl_phdr_info* object, std::size_t, void* result) {
-            const char* const slash = std::strrchr(object->dlpi_name, '/');
-            const char* const name = slash != nullptr ? slash + 1 : object->dlpi_name;
-            for (const char* prefix : library_names) {
-                if (std::strncmp(name, prefix, std::strlen(prefix)) == 0) {
-                    void* const opened = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-                    // A library that only forwards to another has no functions of its own.
-                    if (opened != nullptr && dlsym(opened, "PMPI_Comm_size") != nullptr) {
-                        *static_cast<void**>(result) = opened;
-                        return 1;
-                    }
-                }
+            if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') {
+                return 0;
             }
+            void* const opened = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+            if (opened == nullptr) {
+                return 0;
+            }
+            Dl_info whole{};
+            const bool has_place = dladdr(object->dlpi_phdr, &whole) != 0;
+            if (has_place && is_mpi(opened, whole.dli_fbase)) {
+                *static_cast<void**>(result) = opened;
+                return 1;
+            }
+            dlclose(opened);
             return 0;
         },
         &found);
@@ -55,7 +81,7 @@ void find(Function& function, const char* name) noexcept {
         stderr,
         "corymb: this process has no %s, for which the MPI adapter that was loaded into it "
         "is made; `corymb mpirun` loads the right one\n",
-        library_names[0]);
+        library_name);
     std::_Exit(2);
 }
 

@@ -13,7 +13,7 @@ _ONE_WORD = """n np c N ppn perhost host hosts H f hostfile machinefile default-
     npernode npersocket ranks-per-proc cpus-per-proc cpus-per-rank output output-filename display
     stdin timeout cpu-set cpu-list slot-list envlist genvlist prefix rmk configfile app tune am
     personality runtime-options report-uri ompi-server dvm tmpdir xterm max-restarts membind
-    usize gtool gtoolfile topolib port-range nameserver order-nodes mpirun"""
+    usize gtool gtoolfile topolib port-range nameserver order-nodes mpirun abi"""
 _TWO_WORDS = "env genv mca gmca prtemca pmixmca omca"
 _VALUES = dict.fromkeys(_ONE_WORD.split(), 1) | dict.fromkeys(_TWO_WORDS.split(), 2)
 

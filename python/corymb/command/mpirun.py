@@ -8,13 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import corymb
+from corymb.command.mpi_libraries import ABIS, Mpi, mpi_among, version_fits
 from corymb.command.mpi_options import found_program, place_of_program
 
-HELP = """usage: corymb mpirun [--explain] [--measure] [--mpirun PATH]
+HELP = """usage: corymb mpirun [--explain] [--measure] [--mpirun PATH] [--abi NAME]
                      [options of mpirun] [--] program [arguments]
 
 Starts an MPI program as the MPI's own mpirun does, with corymb's collectives.
@@ -23,6 +23,8 @@ Starts an MPI program as the MPI's own mpirun does, with corymb's collectives.
                  for which network between nodes it planned
   --measure      measure that network now instead of taking what was measured before
   --mpirun PATH  the mpirun to use; default: the one beside the program's MPI library
+  --abi NAME     mpich (also Intel MPI), openmpi or standard: for a script, or a program that
+                 opens its MPI library itself; mpirun is then that on the PATH
 
 `--` before the program helps where an option is taken for it. Example:
   corymb mpirun -n 4 --explain ./solver input
@@ -31,13 +33,6 @@ Exit status: that of mpirun; 2 if the program is none that corymb can help."""
 # corymb's own options -> what they tell the adapter.
 _VARIABLES = {"--explain": "CORYMB_MPI_EXPLAIN=1", "--measure": "CORYMB_NETWORK=measure"}
 
-# The name of an MPI library -> the adapter for its ABI.
-_ADAPTERS = {
-    "libmpi.so.40": "openmpi",
-    "libmpi.so.12": "mpich",
-    "libmpich.so.12": "mpich",
-    "libmpi_abi.so.1": "standard",
-}
 # What the --version of an mpirun says -> the ABI of the programs that it starts.
 _LAUNCHERS = {
     "Open MPI": "openmpi",
@@ -46,59 +41,39 @@ _LAUNCHERS = {
     "HYDRA": "mpich",
     "Intel(R) MPI": "mpich",
 }
-_MPI_LIBRARY = re.compile(r"(libmpi(?:ch|_abi)?\.so\.\d+)")
+_MISSING_MPI = re.compile(r"(libmpi\w*\.so[.\d]*) => not found")
+_SAY_ABI = "if it starts an MPI program, say of which ABI: --abi " + ", ".join(ABIS)
 
 # What mpi4py has loaded, without starting MPI.
 _ASK_MPI4PY = """
 import mpi4py
 mpi4py.rc.initialize = False
 from mpi4py import MPI
-print(*{line.split()[-1] for line in open("/proc/self/maps") if "libmpi" in line}, sep="\\n")
+print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, sep="\\n")
 """
-
-
-@dataclass(frozen=True)
-class Mpi:
-    """The MPI library of a program: its name as the loader knows it, and its file."""
-
-    name: str
-    file: Path
 
 
 def _refuse(text: str) -> corymb.Error:
     return corymb.Error(text, "invalid_argument")
 
 
-def _mpi_in(lines: list[str]) -> Mpi | None:
-    for line in lines:
-        words = line.split()
-        path = next((word for word in words if word.startswith("/")), None)
-        name = _MPI_LIBRARY.search(words[0] if words else "")
-        if name and path:
-            return Mpi(name[1], Path(path))
-        if name:
-            raise _refuse(f"{name[1]}, which the program needs, is not found; set LD_LIBRARY_PATH")
-    return None
-
-
-def _mpi_of_python(interpreter: str) -> Mpi:
-    asked = subprocess.run(
-        [interpreter, "-c", _ASK_MPI4PY], capture_output=True, text=True, timeout=120
-    )
+def _mpi_of_python(interpreter: str) -> Mpi | str:
+    """That of its mpi4py, or why there is none."""
+    try:
+        asked = subprocess.run(
+            [interpreter, "-c", _ASK_MPI4PY], capture_output=True, text=True, timeout=120
+        )
+    except OSError as error:
+        return f"cannot start {interpreter}: {error.strerror}"
     if asked.returncode != 0:
         reason = (asked.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise _refuse(f"{interpreter} cannot load mpi4py: {reason}")
-    mpi = _mpi_in(asked.stdout.splitlines())
-    if mpi is None:
-        raise _refuse(f"mpi4py of {interpreter} uses no MPI library that is known")
-    return mpi
+        return f"{interpreter} cannot load mpi4py: {reason}"
+    mpi = mpi_among(Path(line) for line in asked.stdout.splitlines())
+    return mpi or f"mpi4py of {interpreter} uses no MPI library that is known"
 
 
-def mpi_of(program: str, found: str | None) -> Mpi:
-    """The MPI library that the program is linked with, or that its mpi4py uses."""
-    if found is None:
-        raise _refuse(f"{program}: no such program; put -- before the program if that is an"
-                      " option's value")  # fmt: skip
+def _mpi_of_file(program: str, found: str) -> Mpi | str:
+    """The MPI library that the program is linked with, or that its mpi4py uses; else why none."""
     with open(found, "rb") as file:
         head = file.read(256)
     if head.startswith(b"#!"):
@@ -107,30 +82,50 @@ def mpi_of(program: str, found: str | None) -> Mpi:
             interpreter = interpreter[1:]
         if interpreter and re.match(r"python\d*", Path(interpreter[0]).name):
             return _mpi_of_python(interpreter[0])
-        raise _refuse(f"{program} is a script; give the MPI program itself")
+        return f"{program} is a script"
     if not head.startswith(b"\x7fELF"):
-        raise _refuse(f"{program} is no program of this system")
+        return f"{program} is no program of this system"
     if re.fullmatch(r"python[\d.]*", Path(found).name):
         return _mpi_of_python(found)
-    listed = subprocess.run(["ldd", found], capture_output=True, text=True, timeout=60)
-    mpi = _mpi_in(listed.stdout.splitlines())
-    if mpi is None:
-        raise _refuse(f"{program} is not linked with a shared MPI library; `corymb run` starts"
-                      " programs that use corymb themselves")  # fmt: skip
-    return mpi
+    listed = subprocess.run(["ldd", found], capture_output=True, text=True, timeout=60).stdout
+    if missing := _MISSING_MPI.search(listed):
+        raise _refuse(f"{missing[1]}, which {program} needs, is not found; set LD_LIBRARY_PATH")
+    files = (Path(word) for word in listed.split() if word.startswith("/"))
+    return mpi_among(files) or f"{program} is not linked with a shared MPI library"
 
 
-def adapter_for(mpi: Mpi) -> Path:
-    """The library to load before the program."""
-    kind = _ADAPTERS.get(mpi.name)
-    if kind is None:
-        known = ", ".join(_ADAPTERS)
+def mpi_of(words: list[str], at: int) -> Mpi:
+    """The MPI library of the program at this place. A word such as `env`, `nice` or `gdb` is not
+    the program itself: then it is that of the first program after it."""
+    found = found_program(words, at)
+    if found is None:
+        raise _refuse(f"{words[at]}: no such program; put -- before the program if that is an"
+                      " option's value")  # fmt: skip
+    mpi = _mpi_of_file(words[at], found)
+    if isinstance(mpi, Mpi):
+        return mpi
+    for place in range(at + 1, len(words)):
+        inner = None if words[place].startswith("-") else found_program(words, place)
+        its = mpi if inner is None else _mpi_of_file(words[place], inner)
+        if isinstance(its, Mpi):
+            return its
+    raise _refuse(f"{mpi}; {_SAY_ABI}")
+
+
+def check(mpi: Mpi) -> None:
+    """Throws where corymb has no adapter for this library."""
+    if not version_fits(mpi):
+        known = ", ".join(f"{abi} {version}" for abi, version in ABIS.items())
         raise _refuse(f"{mpi.name} ({mpi.file}) has an ABI that corymb does not know ({known})")
-    if kind == "mpich" and b"\0PMPI_Allreduce_c\0" not in mpi.file.read_bytes():
+    if mpi.abi == "mpich" and not mpi.has_mpi_4:
         raise _refuse(f"{mpi.file} is older than MPI 4.0, which corymb needs of this ABI")
+
+
+def adapter_for(abi: str) -> Path:
+    """The library to load before the program."""
     named = os.environ.get("CORYMB_MPI_ADAPTERS")
     folder = Path(named) if named else Path(corymb.__file__).parent
-    adapter = (folder / f"libcorymb-mpi-{kind}.so").absolute()
+    adapter = (folder / f"libcorymb-mpi-{abi}.so").absolute()
     if not adapter.exists():
         raise _refuse(
             f"this installation has no {adapter.name}; build corymb with an mpicc of that MPI"
@@ -139,42 +134,47 @@ def adapter_for(mpi: Mpi) -> Path:
     return adapter
 
 
-def _own_options(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
-    """The words for mpirun, the variables for the program, which mpirun."""
+def _own_options(arguments: list[str]) -> tuple[list[str], list[str], dict[str, str]]:
+    """The words for mpirun, the variables for the program, and corymb's options with a word."""
     end = place_of_program(arguments)
     head: list[str] = []
     variables: list[str] = []
-    launcher = None
+    options: dict[str, str] = {}
     words = iter(arguments[:end])
     for word in words:
+        name, equals, value = word.partition("=")
         if word in _VARIABLES:
             variables.append(_VARIABLES[word])
-        elif word == "--mpirun":
-            launcher = next(words, None)
+        elif name in ("--mpirun", "--abi"):
+            options[name] = value if equals else next(words, "")
         else:
             head.append(word)
-    return head + arguments[end:], variables, launcher
+    abi = options.get("--abi")
+    if abi is not None and abi not in ABIS:
+        raise _refuse(f"--abi {abi}: there is no such ABI; it may be {', '.join(ABIS)}")
+    return head + arguments[end:], variables, options
 
 
-def launcher_for(named: str | None, mpi: Mpi) -> str:
-    """The mpirun that starts programs of this MPI; `named`: the user says which."""
+def launcher_for(named: str | None, abi: str, file: Path | None) -> str:
+    """The mpirun that starts programs of this ABI. `named`: the user says which; `file`: that of
+    the MPI library, if it is known."""
     if named is not None:
         found = shutil.which(named)
         if found is None:
             raise _refuse(f"{named}: no such program")
         return found
-    for folder in (mpi.file.parent, mpi.file.resolve().parent):
+    for folder in (file.parent, file.resolve().parent) if file is not None else ():
         for name in ("mpirun", "mpiexec"):
             beside = folder.parent / "bin" / name
             if os.access(beside, os.X_OK):
                 return str(beside)
-    kind = _ADAPTERS[mpi.name]
     # Where several MPIs are installed, the plain name is one of theirs.
-    for name in (f"mpirun.{kind}", f"mpiexec.{kind}", "mpirun", "mpiexec", "mpiexec.hydra"):
+    for name in (f"mpirun.{abi}", f"mpiexec.{abi}", "mpirun", "mpiexec", "mpiexec.hydra"):
         found = shutil.which(name)
-        if found is not None and (kind == "standard" or _kind_of_launcher(found) in (kind, None)):
+        if found is not None and (abi == "standard" or _kind_of_launcher(found) in (abi, None)):
             return found
-    raise _refuse(f"no mpirun of that MPI beside {mpi.file} or on the PATH; name it with --mpirun")
+    where = f"of {abi}" if file is None else f"of that MPI beside {file} or"
+    raise _refuse(f"no mpirun {where} on the PATH; name it with --mpirun")
 
 
 def _kind_of_launcher(path: str) -> str | None:
@@ -192,24 +192,28 @@ def _kind_of_launcher(path: str) -> str | None:
 
 def command_for(arguments: list[str]) -> list[str]:
     """The command line of the MPI's mpirun."""
-    words, variables, launcher = _own_options(arguments)
+    words, variables, own = _own_options(arguments)
     line: list[str] = []
     mpis: list[Mpi] = []
+    abi = own.get("--abi", "")
     for section in _sections(words):
         at = place_of_program(section)
         if at == len(section):
             raise _refuse("no program is given; see corymb mpirun --help")
-        mpis.append(mpi_of(section[at], found_program(section, at)))
-        if mpis[-1].name != mpis[0].name:
-            raise _refuse(f"the programs use different MPI libraries: {mpis[0].name} and"
-                          f" {mpis[-1].name}")  # fmt: skip
+        if not own.get("--abi"):
+            mpis.append(mpi_of(section, at))
+            check(mpis[-1])
+            abi = mpis[-1].abi
+            if mpis[-1].name != mpis[0].name:
+                raise _refuse(f"the programs use different MPI libraries: {mpis[0].name} and"
+                              f" {mpis[-1].name}")  # fmt: skip
         before = os.environ.get("LD_PRELOAD")
-        preload = str(adapter_for(mpis[-1])) + (f":{before}" if before else "")
+        preload = str(adapter_for(abi)) + (f":{before}" if before else "")
         extra = ["env", f"LD_PRELOAD={preload}", *variables]
         options = [word for word in section[:at] if word != "--"]
         line += [":"] if line else []
         line += [*options, *extra, *section[at:]]
-    return [launcher_for(launcher, mpis[0]), *line]
+    return [launcher_for(own.get("--mpirun"), abi, mpis[0].file if mpis else None), *line]
 
 
 def _sections(words: list[str]) -> list[list[str]]:
