@@ -3,8 +3,10 @@
 
 #include "elements.hpp"
 #include "host.hpp"
+#include "visit.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace corymb::mpi {
 
@@ -23,16 +25,39 @@ struct Described {
             all.count, all.type};
 }
 
+/// Whether the MPI refuses input that is output, too; a switch of its own may permit it
+/// (MPIR_CVAR_COLL_ALIAS_CHECK=0). It is asked, where nobody else is concerned, with an element of
+/// no data: MPICH ends the process that copies a byte onto itself.
+[[nodiscard]] inline bool refuses_aliased() noexcept {
+    static const bool refuses = [] {
+        const Host& mpi = host();
+        const MPI_Comm quiet = quiet_comm();
+        const int length = 0;
+        const MPI_Aint place = 0;
+        char byte = 0;
+        MPI_Datatype none{};
+        if (quiet == mpi.comm_null ||
+            mpi.Type_create_hindexed(0, &length, &place, mpi.type_byte, &none) != MPI_SUCCESS) {
+            return true;
+        }
+        mpi.Type_commit(&none);
+        const int result = mpi.Gather(&byte, 1, none, &byte, 1, none, 0, quiet);
+        mpi.Type_free(&none);
+        return result != MPI_SUCCESS;
+    }();
+    return refuses;
+}
+
 /// MPICH and Intel MPI refuse what is both, described alike, without MPI_IN_PLACE. They do so on
-/// the rank that calls, which may make up for it, so this is told without a word to others. Open
-/// MPI refuses it in Reduce and Allreduce only, some versions of it; there libcorymb judges.
+/// the rank that calls, which may make up for it, so this is told without a word to others. All
+/// else that overlaps is copied first (Work::separate).
 [[nodiscard]] inline bool is_aliased([[maybe_unused]] const Described& in,
                                      [[maybe_unused]] const Described& out) noexcept {
 #if defined(OPEN_MPI)
     return false;
 #else
     return in.buffer == out.buffer && in.buffer != nullptr && in.count > 0 &&
-           in.count == out.count && in.type == out.type;
+           in.count == out.count && in.type == out.type && refuses_aliased();
 #endif
 }
 

@@ -21,8 +21,9 @@ enum Class : unsigned {
     complex = 4,
     logical = 8,
     byte = 16,
-    pair = 32,
-    address = 64,
+    pair = 32, ///< Of an integer and an index.
+    floating_pair = 64,
+    address = 128,
 };
 
 struct Named {
@@ -112,11 +113,11 @@ void add_others(std::vector<Named>& all) {
     add(all, MPI_2INT, CORYMB_INT32_INDEX32, pair, 8);
     add(all, MPI_LONG_INT, sizeof(long) == 8 ? CORYMB_INT64_INDEX32 : CORYMB_INT32_INDEX32, pair,
         2 * sizeof(long));
-    add(all, MPI_FLOAT_INT, CORYMB_FLOAT32_INDEX32, pair, 8);
-    add(all, MPI_DOUBLE_INT, CORYMB_FLOAT64_INDEX32, pair, 16);
+    add(all, MPI_FLOAT_INT, CORYMB_FLOAT32_INDEX32, floating_pair, 8);
+    add(all, MPI_DOUBLE_INT, CORYMB_FLOAT64_INDEX32, floating_pair, 16);
     add(all, MPI_LONG_DOUBLE, CORYMB_NO_TYPE, floating, 0);
     add(all, MPI_C_LONG_DOUBLE_COMPLEX, CORYMB_NO_TYPE, complex, 0);
-    add(all, MPI_LONG_DOUBLE_INT, CORYMB_NO_TYPE, pair, 0);
+    add(all, MPI_LONG_DOUBLE_INT, CORYMB_NO_TYPE, floating_pair, 0);
     add(all, MPI_LOGICAL, CORYMB_NO_TYPE, logical, 0);
     for (MPI_Datatype handle : {MPI_CHAR, MPI_WCHAR, MPI_PACKED, MPI_CHARACTER}) {
         add(all, handle, CORYMB_NO_TYPE, none, 0);
@@ -177,8 +178,8 @@ const std::array<NamedOperator, 12>& named_operators() {
         {MPI_BAND, CORYMB_BITWISE_AND, integer | byte | address},
         {MPI_BOR, CORYMB_BITWISE_OR, integer | byte | address},
         {MPI_BXOR, CORYMB_BITWISE_XOR, integer | byte | address},
-        {MPI_MINLOC, CORYMB_MIN_LOC, pair},
-        {MPI_MAXLOC, CORYMB_MAX_LOC, pair},
+        {MPI_MINLOC, CORYMB_MIN_LOC, pair | floating_pair},
+        {MPI_MAXLOC, CORYMB_MAX_LOC, pair | floating_pair},
     }};
     return all;
 }
@@ -322,6 +323,16 @@ const NamedOperator* find_operator(MPI_Op op) noexcept {
     return found == all.end() ? nullptr : &*found;
 }
 
+/// The maximum of a NaN and a number is either of them, that of two zeros has either sign, and
+/// products of complex numbers with infinities have several formulas.
+Answer answer_of(Class group, corymb_op op) noexcept {
+    if ((group & (floating | complex | floating_pair)) == 0) {
+        return Answer::one;
+    }
+    const bool rounds_once = op == CORYMB_SUM || (op == CORYMB_PROD && group == floating);
+    return rounds_once ? Answer::one_of_two : Answer::several;
+}
+
 std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
     const Named* const named = find_named(type);
     const NamedOperator* const with = find_operator(op);
@@ -329,9 +340,8 @@ std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
         (with->groups & named->group) == 0 || library().is_defined(named->type, with->op) == 0) {
         return std::nullopt;
     }
-    const bool rounds = (named->group & (floating | complex)) != 0 &&
-                        (with->op == CORYMB_SUM || with->op == CORYMB_PROD);
-    return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent), !rounds,
+    return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent),
+                  answer_of(named->group, with->op),
                   named->layout.is_dense ? nullptr : &named->layout};
 }
 
@@ -349,6 +359,15 @@ const Kernel* kernel_of(MPI_Datatype type, MPI_Op op) {
     }
     last = {type, op, true, *found};
     return &last.kernel;
+}
+
+std::optional<Answer> answer_of(MPI_Datatype type, MPI_Op op) {
+    const NamedOperator* const with = find_operator(op);
+    if (with == nullptr) {
+        return std::nullopt;
+    }
+    const Named* const named = find_named(type);
+    return named != nullptr ? answer_of(named->group, with->op) : Answer::several;
 }
 
 bool is_allowed(MPI_Datatype type, MPI_Op op) {

@@ -32,12 +32,23 @@ struct Layout {
 /// to it.
 [[nodiscard]] bool is_usable(MPI_Datatype type) noexcept;
 
+/// How far what a reduction gives depends on who combines what with what first. Only where it does
+/// not, corymb and the MPI may take turns: equal calls have equal answers.
+enum class Answer : unsigned char {
+    one,        ///< Always the same bits: integers, logicals, bytes.
+    one_of_two, ///< The same value of two operands: sums and real products, which round once.
+    several,    ///< NaN, signed zeros or infinities may come out differently, or it is not known.
+};
+[[nodiscard]] constexpr bool is_one_answer(Answer answer, int ranks) noexcept {
+    return answer == Answer::one || (answer == Answer::one_of_two && ranks == 2);
+}
+
 /// A type and an operator that a kernel combines.
 struct Kernel {
     corymb_type type = CORYMB_NO_TYPE;
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
-    bool is_exact = false; ///< The result does not depend on the order of the elements.
+    Answer answer = Answer::several;
     /// Of a type whose elements have gaps, which the kernel writes, too; else null.
     const Layout* gapped = nullptr;
 };
@@ -50,5 +61,8 @@ struct Kernel {
 /// Whether the standard lets the operator combine elements of this type: the program's own all, the
 /// predefined ones those that it names. What it calls an error is left to the MPI.
 [[nodiscard]] bool is_allowed(MPI_Datatype type, MPI_Op op);
+
+/// Nothing: the operator is one of the program's.
+[[nodiscard]] std::optional<Answer> answer_of(MPI_Datatype type, MPI_Op op);
 
 } // namespace corymb::mpi

@@ -15,6 +15,7 @@
 
 #include <corymb.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,14 @@ struct Meetings {
     }
 };
 
+/// Lists of an operation whose ranks do not know those of others (operations_of_any_size). Programs
+/// name an upper bound where the standard wants what comes, and MPI libraries do not mind.
+struct Lists {
+    static constexpr int compared_most = 3;
+    int compared = 0; ///< Blocking calls in which ranks have compared them.
+    bool are_bounds = false;
+};
+
 /// What the ranks of a communicator have together; when that is freed, the next one of the same
 /// ranks goes on with it (parked_teams.hpp).
 struct RankTeam {
@@ -84,6 +93,7 @@ struct RankTeam {
     Choice request_choice;    ///< Of its nonblocking calls.
     CostlyPlans costly_plans; ///< Of its blocking ones.
     Meetings meetings;
+    std::array<Lists, operations_of_any_size.size()> lists{};
     KeptCalls kept; ///< Of its `team`.
 };
 

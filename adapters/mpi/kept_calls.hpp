@@ -39,9 +39,8 @@ struct Meaning {
     bool may_choose = true;
     bool has_input = true; ///< On this rank.
     bool has_output = true;
-    /// Where this rank's own part lies in the buffer.
-    std::size_t own_input = 0;
-    std::size_t own_output = 0;
+    std::size_t in_bytes = 0; ///< Of this rank's buffers.
+    std::size_t out_bytes = 0;
 };
 
 struct KeptCall {
@@ -49,11 +48,12 @@ struct KeptCall {
     Meaning meaning{};
     corymb_call* call = nullptr; ///< Null: it was made once.
 
-    /// Whether the buffers have this rank's own part in the same place, which only the long way
-    /// judges.
-    [[nodiscard]] bool is_aliased(const void* in, const void* out) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(in) + meaning.own_input ==
-               reinterpret_cast<std::uintptr_t>(out) + meaning.own_output;
+    /// Whether the buffers have memory in common, which only the long way judges.
+    [[nodiscard]] bool overlap(const void* in, const void* out) const noexcept {
+        const auto read = reinterpret_cast<std::uintptr_t>(in);
+        const auto written = reinterpret_cast<std::uintptr_t>(out);
+        return !shape.in_place && read < written + meaning.out_bytes &&
+               written < read + meaning.in_bytes;
     }
     [[nodiscard]] const void* input(const void* in, const void* out) const noexcept {
         return shape.in_place ? out : meaning.has_input ? in : nullptr;

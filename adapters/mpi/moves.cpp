@@ -33,9 +33,19 @@ bool is_kept(const Layout& layout) noexcept {
     return layout.is_dense && layout.is_predefined;
 }
 
-/// Where the part of a rank lies in a buffer with one for each.
-std::size_t part_of(int rank, std::size_t bytes) noexcept {
-    return static_cast<std::size_t>(rank) * bytes;
+/// Of as many parts as there are ranks.
+std::size_t bytes_of_all(const Turn& turn, std::size_t bytes) noexcept {
+    return static_cast<std::size_t>(turn.size()) * bytes;
+}
+
+/// Of nothing some libraries take any type in some calls, even none: ranks without data give one.
+MPI_Datatype type_of(Operation operation, MPI_Count count, MPI_Datatype type) noexcept {
+#if defined(OPEN_MPI)
+    constexpr Operation takes_any = Operation::scatter;
+#else
+    constexpr Operation takes_any = Operation::bcast;
+#endif
+    return count == 0 && operation == takes_any ? host().type_byte : type;
 }
 
 } // namespace
@@ -58,6 +68,7 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
     if (!turn.has_team()) {
         return turn.pass_on(Reason::no_team, count, type);
     }
+    type = type_of(call.operation, count, type);
     if (!is_valid(count, type) || !turn.is_rank(root) || buffer == MPI_IN_PLACE) {
         return turn.pass_on(Reason::arguments);
     }
@@ -106,7 +117,8 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
     if (is_kept(own) && (in_place || is_kept(layout_of(in_type)))) {
         Meaning meaning = moving(CORYMB_GATHER, bytes);
         meaning.has_output = is_root;
-        meaning.own_output = part_of(is_root ? root : 0, bytes);
+        meaning.in_bytes = bytes;
+        meaning.out_bytes = is_root ? bytes_of_all(turn, bytes) : 0;
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &own] {
@@ -137,6 +149,7 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     }
     const bool is_root = turn.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
+    in_type = type_of(call.operation, in_count, in_type);
     if (!turn.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(out_count, out_type)) ||
         (is_root && (in == MPI_IN_PLACE || !is_valid(in_count, in_type)))) {
@@ -151,7 +164,8 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     if (is_kept(own) && (in_place || is_kept(layout_of(out_type)))) {
         Meaning meaning = moving(CORYMB_SCATTER, bytes);
         meaning.has_input = is_root;
-        meaning.own_input = part_of(is_root ? root : 0, bytes);
+        meaning.in_bytes = is_root ? bytes_of_all(turn, bytes) : 0;
+        meaning.out_bytes = bytes;
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &own] {
@@ -191,7 +205,8 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
     }
     if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
         Meaning meaning = moving(CORYMB_ALLGATHER, bytes);
-        meaning.own_output = part_of(turn.rank(), bytes);
+        meaning.in_bytes = bytes;
+        meaning.out_bytes = bytes_of_all(turn, bytes);
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes, [=, &turn, &layout] {
@@ -232,7 +247,7 @@ int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype 
     }
     if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
         Meaning meaning = moving(CORYMB_ALLTOALL, bytes);
-        meaning.bytes *= static_cast<std::uint64_t>(turn.size());
+        meaning.bytes = meaning.in_bytes = meaning.out_bytes = bytes_of_all(turn, bytes);
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(bytes * static_cast<std::size_t>(turn.size()), [=, &turn, &layout] {

@@ -33,7 +33,11 @@ std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op) {
     }
     int is_commutative = 0;
     host().Op_commutative(op, &is_commutative);
-    return HostKernel{op, layout, is_commutative != 0, !layout.is_dense};
+    const std::optional<Answer> known = answer_of(type, op);
+    const bool is_symmetric = is_commutative != 0 && known != Answer::several;
+    // What keeps the order of the ranks has one way to combine two.
+    const Answer own = is_symmetric ? Answer::several : Answer::one_of_two;
+    return HostKernel{op, layout, is_symmetric, known.value_or(own), !layout.is_dense};
 }
 
 HostOperator::HostOperator(bool is_commutative) : is_commutative_(is_commutative) {

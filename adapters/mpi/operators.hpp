@@ -22,7 +22,10 @@ inline constexpr std::size_t host_element_bytes_most = 8192;
 struct HostKernel {
     MPI_Op op{};
     Layout layout; ///< An element is `layout.extent` bytes, gaps and all.
+    /// Two ranks that combine the same operands the other way round get the same: those that do not
+    /// are combined in rank order, so that all ranks have one answer.
     bool is_commutative = false;
+    Answer answer = Answer::several;
     bool has_gaps = false; ///< In the program's buffers nothing may be written there.
 };
 

@@ -8,13 +8,14 @@ const char* text_of(Reason reason) noexcept {
     case Reason::none: return "taken over";
     case Reason::early: return "the first calls on a communicator, which may not live long";
     case Reason::arguments: return "arguments that MPI refuses";
+    case Reason::bounds: return "a rank's lists name more than the others send";
     case Reason::no_kernel: return "a datatype and an operator that only the MPI combines";
     case Reason::no_hook:
         return "requests of others cannot go on while this MPI waits; between nodes a thread goes "
                "on with them if the program asks for MPI_THREAD_MULTIPLE";
     case Reason::passed_by:
-        return "requests of a rank are completed past corymb: by Fortran's mpi_f08, or a tool "
-               "before corymb";
+        return "requests of a rank are completed past corymb: by Fortran's mpi_f08, by a tool "
+               "before corymb, or as CORYMB_MPI=blocking says";
     case Reason::not_by_thread: return "an operator that only the MPI's own threads may call";
     case Reason::no_tags: return "no tags are left for persistent requests between nodes";
     case Reason::no_translation: return "this operation is the MPI's";

@@ -10,6 +10,7 @@ enum class Reason : std::uint8_t {
     none, ///< It was taken over.
     early,
     arguments,
+    bounds,
     no_kernel,
     no_hook,
     passed_by,

@@ -26,8 +26,7 @@ struct Reducing {
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
     Reason refused = Reason::none;
-    /// Sums of more than two floating-point numbers depend on their order: those stay with one.
-    bool may_choose = true;
+    bool may_choose = true; ///< Both give the same answer (Answer); else it stays with one.
     std::optional<HostKernel> by_host; ///< Without a kernel of corymb's.
     const Layout* gapped = nullptr;    ///< With one of corymb's, whose elements have gaps.
 };
@@ -47,7 +46,7 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.type = kernel->type;
         how.op = kernel->op;
         how.bytes = kernel->bytes;
-        how.may_choose = kernel->is_exact || turn.size() == 2;
+        how.may_choose = is_one_answer(kernel->answer, turn.size());
         how.gapped = kernel->gapped;
     } else if (!is_usable(type)) {
         how.refused = Reason::arguments;
@@ -58,7 +57,7 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
     } else {
         how.bytes = static_cast<std::size_t>(how.by_host->layout.extent);
         how.type = library().type_of_bytes(how.bytes);
-        how.may_choose = turn.size() == 2;
+        how.may_choose = is_one_answer(how.by_host->answer, turn.size());
     }
     return how;
 }
@@ -83,7 +82,10 @@ bool may_keep(const Reducing& how) noexcept {
 }
 
 Meaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) noexcept {
-    return {op, elements(count), how.type, how.op, elements(count) * how.bytes, how.may_choose};
+    Meaning meaning{
+        op, elements(count), how.type, how.op, elements(count) * how.bytes, how.may_choose};
+    meaning.in_bytes = meaning.out_bytes = meaning.bytes;
+    return meaning;
 }
 
 /// Of operations that read as much as they write.
@@ -92,6 +94,8 @@ void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI
     const bool in_place = in == MPI_IN_PLACE;
     work.input = input_of(in);
     work.output = has_output ? out : nullptr;
+    work.input_bytes = in_place ? 0 : elements(count) * how.bytes;
+    work.output_bytes = has_output ? elements(count) * how.bytes : 0;
     if (const Layout* const layout = gapped(how); layout != nullptr) [[unlikely]] {
         if (!in_place && how.by_host) {
             work.read_whole(in, count, *layout);
@@ -108,6 +112,8 @@ void set_scattered(Work& work, const Reducing& how, const void* in, void* out, M
     const bool in_place = in == MPI_IN_PLACE;
     work.input = in_place ? out : in;
     work.output = out;
+    work.input_bytes = elements(all) * how.bytes;
+    work.output_bytes = elements(own) * how.bytes;
     if (const Layout* const layout = gapped(how); layout != nullptr) [[unlikely]] {
         if (how.by_host) {
             work.read_whole(work.input, all, *layout);
@@ -192,6 +198,7 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
     if (may_keep(how)) {
         Meaning meaning = meaning_of(CORYMB_REDUCE, count, how);
         meaning.has_output = is_root;
+        meaning.out_bytes = is_root ? meaning.out_bytes : 0;
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(
@@ -226,6 +233,7 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
     if (may_keep(how)) {
         Meaning meaning = meaning_of(CORYMB_REDUCE_SCATTER, count, how);
         meaning.bytes *= static_cast<std::uint64_t>(turn.size());
+        meaning.in_bytes = meaning.bytes;
         turn.keep(shape, meaning, in, out);
     }
     return turn.take(

@@ -9,6 +9,7 @@
 #include "unless_done.hpp"
 
 #include <cstdio>
+#include <vector>
 
 namespace corymb::mpi {
 
@@ -118,6 +119,19 @@ int Turn::refuse_aliased() {
     std::fputs("corymb: input and output are the same memory; MPI_IN_PLACE is for that\n", stderr);
     host().Comm_call_errhandler(group_->comm, MPI_ERR_BUFFER);
     return MPI_ERR_BUFFER;
+}
+
+bool Turn::find_bounds(const std::uint64_t* sent, const std::uint64_t* expected) {
+    std::vector<std::uint64_t> coming(static_cast<std::size_t>(size()));
+    const Host& mpi = host();
+    const bool is_told = mpi.Alltoall(sent, 1, mpi.type_uint64, coming.data(), 1, mpi.type_uint64,
+                                      group_->comm) == MPI_SUCCESS;
+    const std::uint64_t differ = is_told && !std::equal(coming.begin(), coming.end(), expected);
+    std::uint64_t any = 0;
+    mpi.Allreduce(&differ, &any, 1, mpi.type_uint64, mpi.op_max, group_->comm);
+    ++lists().compared;
+    lists().are_bounds = any != 0;
+    return any != 0;
 }
 
 /// The MPI has refused a call on this rank: it is none for the others, and the program may make up

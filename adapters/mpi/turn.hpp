@@ -8,6 +8,8 @@
 #include "requests.hpp"
 #include "work.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 
@@ -65,7 +67,16 @@ public:
         return call_.form == Form::blocking && !group_->is_watched &&
                group_->choice.is_mpis(call_.operation, any_bytes);
     }
-    /// Then.
+    /// Of the same operations: ranks have found lists that are bounds.
+    [[nodiscard]] bool has_bounds() const noexcept { return lists().are_bounds; }
+    /// Whether this is one of the calls in which they compare.
+    [[nodiscard]] bool compares_lists() const noexcept {
+        return call_.form == Form::blocking && lists().compared < Lists::compared_most;
+    }
+    /// Then, collective: bytes that go to each rank, and bytes that are to come from each. True: a
+    /// rank has named another number than is sent.
+    [[nodiscard]] bool find_bounds(const std::uint64_t* sent, const std::uint64_t* expected);
+    /// Of is_mpis.
     int leave() {
         count_blocking();
         static_cast<void>(group_->choice.next(call_.operation, any_bytes));
@@ -78,7 +89,7 @@ public:
             return nullptr;
         }
         const KeptCall* const known = group_->kept.find(shape);
-        return known != nullptr && !known->is_aliased(in, out) ? known : nullptr;
+        return known != nullptr && !known->overlap(in, out) ? known : nullptr;
     }
     /// It is about to be made as any other call.
     void keep(const Shape& shape, const Meaning& meaning, const void* in,
@@ -136,6 +147,10 @@ public:
     }
 
 private:
+    [[nodiscard]] Lists& lists() const noexcept {
+        const auto* const place = std::ranges::find(operations_of_any_size, call_.operation);
+        return group_->lists[static_cast<std::size_t>(place - operations_of_any_size.begin())];
+    }
     void count_blocking() noexcept {
         ++group_->calls_taken;
         if (--group_->meetings.calls_left == 0) [[unlikely]] {
@@ -177,6 +192,7 @@ private:
             call_.form == Form::nonblocking ? group_->request_choice : group_->choice, bytes);
     }
     corymb_status perform(Work&& work) {
+        work.separate();
         work.prepare();
         const InUse use(*group_);
         const corymb_status status = group_->cluster != nullptr

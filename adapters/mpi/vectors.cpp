@@ -7,6 +7,8 @@
 #include "turn.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace corymb::mpi {
 
@@ -111,6 +113,41 @@ Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept
     return work;
 }
 
+/// Bytes that go to each rank, and that are to come from each.
+struct Traffic {
+    explicit Traffic(int size)
+        : sent(static_cast<std::size_t>(size)), expected(static_cast<std::size_t>(size)) {}
+    void set(std::vector<std::uint64_t>& side, int rank, std::size_t bytes) {
+        side[static_cast<std::size_t>(rank)] = bytes;
+    }
+    void set(std::vector<std::uint64_t>& side, const ProgramParts& parts) {
+        std::ranges::transform(parts.list, side.begin(), [](const ProgramPart& part) {
+            return static_cast<std::uint64_t>(part.elements) * part.layout->size;
+        });
+    }
+    /// What a rank gives itself in place.
+    void set_own(int rank) {
+        const auto own = static_cast<std::size_t>(rank);
+        sent[own] = expected[own] = 0;
+    }
+
+    std::vector<std::uint64_t> sent, expected;
+};
+
+/// `describe` fills in this rank's. Whether the MPI is to do the call; without memory it is not.
+template <class Describe>
+bool has_bounds(Turn& turn, const Describe& describe) {
+    if (turn.has_bounds()) {
+        return true;
+    }
+    if (!turn.compares_lists()) [[likely]] {
+        return false;
+    }
+    Traffic traffic(turn.size());
+    describe(traffic);
+    return turn.find_bounds(traffic.sent.data(), traffic.expected.data());
+}
+
 /// `take_in` and `take_out` take down lists that describe so many bytes. `is_alike`: the lists and
 /// types of both sides are the same ones.
 template <class TakeIn, class TakeOut>
@@ -124,6 +161,19 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
     if (is_alike &&
         is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
         return turn.refuse_aliased();
+    }
+    const auto describe = [&](Traffic& traffic) {
+        ProgramParts parts;
+        take_out(parts);
+        traffic.set(traffic.expected, parts);
+        ProgramParts in_parts;
+        if (!in_place) {
+            take_in(in_parts);
+        }
+        traffic.set(traffic.sent, in_place ? parts : in_parts);
+    };
+    if (has_bounds(turn, describe)) {
+        return turn.pass_on(Reason::bounds, static_cast<std::uint64_t>(out_bytes));
     }
     return turn.take(static_cast<std::size_t>(out_bytes), [&] {
         ProgramParts out_parts;
@@ -175,6 +225,20 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
+    const auto describe = [&](Traffic& traffic) {
+        traffic.set(traffic.sent, root, bytes);
+        ProgramParts parts;
+        if (is_root) {
+            take_down(parts, turn.size(), out_counts, out_places, out_type);
+            traffic.set(traffic.expected, parts);
+        }
+        if (in_place) {
+            traffic.set_own(root);
+        }
+    };
+    if (has_bounds(turn, describe)) {
+        return turn.pass_on(Reason::bounds, bytes);
+    }
     return turn.take(bytes, [&] {
         Work work = vector_work(CORYMB_GATHER, bytes, root);
         ProgramParts parts;
@@ -217,6 +281,20 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
     }
     const Layout layout = in_place ? Layout{} : layout_of(out_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : out_count, layout);
+    const auto describe = [&](Traffic& traffic) {
+        traffic.set(traffic.expected, root, bytes);
+        ProgramParts parts;
+        if (is_root) {
+            take_down(parts, turn.size(), in_counts, in_places, in_type);
+            traffic.set(traffic.sent, parts);
+        }
+        if (in_place) {
+            traffic.set_own(root);
+        }
+    };
+    if (has_bounds(turn, describe)) {
+        return turn.pass_on(Reason::bounds, bytes);
+    }
     return turn.take(bytes, [&] {
         Work work = vector_work(CORYMB_SCATTER, bytes, root);
         if (is_root) {

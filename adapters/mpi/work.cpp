@@ -4,6 +4,7 @@
 #include "staging.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -26,30 +27,70 @@ std::byte* element(std::byte* buffer, MPI_Count index, const Layout& layout) noe
     return buffer + static_cast<std::ptrdiff_t>(index) * layout.extent;
 }
 
+/// From the first byte of a list of parts to behind the last one.
+std::size_t reach(const PartList& list) noexcept {
+    std::size_t end = 0;
+    for (std::size_t part = 0; part < list.counts.size(); ++part) {
+        if (list.counts[part] != 0) {
+            end = std::max(end, list.displacements[part] + list.counts[part]);
+        }
+    }
+    return end;
+}
+
+/// Addresses from the first to behind the last.
+struct Span {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+};
+
+Span span_at(const void* base, std::size_t at, std::size_t bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(base) + at;
+    return {begin, begin + bytes};
+}
+
+bool is_common(const Span& one, const Span& other) noexcept {
+    return one.begin < other.end && other.begin < one.end;
+}
+
+/// Of a list of parts, or of the single one.
+std::vector<Span> spans_of(const PartList& list, const void* base, std::size_t bytes) {
+    if (list.counts.empty()) {
+        return {span_at(base, 0, bytes)};
+    }
+    std::vector<Span> spans;
+    for (std::size_t part = 0; part < list.counts.size(); ++part) {
+        if (list.counts[part] != 0) {
+            spans.push_back(span_at(base, list.displacements[part], list.counts[part]));
+        }
+    }
+    return spans;
+}
+
 /// Parts of which one begins before another ends. The standard forbids programs to have them
 /// written to, but every MPI puts up with it, and only this rank knows where its parts lie.
 bool overlap(const Few<ProgramPart, few_ranks>& parts) {
-    using Span = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
-    const auto span_of = [](const ProgramPart& part) -> Span {
+    using Offsets = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
+    const auto span_of = [](const ProgramPart& part) -> Offsets {
         return {part.offset,
                 part.offset + static_cast<MPI_Aint>(part.elements) * part.layout->extent};
     };
-    Span last{std::numeric_limits<MPI_Aint>::min(), std::numeric_limits<MPI_Aint>::min()};
+    Offsets last{std::numeric_limits<MPI_Aint>::min(), std::numeric_limits<MPI_Aint>::min()};
     const bool lie_in_order = std::ranges::all_of(parts, [&](const ProgramPart& part) {
-        const Span before = part.elements != 0 ? std::exchange(last, span_of(part)) : last;
+        const Offsets before = part.elements != 0 ? std::exchange(last, span_of(part)) : last;
         return part.elements == 0 || before.second <= last.first;
     });
     if (lie_in_order) {
         return false;
     }
-    std::vector<Span> spans;
+    std::vector<Offsets> spans;
     for (const ProgramPart& part : parts) {
         if (part.elements != 0) {
             spans.push_back(span_of(part));
         }
     }
     std::ranges::sort(spans);
-    return std::ranges::adjacent_find(spans, [](const Span& one, const Span& next) {
+    return std::ranges::adjacent_find(spans, [](const Offsets& one, const Offsets& next) {
                return next.first < one.second;
            }) != spans.end();
 }
@@ -72,6 +113,7 @@ void Work::add(std::unique_ptr<Copy>& copy, const Piece& piece) {
 
 void Work::read(const void* buffer, MPI_Count elements, const Layout& layout) {
     input = buffer;
+    input_bytes = data_bytes(elements, layout);
     if (!layout.is_dense) [[unlikely]] {
         read_copy(buffer, elements, layout);
     }
@@ -83,6 +125,7 @@ void Work::read_copy(const void* buffer, MPI_Count elements, const Layout& layou
 
 void Work::write(void* buffer, MPI_Count elements, const Layout& layout) {
     output = buffer;
+    output_bytes = data_bytes(elements, layout);
     if (!layout.is_dense) [[unlikely]] {
         add(target_, {bytes_at(buffer), elements, layout, 0, false, true});
     }
@@ -140,6 +183,7 @@ void Work::read_parts(const void* buffer, const ProgramParts& of_buffer, bool mu
     std::byte* base = nullptr;
     parts->in = place(source_, base, bytes_at(buffer), of_buffer.list, must_copy, true);
     input = base;
+    input_bytes = reach(parts->in);
 }
 
 void Work::write_parts(void* buffer, const ProgramParts& of_buffer) {
@@ -147,6 +191,7 @@ void Work::write_parts(void* buffer, const ProgramParts& of_buffer) {
     const bool must_copy = overlap(of_buffer.list);
     parts->out = place(target_, base, bytes_at(buffer), of_buffer.list, must_copy, false);
     output = base;
+    output_bytes = reach(parts->out);
 }
 
 void Work::read_part_from_output(void* buffer, const ProgramParts& of_buffer, int part) {
@@ -156,6 +201,27 @@ void Work::read_part_from_output(void* buffer, const ProgramParts& of_buffer, in
         add(target_, {bytes_at(buffer) + own.offset, own.elements, *own.layout,
                       parts->out.displacements[index], true, false});
     }
+}
+
+void Work::copy_if_they_overlap() {
+    const Span read = span_at(input, 0, input_bytes);
+    const Span written = span_at(output, 0, output_bytes);
+    if (!is_common(read, written)) {
+        return;
+    }
+    if (parts) { // Parts of the same array may lie between each other.
+        const std::vector<Span> inputs = spans_of(parts->in, input, input_bytes);
+        const std::vector<Span> outputs = spans_of(parts->out, output, output_bytes);
+        const bool has_common = std::ranges::any_of(inputs, [&](const Span& one) {
+            return std::ranges::any_of(outputs,
+                                       [&](const Span& other) { return is_common(one, other); });
+        });
+        if (!has_common) {
+            return;
+        }
+    }
+    const Layout of_bytes{1, 1, true, true, host().type_byte};
+    read_copy(input, static_cast<MPI_Count>(input_bytes), of_bytes);
 }
 
 void Work::write_apart(void* buffer, std::size_t bytes) {

@@ -63,6 +63,9 @@ public:
     const void* input = nullptr;    ///< Or CORYMB_IN_PLACE.
     void* output = nullptr;         ///< Or CORYMB_IN_PLACE.
     std::optional<PartLists> parts; ///< Of the vector operations.
+    /// How far the operation reads and writes where the program's memory lies; 0: nothing there.
+    std::size_t input_bytes = 0;
+    std::size_t output_bytes = 0;
 
     // Which memory of the program the operation uses. Elements with gaps are copied in `prepare`
     // and in `finish`; dense ones are used where they lie. All throw std::bad_alloc.
@@ -87,6 +90,14 @@ public:
     void write_whole(void* buffer, MPI_Count elements, const Layout& layout, bool is_read);
     /// The operator is one of the MPI's or the program's.
     void combine_by(const HostKernel& kernel, Form form);
+    /// When all buffers are named. Input and output that have memory in common, which the standard
+    /// forbids and programs do: what is read is what was there before.
+    void separate() {
+        if (input_bytes != 0 && output_bytes != 0 && source_ == nullptr && target_ == nullptr)
+            [[likely]] {
+            copy_if_they_overlap();
+        }
+    }
     /// The program may free its datatypes before the operation is complete.
     void keep_types();
 
@@ -137,6 +148,7 @@ private:
     static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
                    const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read);
+    void copy_if_they_overlap();
     void copy_in();
     void copy_out() noexcept;
 
