@@ -4,6 +4,7 @@
 #include "attempts.hpp"
 #include "few.hpp"
 #include "looks.hpp"
+#include "open_work.hpp"
 #include "requests.hpp"
 #include "unless_done.hpp"
 #include "visit.hpp"
@@ -15,6 +16,17 @@ using namespace corymb::mpi;
 #define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))
 
 namespace {
+
+/// Around each function that completes requests.
+class Completing {
+public:
+    Completing(int count, const MPI_Request* requests) noexcept
+        : attempts_(count, requests), messages_(count, requests) {}
+
+private:
+    CompletionWatch attempts_;
+    CompletedMessages messages_;
+};
 
 /// What MPI says of requests that have nothing to say.
 void set_empty(MPI_Status* status) noexcept {
@@ -246,7 +258,7 @@ bool has_own(int count, const MPI_Request* requests) noexcept {
 } // namespace
 
 CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-    const CompletionWatch watch(1, request);
+    const Completing watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
         return must_look() && request != nullptr ? wait_below(*request, status)
@@ -257,7 +269,7 @@ CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-    const CompletionWatch watch(1, request);
+    const Completing watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
         go_on_before_look();
@@ -272,7 +284,7 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (!has_own(count, requests)) {
         return wait_for_all(count, requests, statuses);
     }
@@ -289,7 +301,7 @@ CORYMB_MPI_ENTRY int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* s
 
 CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
                                  MPI_Status* statuses) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (!has_own(count, requests)) {
         go_on_before_look();
         return host().Testall(count, requests, flag, statuses);
@@ -306,7 +318,7 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
 }
 
 CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (!has_own(count, requests)) {
         return must_look() ? wait_by_looks([&](int& flag) {
             return host().Testany(count, requests, index, &flag, status);
@@ -325,7 +337,7 @@ CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, M
 
 CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag,
                                  MPI_Status* status) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (has_own(count, requests)) {
         return test_any(count, requests, index, flag, status);
     }
@@ -335,7 +347,7 @@ CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, i
 
 CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (!has_own(count, requests)) {
         return must_look() ? wait_by_looks([&](int& flag) {
             const int result = host().Testsome(count, requests, outcount, indices, statuses);
@@ -355,7 +367,7 @@ CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcoun
 
 CORYMB_MPI_ENTRY int MPI_Testsome(int count, MPI_Request* requests, int* outcount, int* indices,
                                   MPI_Status* statuses) {
-    const CompletionWatch watch(count, requests);
+    const Completing watch(count, requests);
     if (has_own(count, requests)) {
         return test_some(count, requests, outcount, indices, statuses);
     }
@@ -381,6 +393,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_
 CORYMB_MPI_ENTRY int MPI_Request_free(MPI_Request* request) {
     Requested* const own = own_of(request);
     if (own == nullptr) {
+        const CompletedMessages message(1, request);
         return host().Request_free(request);
     }
     if (own->is_active) { // MPI forbids it.

@@ -32,6 +32,9 @@ KINDS = {
     "flag": ("int*", "int*"),
     "message": ("MPI_Message*", "MPI_Message*"),
     "status": ("MPI_Status*", "MPI_Status*"),
+    "size": ("MPI_Aint", "MPI_Aint"),
+    "unit": ("int", "MPI_Aint"),
+    "window": ("MPI_Win*", "MPI_Win*"),
 }
 
 _SEND = "sendbuf:in sendcount:count sendtype:type"
@@ -97,6 +100,29 @@ LOOKS = {
     "Improbe": f"{_FROM} flag:flag message:message status:status",
 }
 
+# Functions that open what peers may need this rank for (open_work.hpp), and the counter.
+_ALLOCATED = "size:size unit:unit info:info comm:comm base:out window:window"
+OPENS = {
+    name: ("open_messages", f"{words} request:request")
+    for name, words in {
+        "Ibsend": _TO,
+        "Irecv": f"buf:out count:count datatype:type {_FROM}",
+        "Irsend": _TO,
+        "Isend": _TO,
+        "Issend": _TO,
+        "Imrecv": "buf:out count:count datatype:type message:message",
+    }.items()
+} | {
+    "Win_allocate": ("open_windows", _ALLOCATED),
+    "Win_allocate_shared": ("open_windows", _ALLOCATED),
+    "Win_create": (
+        "open_windows",
+        "base:out size:size unit:unit info:info comm:comm window:window",
+    ),
+    "Win_create_dynamic": ("open_windows", "info:info comm:comm window:window"),
+}
+CLOSES = {"Win_free": ("open_windows", "window:window")}
+
 # What the adapter itself calls below, beside the collectives.
 OWN = [
     "Allgather",
@@ -126,6 +152,8 @@ OWN = [
     "Get_library_version",
     "Get_processor_name",
     "Graph_neighbors_count",
+    "Grequest_complete",
+    "Grequest_start",
     "Group_compare",
     "Group_free",
     "Group_translate_ranks",
@@ -138,7 +166,6 @@ OWN = [
     "Op_free",
     "Pack",
     "Query_thread",
-    "Recv_init",
     "Reduce_local",
     "Request_free",
     "Request_get_status",
@@ -330,6 +357,36 @@ def waits() -> list[str]:
     ]
 
 
+def opens(name: str, wide: bool) -> str:
+    """A function of OPENS or CLOSES."""
+    counter, words = (OPENS | CLOSES)[name]
+    end = "_c" if wide else ""
+    types, names = typed(words, wide)
+    given = f"function({', '.join(names)})"
+    lines = [
+        f"CORYMB_MPI_ENTRY int MPI_{name}{end}({types}) {{",
+        f"    const auto function = corymb::mpi::host().{name}{end};",
+        "    if (function == nullptr) {",
+        f'        return corymb::mpi::missing_function("MPI_{name}{end}");',
+        "    }",
+    ]
+    if name in OPENS:
+        lines.append(f"    return corymb::mpi::opened({given}, corymb::mpi::{counter});")
+    else:
+        lines += [
+            f"    const int result = {given};",
+            "    if (result == MPI_SUCCESS) {",
+            f"        corymb::mpi::closed(corymb::mpi::{counter});",
+            "    }",
+            "    return result;",
+        ]
+    return "\n".join([*lines, "}"])
+
+
+def wide_opens() -> list[str]:
+    return [name for name, (_, words) in OPENS.items() if ":count" in words or ":unit" in words]
+
+
 def wait_names() -> tuple[list[str], list[str]]:
     """What they call below, without and with large counts."""
     narrow = ["Sendrecv", *WAITS, *(below for below, _ in WAITS.values())]
@@ -339,7 +396,7 @@ def wait_names() -> tuple[list[str], list[str]]:
         if "count" in words
         for one in (name, below)
     ]
-    return sorted(set(narrow) - set(OWN)), ["Sendrecv_c", *wide]
+    return sorted(set(narrow) - set(OWN) - set(OPENS)), ["Sendrecv_c", *wide]
 
 
 # Of datatypes that were made with large counts, or are that large, the others know nothing.
@@ -357,11 +414,14 @@ def source() -> str:
         '#include "group.hpp"',
         '#include "host.hpp"',
         '#include "looks.hpp"',
+        '#include "open_work.hpp"',
         "",
         '#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))',
         "",
     ]
     own = [guarded(definition(e), e.guard) + "\n" for e in entries()]
+    own += [opens(name, False) + "\n" for name in (*OPENS, *CLOSES)]
+    own += [guarded(opens(name, True), "CORYMB_MPI_HAS_MPI_4") + "\n" for name in wide_opens()]
     return "\n".join([*head, *own, *waits(), ""])
 
 
@@ -372,6 +432,8 @@ def name_list(macro: str, names: list[str]) -> str:
 def functions() -> str:
     every = entries()
     narrow_waits, wide_waits = wait_names()
+    opened = sorted({*OPENS, *CLOSES} - set(OWN))
+    wide_opened = [f"{name}_c" for name in wide_opens() if f"{name}_c" not in wide_waits]
     old = [entry.name for entry in every if not entry.guard]
     wide = [entry.name for entry in every if entry.wide]
     persistent = OWN_4 + [entry.name for entry in every if entry.guard and not entry.wide]
@@ -380,7 +442,7 @@ def functions() -> str:
             "// Made by entry_points.py; do not edit.",
             "#if MPI_VERSION >= 4 && !defined(OPEN_MPI)",
             "#define CORYMB_MPI_HAS_MPI_4 1",
-            name_list("CORYMB_PMPI_WIDE", wide + wide_waits + OWN_WIDE),
+            name_list("CORYMB_PMPI_WIDE", wide + wide_waits + wide_opened + OWN_WIDE),
             "#else",
             "#define CORYMB_MPI_HAS_MPI_4 0",
             "#define CORYMB_PMPI_WIDE(X)",
@@ -405,9 +467,10 @@ def functions() -> str:
             "#define CORYMB_PMPI_WAITS(X)",
             "#endif",
             name_list("CORYMB_PMPI_OWN", OWN),
+            name_list("CORYMB_PMPI_OPENS", opened),
             name_list("CORYMB_PMPI_OLD", sorted(set(old) - set(OWN))),
             "#define CORYMB_PMPI_FUNCTIONS(X) \\",
-            "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_WIDE(X) \\",
+            "    CORYMB_PMPI_OWN(X) CORYMB_PMPI_OPENS(X) CORYMB_PMPI_OLD(X) CORYMB_PMPI_WIDE(X) \\",
             "    CORYMB_PMPI_PERSISTENT(X) CORYMB_PMPI_4_1(X) CORYMB_PMPI_WAITS(X)",
             "",
         ]

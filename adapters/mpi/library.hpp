@@ -16,6 +16,7 @@ namespace corymb::mpi {
 #define CORYMB_MPI_LIBRARY(X)                                                                      \
     X(last_error)                                                                                  \
     X(free)                                                                                        \
+    X(set_hooks_urgent)                                                                            \
     X(attach)                                                                                      \
     X(absent_ranks)                                                                                \
     X(make_team_descriptor)                                                                        \

@@ -50,6 +50,9 @@ void end() noexcept {
         finish_requests();
         remove_hook();
         give_back_teams(false);
+        if (comes_last.load()) {
+            forget_active_groups();
+        }
         give_back_handles(comes_last.load());
         end_visits();
     }

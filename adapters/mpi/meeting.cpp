@@ -8,6 +8,7 @@
 #include "clock.hpp"
 #include "library.hpp"
 #include "node_ranks.hpp"
+#include "open_work.hpp"
 #include "parked_teams.hpp"
 #include "progress_thread.hpp"
 #include "visit.hpp"
@@ -132,7 +133,7 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     words.always = is_switched("always") ? 1 : 0;
     words.by_thread = goes_on_by_thread() ? 1 : 0;
     words.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
-    words.pass_by = completions_pass_by() ? 1 : 0;
+    words.pass_by = completions_pass_by() || is_switched("blocking") ? 1 : 0;
     words.early_requests = as_ones(group.early_requests);
     if (is_switched("off")) {
         object(words, Objection::switched_off);
@@ -411,6 +412,7 @@ void meet(Group& group, bool is_urgent) noexcept {
     }
     if (objections == 0) {
         group.state = Group::State::team;
+        tell_of_open_work();
         return;
     }
     give_back_team(group);

@@ -5,39 +5,18 @@
 #include "library.hpp"
 #include "outcome.hpp"
 #include "progress_thread.hpp"
+#include "request_handles.hpp"
 #include "visit.hpp"
 
 #include <algorithm>
 #include <mutex>
-#include <new>
-#include <optional>
 #include <sched.h>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace corymb::mpi {
 
-/// A request of the MPI's that stands for an operation of ours, one after the other.
-struct Handle {
-    MPI_Request request{};
-    std::optional<Requested> requested{}; ///< Of spare ones there is none.
-};
-
 namespace {
-
-/// Never destroyed: MPI may call back while the process ends.
-struct Table {
-    std::mutex lock;
-    std::unordered_map<MPI_Request, Handle> handles;
-    std::vector<Handle*> spare;
-    Handle* last = nullptr; ///< That somebody has asked for.
-};
-
-Table& table() {
-    static auto* const one = new Table;
-    return *one;
-}
 
 /// Groups that have had requests under way. Who holds `lock` may be within the MPI, but is not
 /// waited for there: the MPI's hook only tries to get it.
@@ -49,17 +28,6 @@ struct ActiveGroups {
 ActiveGroups& active_groups() {
     static auto* const one = new ActiveGroups;
     return *one;
-}
-
-/// A request of the MPI's that is never started.
-MPI_Request new_handle() {
-    MPI_Request handle = host().request_null;
-    if (host().Recv_init(nullptr, 0, host().type_byte, MPI_PROC_NULL, 0, host().comm_self,
-                         &handle) != MPI_SUCCESS ||
-        handle == host().request_null) {
-        throw std::bad_alloc();
-    }
-    return handle;
 }
 
 /// From now on requests of the group go on. Throws std::bad_alloc.
@@ -74,36 +42,12 @@ void list(Group& group) {
     }
 }
 
-/// One that nobody has. Throws std::bad_alloc.
-Handle& take_handle() {
-    Table& all = table();
-    {
-        const LockAmongThreads lock(all.lock);
-        if (!all.spare.empty()) {
-            Handle& spare = *all.spare.back();
-            all.spare.pop_back();
-            return spare;
-        }
-    }
-    const MPI_Request request = new_handle(); // The MPI may call back, which looks for requests.
-    const LockAmongThreads lock(all.lock);
-    all.spare.reserve(all.handles.size() + 1); // Giving back cannot fail.
-    Handle& made = all.handles[request];
-    made.request = request;
-    return made;
-}
-
-void give_handle_back(Handle& handle) noexcept {
-    Table& all = table();
-    const LockAmongThreads lock(all.lock);
-    all.spare.push_back(&handle);
-}
-
 /// Gives the operation a handle, by which it is found then. Throws std::bad_alloc.
 Requested& enter(Group& group, Form form, const WorkMaker& make) {
     Handle& handle = take_handle();
     try {
         Requested& requested = handle.requested.emplace(group, form, handle, make);
+        requested.work.separate();
         requested.work.keep_types();
         requested.work.prepare();
         list(group);
@@ -214,7 +158,8 @@ void free_or_leave(Group& group, corymb_request* request) noexcept {
     library().request_free(&request);
 }
 
-/// Forgets the operation of a handle.
+} // namespace
+
 void drop(Requested& requested) noexcept {
     Group* const group = requested.group;
     if (requested.request != nullptr) {
@@ -235,8 +180,6 @@ void drop(Requested& requested) noexcept {
     give_handle_back(handle);
     let_go(*group);
 }
-
-} // namespace
 
 corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request) {
     if (!group.is_shared && goes_on_by_thread()) {
@@ -268,16 +211,8 @@ corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Reque
 }
 
 Requested* find_request(MPI_Request handle) noexcept {
-    Table& all = table();
-    const LockAmongThreads lock(all.lock);
-    if (all.last == nullptr || all.last->request != handle) {
-        const auto found = all.handles.find(handle);
-        if (found == all.handles.end()) {
-            return nullptr;
-        }
-        all.last = &found->second;
-    }
-    return all.last->requested ? &*all.last->requested : nullptr;
+    Handle* const found = find_handle(handle);
+    return found != nullptr && found->requested ? &*found->requested : nullptr;
 }
 
 bool look(Requested& requested) noexcept {
@@ -438,25 +373,10 @@ void finish_requests() noexcept {
     }
 }
 
-void give_back_handles(bool all) noexcept {
-    if (all) {
-        ActiveGroups& groups = active_groups();
-        const std::lock_guard lock(groups.lock);
-        groups.groups.clear();
-    }
-    Table& handles = table();
-    auto gone = decltype(handles.handles)(); // Not under the lock: types go, and call the program.
-    const std::lock_guard lock(handles.lock);
-    handles.last = nullptr;
-    handles.spare.clear();
-    for (auto entry = handles.handles.begin(); entry != handles.handles.end();) {
-        const auto next = std::next(entry);
-        if (all || !entry->second.requested) {
-            host().Request_free(&entry->second.request);
-            gone.insert(handles.handles.extract(entry)); // The MPI may use its number again.
-        }
-        entry = next;
-    }
+void forget_active_groups() noexcept {
+    ActiveGroups& groups = active_groups();
+    const std::lock_guard lock(groups.lock);
+    groups.groups.clear();
 }
 
 } // namespace corymb::mpi

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of corymb's that the program holds an MPI_Request of. The handle is a real one of the
-// MPI's, an inactive persistent receive from nobody, so that no other request has it.
+// Operations of corymb's that the program holds an MPI_Request of (request_handles.hpp).
 #pragma once
 
 #include "call.hpp"
@@ -76,6 +75,8 @@ int start(Requested& requested) noexcept;
 int complete(Requested& requested, MPI_Request* handle) noexcept;
 /// Of a persistent request that is not active.
 void free_request(Requested& requested, MPI_Request* handle) noexcept;
+/// Forgets the operation, and gives its handle back.
+void drop(Requested& requested) noexcept;
 /// Calls the error handler of the operation's communicator; returns `error`.
 int raise_error(Requested& requested, int error);
 
@@ -89,7 +90,9 @@ void go_on_without(Group& group) noexcept;
 /// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
 /// until nothing is under way. They need not be completed in the same order everywhere.
 void finish_requests() noexcept;
-/// At MPI_Finalize; all of them, or those that the program does not have.
+/// At MPI_Finalize, when nothing is under way.
+void forget_active_groups() noexcept;
+/// The same of handles; all of them, or those that the program does not have.
 void give_back_handles(bool all) noexcept;
 
 } // namespace corymb::mpi

@@ -9,6 +9,7 @@
 #include <corymb/cluster_planner.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
+#include <corymb/hooks.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/mailbox_model.hpp>

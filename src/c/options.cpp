@@ -4,6 +4,7 @@
 #include "c/known_options.hpp"
 #include "c/status.hpp"
 
+#include <corymb/hooks.hpp>
 #include <corymb/plan.hpp>
 
 #include <cstddef>
@@ -100,3 +101,7 @@ AttachOptions attach_options(const corymb_attach_options* given) {
 }
 
 } // namespace corymb::c
+
+void corymb_set_hooks_urgent(int urgent) noexcept {
+    corymb::set_hooks_urgent(urgent != 0);
+}

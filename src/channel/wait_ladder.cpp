@@ -2,6 +2,7 @@
 #include "channel/wait_ladder.hpp"
 
 #include "base/clock.hpp"
+#include "channel/urgent_visits.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -17,6 +18,34 @@ constexpr std::int64_t watch_intervals_max = 20;
 // takes the CPU from others: of 32 processes on two CPUs, most of which slept, each woke up seven
 // times in a barrier, which took twice as long so.
 constexpr std::int64_t visits_apart_ns_max = 1'000'000;
+// A visit takes some tenths of a microsecond. Waits that are shorter than this have none, so that
+// they take no longer; who needs a visit waits about as long as for a rank that is in the library.
+constexpr std::int64_t urgent_from_ns = 2'000;
+constexpr int looks_per_visit = 16;
+
+bool is_urgent(const Watch* visitor) noexcept {
+    return visitor != nullptr && visits_are_urgent.load(std::memory_order_relaxed);
+}
+
+/// Looks and visits in turns as long as visits are urgent.
+Patience::Outcome stay_awake(const Look& look, const Look& stop, const Watch* visitor,
+                             bool is_crowded) noexcept {
+    while (is_urgent(visitor)) {
+        for (int i = 0; i < looks_per_visit; ++i) {
+            if (look()) {
+                return Patience::Outcome::satisfied;
+            }
+            cpu_pause();
+        }
+        if (stop()) {
+            return Patience::Outcome::stopped;
+        }
+        if (is_crowded) {
+            ::sched_yield();
+        }
+    }
+    return Patience::Outcome::exhausted;
+}
 
 } // namespace
 
@@ -60,7 +89,9 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
             next_watch =
                 waited + std::clamp(waited, watch_from_ns_, watch_from_ns_ * watch_intervals_max);
         }
-        if (visitor_ != nullptr && waited >= next_visit && !lost_) {
+        const bool is_due =
+            waited >= next_visit || (waited >= urgent_from_ns && is_urgent(visitor_));
+        if (visitor_ != nullptr && is_due && !lost_) {
             lost_ = visitor_->is_lost();
             last_visit_ns_ = now_ns();
             waited = last_visit_ns_ - begin; // A visit may take longer than they are apart.
@@ -79,7 +110,10 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         lost_ = lost_ && !is_there;
         return is_there;
     };
-    const auto outcome = patience_.wait_awake(look, stop, this, begin);
+    auto outcome = patience_.wait_awake(look, stop, this, begin);
+    if (outcome == Patience::Outcome::exhausted) {
+        outcome = stay_awake(look, stop, visitor_, is_crowded_);
+    }
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied || came_after_all();
     }

@@ -122,7 +122,7 @@ static void sum_in_place(int call, MPI_Op op) {
 // Prints who has called the operator in the trial and after it; it is called on one rank at least.
 static void call_slow(int calls) {
     MPI_Op op;
-    MPI_Op_create(add, 1, &op);
+    MPI_Op_create(add, 0, &op);
     MPI_Datatype not_committed;
     MPI_Type_contiguous(1, MPI_INT, &not_committed);
     for (int call = 0; call < early_calls; ++call) {

@@ -122,6 +122,12 @@ static inline void corymb_attach_options_init(corymb_attach_options* options) CO
     options->rank = -1;
 }
 
+/// Not 0: others wait for what the hooks of this process's teams keep going (`interrupted` with an
+/// `interrupted_every_ns`). While it is set, each wait in such a team stays awake and asks its hook
+/// between all looks, once the wait has lasted 2 us. Of the whole process; takes effect in waits
+/// that begin later; starts as 0. Any thread may call it at any time.
+CORYMB_EXPORT void corymb_set_hooks_urgent(int urgent) CORYMB_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

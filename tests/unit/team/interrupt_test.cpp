@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving up: a rank that is interrupted while it waits, and one that abandons its team.
+#include <corymb/hooks.hpp>
 #include <corymb/team.hpp>
 
 #include <gtest/gtest.h>
@@ -75,6 +76,32 @@ TEST(InterruptTest, AsksAsOftenAsToldInALongWait) {
             team.barrier();
         },
         options);
+    EXPECT_GE(asked.load(std::memory_order_relaxed), 64);
+}
+
+TEST(InterruptTest, AsksBetweenAllLooksWhileThatIsUrgent) {
+    TeamOptions options;
+    // Without urgency 64 questions would take minutes, and the other rank would not come in time.
+    options.interrupted_every = std::chrono::seconds(5);
+    options.deadline = std::chrono::seconds(20);
+    std::atomic<int> asked{0};
+    options.interrupted = [&] {
+        asked.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    };
+    set_hooks_urgent(true);
+    threads(
+        2,
+        [&](Team& team) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(19);
+            while (team.rank() == 1 && asked.load(std::memory_order_relaxed) < 64 &&
+                   std::chrono::steady_clock::now() < end) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            team.barrier();
+        },
+        options);
+    set_hooks_urgent(false);
     EXPECT_GE(asked.load(std::memory_order_relaxed), 64);
 }
 
