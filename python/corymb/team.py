@@ -47,6 +47,10 @@ class Team(ObjectMethods):
         part = self.native_split(color, key)
         return Team(part) if part.size else None
 
+    def Dup(self) -> Team:  # noqa: N802
+        """Collective: a new team of the same ranks, with messages and operations of its own."""
+        return Team(self.native_split(0, self.rank))
+
     def shrink(self) -> Team:
         """After a failure: a new team of the ranks that call this, in their old order.
 
@@ -74,7 +78,10 @@ class Team(ObjectMethods):
 
 def describe(error: BaseException) -> str:
     """One line about an exception, for the other ranks."""
-    text = str(error).strip().split("\n")[0]
+    try:
+        text = str(error).strip().split("\n")[0]
+    except Exception:
+        text = "(its text cannot be had)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -93,10 +100,10 @@ def attach(
     Without arguments it is the team of `corymb run`, `python -m corymb.run` or `corymb.run`.
     Processes that give the same `name` and `size` meet without a launcher. `descriptor` is one of
     `make_team_descriptor` that this process has inherited. `patience` is how many seconds to wait
-    for the other processes (60 by default), `deadline` the longest wait of an operation (300 by
-    default, or $CORYMB_DEADLINE). With `reproducible`, which all ranks give, reductions and scans
-    combine in an order that depends on the ranks' numbers alone: floating-point results are bitwise
-    equal on every machine.
+    for the other processes (0: $CORYMB_PATIENCE, or 60), `deadline` the longest wait of an
+    operation (0: $CORYMB_DEADLINE, or 300). With `reproducible`, which all ranks give, reductions
+    and scans combine in an order that depends on the ranks' numbers alone: floating-point results
+    are bitwise equal on every machine.
     """
     return Team(
         _core.attach(

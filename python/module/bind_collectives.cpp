@@ -4,8 +4,11 @@
 #include "python_team.hpp"
 #include "wishes.hpp"
 
+#include <corymb/detail/contents.hpp>
 #include <corymb/detail/untyped.hpp>
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
 #include <cctype>
@@ -187,9 +190,30 @@ void bind_barrier(TeamClass& team) {
         "Persistent Barrier: returns a Request that can be started many times.");
 }
 
+/// What objects.py makes the collectives of objects of.
+void bind_parts_of_object_calls(nb::module_& module, TeamClass& team) {
+    module.def(
+        "object_contents",
+        [](const std::string& called, std::optional<Operator> with) {
+            return detail::object_identity(collective_from_string(called), with);
+        },
+        nb::arg("called"), nb::arg("operator").none() = nb::none(),
+        "What ranks compare of a call of objects: which one it is, and its operator.");
+    team.def(
+        "native_part",
+        [](NativeTeam& self, std::uint32_t contents, const std::string& op, nb::handle send,
+           nb::handle recv, Rank root, bool is_vector) {
+            run(self, {collective_from_string(op), send, recv, {}, root, is_vector, {}, contents});
+        },
+        nb::arg("contents"), nb::arg("op"), nb::arg("sendbuf").none(), nb::arg("recvbuf").none(),
+        nb::arg("root") = 0, nb::arg("vector") = false,
+        "A collective on buffers that is a part of one on objects.");
+}
+
 } // namespace
 
-void bind_collectives(TeamClass& team) {
+void bind_collectives(nb::module_& module, TeamClass& team) {
+    bind_parts_of_object_calls(module, team);
     bind_barrier(team);
     bind_broadcast(team);
     bind_reduce(team);

@@ -2,13 +2,18 @@
 // Messages between two ranks. They have no tags: the k-th message goes to the k-th receive.
 #include "python_team.hpp"
 
+#include <corymb/detail/contents.hpp>
+#include <corymb/detail/untyped.hpp>
 #include <corymb/error.hpp>
 
-#include <span>
+#include <cstdint>
+#include <utility>
 
 namespace corymb::python {
 
 namespace {
+
+using detail::Untyped;
 
 void refuse_tag(int tag) {
     if (tag != 0) {
@@ -38,24 +43,46 @@ std::unique_ptr<Keep> to_receive(nb::handle given, const char* name = "buf") {
     return keep;
 }
 
-std::span<const std::byte> sent(const Keep& keep) {
-    return {keep.send.data, keep.send.bytes()};
+/// Elements of one size go as what they are said to be at both ends, so that a C++ program can be
+/// the other one. Another byte order and objects are told apart.
+std::uint32_t contents_of_message(const Operand& operand, std::uint32_t contents) {
+    const bool is_swapped = (operand.contents - 1U) % 256U == detail::other_byte_order;
+    return contents != 0 ? contents : is_swapped ? operand.contents : 0;
 }
 
-std::span<std::byte> received(const Keep& keep) {
-    return {keep.recv.data, keep.recv.bytes()};
+Untyped::Message message_of(const Operand& operand, std::uint32_t contents) {
+    return {operand.data, operand.bytes(), contents_of_message(operand, contents)};
+}
+
+PythonRequest start_send(NativeTeam& team, std::unique_ptr<Keep> keep, Rank to, bool is_persistent,
+                         std::uint32_t contents = 0) {
+    const Untyped::Message message = message_of(keep->send, contents);
+    Request request = team.handle->call(
+        [&](Team& native) { return Untyped::send(native, is_persistent, message, to); });
+    return {team.handle, std::move(request), std::move(keep)};
+}
+
+PythonRequest start_receive(NativeTeam& team, std::unique_ptr<Keep> keep, Rank from,
+                            bool is_persistent, std::uint32_t contents = 0) {
+    const Untyped::Message message = message_of(keep->recv, contents);
+    Request request = team.handle->call(
+        [&](Team& native) { return Untyped::receive(native, is_persistent, message, from); });
+    return {team.handle, std::move(request), std::move(keep)};
 }
 
 void send(NativeTeam& team, nb::handle buffer, Rank to, int tag) {
     refuse_tag(tag);
     const auto keep = to_send(buffer);
-    team.handle->call([&](Team& native) { native.send(sent(*keep), to); });
+    team.handle->call(
+        [&](Team& native) { Untyped::send(native, false, message_of(keep->send, 0), to).wait(); });
 }
 
 void receive(NativeTeam& team, nb::handle buffer, Rank from, int tag) {
     refuse_tag(tag);
     const auto keep = to_receive(buffer);
-    team.handle->call([&](Team& native) { native.recv(received(*keep), from); });
+    team.handle->call([&](Team& native) {
+        Untyped::receive(native, false, message_of(keep->recv, 0), from).wait();
+    });
 }
 
 void send_and_receive(NativeTeam& team, nb::handle out, Rank to, int send_tag, nb::handle in,
@@ -64,26 +91,24 @@ void send_and_receive(NativeTeam& team, nb::handle out, Rank to, int send_tag, n
     refuse_tag(receive_tag);
     const auto outgoing = to_send(out, "sendbuf");
     const auto incoming = to_receive(in, "recvbuf");
-    team.handle->call(
-        [&](Team& native) { native.sendrecv(sent(*outgoing), to, received(*incoming), from); });
+    team.handle->call([&](Team& native) {
+        Request received = Untyped::receive(native, false, message_of(incoming->recv, 0), from);
+        Request sent = Untyped::send(native, false, message_of(outgoing->send, 0), to);
+        sent.wait();
+        received.wait();
+    });
 }
 
-template <Request (Team::*Function)(std::span<const std::byte>, Rank)>
-PythonRequest start_send(NativeTeam& team, nb::handle buffer, Rank to, int tag) {
+template <bool is_persistent>
+PythonRequest begin_send(NativeTeam& team, nb::handle buffer, Rank to, int tag) {
     refuse_tag(tag);
-    auto keep = to_send(buffer);
-    Request request =
-        team.handle->call([&](Team& native) { return (native.*Function)(sent(*keep), to); });
-    return {team.handle, std::move(request), std::move(keep)};
+    return start_send(team, to_send(buffer), to, is_persistent);
 }
 
-template <Request (Team::*Function)(std::span<std::byte>, Rank)>
-PythonRequest start_receive(NativeTeam& team, nb::handle buffer, Rank from, int tag) {
+template <bool is_persistent>
+PythonRequest begin_receive(NativeTeam& team, nb::handle buffer, Rank from, int tag) {
     refuse_tag(tag);
-    auto keep = to_receive(buffer);
-    Request request =
-        team.handle->call([&](Team& native) { return (native.*Function)(received(*keep), from); });
-    return {team.handle, std::move(request), std::move(keep)};
+    return start_receive(team, to_receive(buffer), from, is_persistent);
 }
 
 } // namespace
@@ -99,13 +124,22 @@ void bind_messages(TeamClass& team) {
         .def("Sendrecv", &send_and_receive, nb::arg("sendbuf"), to, nb::arg("sendtag") = 0,
              nb::arg("recvbuf").none() = nb::none(), nb::arg("source") = -1, nb::arg("recvtag") = 0,
              "Both at once, with any two ranks.")
-        .def("Isend", &start_send<&Team::isend<std::byte>>, buffer, to, tag, "Nonblocking Send.")
-        .def("Irecv", &start_receive<&Team::irecv<std::byte>>, buffer, from, tag,
-             "Nonblocking Recv.")
-        .def("Send_init", &start_send<&Team::send_init<std::byte>>, buffer, to, tag,
-             "Persistent Send.")
-        .def("Recv_init", &start_receive<&Team::recv_init<std::byte>>, buffer, from, tag,
-             "Persistent Recv.");
+        .def("Isend", &begin_send<false>, buffer, to, tag, "Nonblocking Send.")
+        .def("Irecv", &begin_receive<false>, buffer, from, tag, "Nonblocking Recv.")
+        .def("Send_init", &begin_send<true>, buffer, to, tag, "Persistent Send.")
+        .def("Recv_init", &begin_receive<true>, buffer, from, tag, "Persistent Recv.")
+        .def(
+            "native_isend",
+            [](NativeTeam& self, nb::handle data, Rank receiver) {
+                return start_send(self, to_send(data), receiver, false, detail::object_message);
+            },
+            buffer, to, "Isend of a part of an object.")
+        .def(
+            "native_irecv",
+            [](NativeTeam& self, nb::handle data, Rank sender) {
+                return start_receive(self, to_receive(data), sender, false, detail::object_message);
+            },
+            buffer, from, "Irecv of a part of an object.");
 }
 
 } // namespace corymb::python

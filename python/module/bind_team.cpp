@@ -66,7 +66,7 @@ void bind_team(nb::module_& module) {
             "operation would: its request tells that.")
         .def("native_split", &split, nb::arg("color"), nb::arg("key"))
         .def("native_shrink", &shrink);
-    bind_collectives(team);
+    bind_collectives(module, team);
     bind_messages(team);
     bind_meeting(module);
 }

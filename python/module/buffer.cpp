@@ -3,6 +3,7 @@
 
 #include "element_format.hpp"
 
+#include <corymb/detail/contents.hpp>
 #include <corymb/error.hpp>
 
 #include <utility>
@@ -132,6 +133,7 @@ bool Buffer::read_view(nb::handle object, bool written, const char* name) {
     bytes_ = static_cast<std::size_t>(view_.len);
     item_bytes_ = view_.itemsize > 0 ? static_cast<std::size_t>(view_.itemsize) : 1;
     type_ = element_type_of_format(format_, item_bytes_);
+    contents_ = contents_of_format(format_, item_bytes_);
     return true;
 }
 
@@ -155,13 +157,17 @@ bool Buffer::read_tensor(nb::handle object, bool written, const char* name) {
     type_ = type_of(tensor_.dtype());
     format_ = "DLPack type " + std::to_string(tensor_.dtype().code) + " of " +
               std::to_string(tensor_.dtype().bits) + " bits";
+    contents_ = type_ ? detail::move_identity(*type_)
+                      : detail::other_identity(detail::OtherElements::others,
+                                               tensor_.dtype().code * 256U + tensor_.dtype().bits);
     return true;
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
     : view_(std::exchange(other.view_, {})), tensor_(std::move(other.tensor_)),
       data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
-      item_bytes_(other.item_bytes_), type_(other.type_), format_(std::move(other.format_)) {}
+      item_bytes_(other.item_bytes_), type_(other.type_), format_(std::move(other.format_)),
+      contents_(other.contents_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
     if (this != &other) {
@@ -172,6 +178,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
         std::swap(item_bytes_, other.item_bytes_);
         std::swap(type_, other.type_);
         std::swap(format_, other.format_);
+        std::swap(contents_, other.contents_);
     }
     return *this;
 }

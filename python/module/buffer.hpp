@@ -8,6 +8,7 @@
 #include <corymb/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,8 @@ public:
     /// Empty when no operator combines such elements.
     [[nodiscard]] std::optional<ElementType> type() const noexcept { return type_; }
     [[nodiscard]] const std::string& format() const noexcept { return format_; }
+    /// What ranks compare of such elements when they are only moved (corymb/detail/contents.hpp).
+    [[nodiscard]] std::uint32_t contents() const noexcept { return contents_; }
 
 private:
     bool read_view(nb::handle object, bool written, const char* name);
@@ -46,6 +49,7 @@ private:
     std::size_t item_bytes_ = 1;
     std::optional<ElementType> type_;
     std::string format_;
+    std::uint32_t contents_ = 0;
 };
 
 } // namespace corymb::python

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "element_format.hpp"
 
+#include <corymb/detail/contents.hpp>
+
 #include <array>
 #include <bit>
 #include <cctype>
+#include <string>
 
 namespace corymb::python {
 
@@ -138,7 +141,72 @@ std::optional<ElementType> pair(std::string_view fields, std::size_t item_bytes)
     return std::nullopt;
 }
 
+/// A format without what differs between equal elements: the names of fields, and how the byte
+/// order of this machine and the width of a long are written.
+std::string plain(std::string_view format) {
+    std::string text;
+    bool in_name = false;
+    bool is_native = true; ///< A long is as wide as that of this machine.
+    for (const char code : format) {
+        if (code == ':') {
+            in_name = !in_name;
+        } else if (in_name) {
+            continue;
+        } else if (byte_orders.find(code) != std::string_view::npos) {
+            std::string_view order(&code, 1);
+            is_native = code == '@' || code == '^';
+            text += take_byte_order(order) ? "" : "!";
+        } else if (code == 'l' || code == 'L') {
+            const bool is_wide = is_native && sizeof(long) == 8;
+            text += static_cast<char>((is_wide ? 'q' : 'i') - (code == 'l' ? 0 : 'a' - 'A'));
+        } else if (std::isspace(static_cast<unsigned char>(code)) == 0) {
+            text += code;
+        }
+    }
+    return text;
+}
+
+detail::OtherElements other_elements(std::string_view format) {
+    using Elements = detail::OtherElements;
+    if (format.starts_with("T{")) {
+        return Elements::records;
+    }
+    switch (format.empty() ? ' ' : format.back()) {
+    case 's':
+    case 'p': return Elements::bytes;
+    case 'u':
+    case 'w': return Elements::text;
+    case 'g':
+        return format.ends_with("Zg") ? Elements::complex_long_doubles : Elements::long_doubles;
+    case 'G': return Elements::complex_long_doubles;
+    default: return Elements::others;
+    }
+}
+
+/// FNV-1a.
+std::uint64_t digest_of(std::string_view text, std::size_t item_bytes) {
+    std::uint64_t digest = 0xCBF29CE484222325U ^ item_bytes;
+    for (const char letter : text) {
+        digest = (digest ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
+    }
+    return digest ^ digest >> 32U;
+}
+
 } // namespace
+
+std::uint32_t contents_of_format(std::string_view format, std::size_t item_bytes) {
+    if (const auto type = element_type_of_format(format, item_bytes)) {
+        return detail::move_identity(*type);
+    }
+    std::string_view rest = format;
+    if (!take_byte_order(rest)) {
+        rest.remove_prefix(1);
+        if (const auto type = number(rest, item_bytes)) {
+            return detail::swapped_identity(*type);
+        }
+    }
+    return detail::other_identity(other_elements(format), digest_of(plain(format), item_bytes));
+}
 
 std::optional<ElementType> element_type_of_format(std::string_view format, std::size_t item_bytes) {
     if (format.starts_with("T{")) {

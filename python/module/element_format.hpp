@@ -5,6 +5,7 @@
 #include <corymb/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -15,5 +16,9 @@ namespace corymb::python {
 /// Empty for one that no operator combines, such as text, long double or a foreign byte order.
 [[nodiscard]] std::optional<ElementType> element_type_of_format(std::string_view format,
                                                                 std::size_t item_bytes);
+
+/// What ranks compare of such elements when they are only moved (corymb/detail/contents.hpp).
+/// Names of fields do not count.
+[[nodiscard]] std::uint32_t contents_of_format(std::string_view format, std::size_t item_bytes);
 
 } // namespace corymb::python

@@ -31,15 +31,41 @@ bool is_list(nb::handle object) {
     return PyList_Check(object.ptr()) != 0 || PyTuple_Check(object.ptr()) != 0;
 }
 
+/// An array of numpy may stand for an index, too: one that has a length is a sequence.
 bool is_number(nb::handle object) {
-    return PyIndex_Check(object.ptr()) != 0;
+    if (PyIndex_Check(object.ptr()) == 0) {
+        return false;
+    }
+    const bool has_length =
+        PyLong_Check(object.ptr()) == 0 && PyObject_Size(object.ptr()) >= 0; // Else an exception.
+    PyErr_Clear();
+    return !has_length;
+}
+
+/// numpy.dtype; None until somebody has imported numpy.
+nb::object numpy_dtype() {
+    const nb::object modules = nb::module_::import_("sys").attr("modules");
+    const nb::object numpy = modules.attr("get")("numpy");
+    return numpy.is_none() ? numpy : numpy.attr("dtype");
+}
+
+/// A dtype of numpy, or a class that numpy makes one of, such as numpy.float64.
+bool is_numpy_type(nb::handle object) {
+    const nb::object dtype = numpy_dtype();
+    return !dtype.is_none() &&
+           (PyType_Check(object.ptr()) != 0 || PyObject_IsInstance(object.ptr(), dtype.ptr()) == 1);
 }
 
 bool is_type(nb::handle object) {
-    return nb::isinstance<nb::str>(object) || nb::isinstance<ElementType>(object);
+    return nb::isinstance<nb::str>(object) || nb::isinstance<ElementType>(object) ||
+           is_numpy_type(object);
 }
 
 std::size_t size_of(nb::handle number, const char* name) {
+    if (PyIndex_Check(number.ptr()) == 0) {
+        refuse(name, std::string("has a count or displacement that is no integer, ") +
+                         nb::repr(number).c_str());
+    }
     const Py_ssize_t value = PyNumber_AsSsize_t(number.ptr(), PyExc_OverflowError);
     if (value == -1 && PyErr_Occurred() != nullptr) {
         throw nb::python_error();
@@ -48,6 +74,27 @@ std::size_t size_of(nb::handle number, const char* name) {
         refuse(name, "has a negative count or displacement, " + std::to_string(value));
     }
     return static_cast<std::size_t>(value);
+}
+
+ElementType type_named(nb::handle given) {
+    if (nb::isinstance<ElementType>(given)) {
+        return nb::cast<ElementType>(given);
+    }
+    const auto text = nb::cast<std::string>(given);
+    static const std::string narrow = "bB?c";
+    static const std::string half = "hHe";
+    static const std::string word = "iIf";
+    const std::size_t bytes = narrow.find(text) != std::string::npos ? 1
+                              : half.find(text) != std::string::npos ? 2
+                              : word.find(text) != std::string::npos ? 4
+                              : text == "Zd" || text == "D"          ? 16
+                                                                     : 8;
+    const auto type = element_type_of_format(text, bytes);
+    return type ? *type : element_type_from_string(text);
+}
+
+std::string text_of(nb::handle object) {
+    return nb::str(object).c_str();
 }
 
 } // namespace
@@ -78,6 +125,7 @@ Operand::Operand(nb::handle given, bool written, const char* argument) : name(ar
         element_bytes = buffer.item_bytes();
         count = buffer.bytes() / element_bytes;
         type = buffer.type();
+        contents = buffer.contents();
     }
 }
 
@@ -98,6 +146,7 @@ void Operand::read_list(nb::handle list, bool written) {
     data = buffer.data();
     element_bytes = buffer.item_bytes();
     type = buffer.type();
+    contents = buffer.contents();
     std::size_t end = items.size();
     if (end > 1 && is_type(items[end - 1])) {
         read_type(items[--end]);
@@ -141,27 +190,21 @@ void Operand::read_counts(nb::handle given) {
 }
 
 void Operand::read_type(nb::handle given) {
-    if (nb::isinstance<ElementType>(given)) {
-        type = nb::cast<ElementType>(given);
+    std::size_t wide = 0;
+    if (is_numpy_type(given)) {
+        const Buffer none_of_it(nb::module_::import_("numpy").attr("empty")(0, given), false, name);
+        type = none_of_it.type();
+        contents = none_of_it.contents();
+        wide = none_of_it.item_bytes();
     } else {
-        const auto text = nb::cast<std::string>(given);
-        static const std::string narrow = "bB?c";
-        static const std::string half = "hHe";
-        static const std::string word = "iIf";
-        const std::size_t bytes = narrow.find(text) != std::string::npos ? 1
-                                  : half.find(text) != std::string::npos ? 2
-                                  : word.find(text) != std::string::npos ? 4
-                                  : text == "Zd" || text == "D"          ? 16
-                                                                         : 8;
-        type = element_type_of_format(text, bytes);
-        if (!type) {
-            type = element_type_from_string(text);
-        }
+        type = type_named(given);
+        contents = detail::move_identity(*type);
+        wide = corymb::element_bytes(*type);
     }
-    const std::size_t wide = corymb::element_bytes(*type);
     if (buffer.bytes() % wide != 0) {
         refuse(name, "has " + std::to_string(buffer.bytes()) +
-                         " bytes, which is no whole number of " + to_string(*type) + " elements");
+                         " bytes, which is no whole number of elements of " + std::to_string(wide) +
+                         " bytes (" + text_of(given) + ")");
     }
     element_bytes = wide;
 }

@@ -5,6 +5,7 @@
 #include "buffer.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace corymb::python {
 
 /// A buffer, None, IN_PLACE, or a list: [buffer, count], [buffer, type], [buffer, count, type];
 /// where parts differ in length [buffer, counts], [buffer, counts, displacements] and
-/// [buffer, (counts, displacements)], each with a type at the end or without.
+/// [buffer, (counts, displacements)], each with a type at the end or without. A type is a Datatype,
+/// a format, or what numpy takes for a dtype; counts are any sequence of integers.
 struct Operand {
     Operand() noexcept = default;
     /// Errors as of Buffer, and Errc::invalid_argument for a list that is none of the above or
@@ -26,6 +28,7 @@ struct Operand {
     std::size_t element_bytes = 1;
     std::size_t count = 0; ///< Elements.
     std::optional<ElementType> type;
+    std::uint32_t contents = 0; ///< What ranks compare of elements that are only moved.
     bool has_parts = false;
     std::vector<std::size_t> counts;        ///< Of the parts, in elements.
     std::vector<std::size_t> displacements; ///< Empty: each begins where the one before ends.

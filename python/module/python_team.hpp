@@ -16,7 +16,7 @@ struct NativeTeam {
 
 using TeamClass = nb::class_<NativeTeam>;
 
-void bind_collectives(TeamClass& team);
+void bind_collectives(nb::module_& module, TeamClass& team);
 void bind_messages(TeamClass& team);
 /// Ways to become a rank: threads, a descriptor, a name.
 void bind_meeting(nb::module_& module);

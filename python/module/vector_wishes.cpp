@@ -13,7 +13,7 @@ namespace corymb::python {
 namespace {
 
 [[noreturn]] void refuse(Collective op, const std::string& text) {
-    throw Error(Errc::invalid_argument, std::string(to_string(op)) + "v: " + text);
+    throw Error(Errc::invalid_argument, method_of(op, true) + ": " + text);
 }
 
 /// Without a list of counts all parts are equal.
@@ -112,8 +112,7 @@ Prepared prepare_vector(const Team& team, const Arguments& arguments) {
     read(arguments, team.rank() == arguments.root,
          static_cast<std::size_t>(std::max(team.size(), 1)), *made.keep);
     const bool both = send.data != nullptr && recv.data != nullptr;
-    if (both &&
-        (send.element_bytes != recv.element_bytes || (arguments.with && send.type != recv.type))) {
+    if (both && send.contents != recv.contents) {
         refuse(op, "sendbuf and recvbuf have elements of different types");
     }
     const Operand& leading = send.data != nullptr ? send : recv;
@@ -130,6 +129,7 @@ Prepared prepare_vector(const Team& team, const Arguments& arguments) {
     const bool one_in = op == Collective::gather || op == Collective::allgather;
     wish.count = one_in ? send.count : recv.count;
     wish.reduction.element_bytes = leading.element_bytes;
+    wish.reduction.identity = contents_of(arguments, leading);
     if (arguments.with) {
         wish.reduction = reduction_for(arguments, leading, *made.keep);
     }

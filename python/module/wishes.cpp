@@ -4,6 +4,7 @@
 #include <corymb/error.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 namespace corymb::python {
@@ -11,7 +12,7 @@ namespace corymb::python {
 namespace {
 
 [[noreturn]] void refuse(Collective op, const std::string& text) {
-    throw Error(Errc::invalid_argument, std::string(to_string(op)) + ": " + text);
+    throw Error(Errc::invalid_argument, method_of(op, false) + ": " + text);
 }
 
 /// What a rank does with its buffers.
@@ -81,6 +82,22 @@ void place(detail::Wish& wish, Keep& keep, std::size_t part, Rank rank) {
 
 } // namespace
 
+std::string method_of(Collective op, bool is_vector) {
+    if (op == Collective::broadcast) {
+        return "Bcast";
+    }
+    if (op == Collective::reduce_scatter) {
+        return is_vector ? "Reduce_scatter" : "Reduce_scatter_block";
+    }
+    std::string name(to_string(op));
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    return is_vector ? name + "v" : name;
+}
+
+std::uint32_t contents_of(const Arguments& arguments, const Operand& operand) noexcept {
+    return arguments.contents != 0 ? arguments.contents : operand.contents;
+}
+
 Reduction reduction_for(const Arguments& arguments, const Operand& operand, Keep& keep) {
     if (const auto* const own = std::get_if<const UserOperator*>(&*arguments.with)) {
         if (*own == nullptr) {
@@ -130,7 +147,7 @@ Prepared prepare(const Team& team, const Arguments& arguments) {
         refuse(op, text_of(send) + " and " + text_of(recv) +
                        " do not fit each other in a team of " + std::to_string(ranks));
     }
-    if (both && is_reduction(op) && send.type != recv.type) {
+    if (both && send.contents != recv.contents) {
         refuse(op, "sendbuf and recvbuf have elements of different types");
     }
     made.wish.op = op;
@@ -138,6 +155,7 @@ Prepared prepare(const Team& team, const Arguments& arguments) {
     made.wish.input = shape.reads ? send.data : nullptr;
     made.wish.output = shape.writes ? recv.data : nullptr;
     made.wish.reduction.element_bytes = leading.element_bytes;
+    made.wish.reduction.identity = contents_of(arguments, leading);
     if (is_reduction(op)) {
         made.wish.reduction = reduction_for(arguments, leading, *made.keep);
     }

@@ -4,8 +4,10 @@
 
 #include "team_handle.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 namespace corymb::python {
@@ -20,8 +22,9 @@ struct Arguments {
     nb::handle recv;
     std::optional<AnyOperator> with; ///< Of reductions.
     Rank root = 0;
-    bool is_vector = false; ///< Parts may differ in length.
-    nb::handle counts{};    ///< Of the parts of a reduce_scatter.
+    bool is_vector = false;     ///< Parts may differ in length.
+    nb::handle counts{};        ///< Of the parts of a reduce_scatter.
+    std::uint32_t contents = 0; ///< What ranks compare of a part of a call of objects; 0: elements.
 };
 
 struct Prepared {
@@ -34,6 +37,13 @@ struct Prepared {
 [[nodiscard]] Prepared prepare(const Team& team, const Arguments& arguments);
 /// The same for `is_vector`.
 [[nodiscard]] Prepared prepare_vector(const Team& team, const Arguments& arguments);
+
+/// The blocking method of a collective, for errors.
+[[nodiscard]] std::string method_of(Collective op, bool is_vector);
+
+/// What ranks compare of a call that only moves the elements of a buffer.
+[[nodiscard]] std::uint32_t contents_of(const Arguments& arguments,
+                                        const Operand& operand) noexcept;
 
 /// The operator for the elements of a buffer; throws Errc::invalid_argument when there is none.
 /// `keep` holds what an operator of the caller's needs.

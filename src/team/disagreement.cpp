@@ -3,6 +3,8 @@
 
 #include "team/blame.hpp"
 
+#include <corymb/detail/contents.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -63,12 +65,51 @@ team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId 
     return failure;
 }
 
+const char* name_of(OtherElements elements) noexcept {
+    switch (elements) {
+    case OtherElements::records: return "records";
+    case OtherElements::text: return "text";
+    case OtherElements::bytes: return "strings of bytes";
+    case OtherElements::long_doubles: return "long double";
+    case OtherElements::complex_long_doubles: return "complex long double";
+    default: return "other elements";
+    }
+}
+
+std::string elements_of(std::uint32_t identity) {
+    const std::uint32_t upper = (identity - 1U) / 256U;
+    const std::uint32_t lower = (identity - 1U) % 256U;
+    if (lower == other_byte_order) {
+        return fmt::format("{} of the other byte order", to_string(type_of_identity(identity)));
+    }
+    if (lower > other_byte_order || upper < first_other) {
+        return to_string(type_of_identity(identity));
+    }
+    const std::uint32_t other = upper - first_other;
+    return fmt::format("{} (digest of the format {:x})",
+                       name_of(static_cast<OtherElements>(other / other_span)),
+                       other % other_span * 256U + lower);
+}
+
+std::string describe(const ObjectCall& object, const team::CallTerms& terms) {
+    std::string text = fmt::format("{} of an object", to_string(object.called));
+    if (object.with) {
+        text += fmt::format(" with {}", to_string(*object.with));
+    }
+    const bool says_root = is_rooted(object.called) && is_rooted(team::op_of(terms));
+    return says_root ? fmt::format("{}, root {}", text, team::root_of(terms)) : text;
+}
+
 } // namespace
 
 std::string describe(const team::CallTerms& terms) {
     const Collective op = team::op_of(terms);
     if (op == Collective::barrier) {
         return std::string(to_string(op));
+    }
+    const std::uint32_t identity = team::identity_of(terms);
+    if (const auto object = object_call_of_identity(identity)) {
+        return describe(*object, terms);
     }
     std::string text = fmt::format("{} of {} bytes", to_string(op), terms.bytes);
     if (team::is_vector(terms)) {
@@ -77,9 +118,8 @@ std::string describe(const team::CallTerms& terms) {
             text += fmt::format(" with counts of digest {:012x}", terms.bytes);
         }
     }
-    const std::uint32_t identity = team::identity_of(terms);
     if (identity != 0) {
-        text += fmt::format(" of {}", to_string(type_of_identity(identity)));
+        text += " of " + elements_of(identity);
         if (is_reduction(op)) {
             text += fmt::format(" with {}", to_string(operator_of_identity(identity)));
         }
@@ -114,7 +154,8 @@ std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
 team::Failure foreign_message(TeamShared& shared, Rank rank) {
     return {Errc::mismatch,
             fmt::format("{} has met a message that belongs to another call: ranks have called "
-                        "different operations, or sent and received different numbers of bytes",
+                        "different operations, or sent and received different numbers of bytes or "
+                        "different kinds of contents",
                         shared.name_of(rank)),
             {}};
 }

@@ -3,8 +3,10 @@
 #include "team/call.hpp"
 #include "team/member.hpp"
 
+#include <corymb/detail/untyped.hpp>
 #include <corymb/team.hpp>
 
+#include <cstdint>
 #include <utility>
 
 namespace corymb {
@@ -39,6 +41,29 @@ detail::Operation* message(detail::Member& member, const detail::PairCall& call,
     return begun(pending, pending.make_pair(call.key, call.operands, persistent), !persistent);
 }
 
+/// What the message that this thread begins holds (detail/contents.hpp); 0: nobody has said.
+thread_local std::uint32_t contents_of_message = 0;
+
+/// Says so for its life.
+class Saying {
+public:
+    explicit Saying(std::uint32_t contents) noexcept { contents_of_message = contents; }
+    Saying(const Saying&) = delete;
+    Saying& operator=(const Saying&) = delete;
+    ~Saying() { contents_of_message = 0; }
+};
+
+detail::PairCall message_call(const detail::Member& member, team::Direction direction, void* data,
+                              std::size_t bytes, Rank peer) {
+    detail::PairCall call = detail::pair_call(member, direction, data, bytes, peer);
+    if (contents_of_message != 0) {
+        team::CallDigest contents;
+        contents.add({contents_of_message, 0});
+        call.operands.signature ^= contents.signature();
+    }
+    return call;
+}
+
 } // namespace
 
 Request Team::ibarrier() {
@@ -63,13 +88,24 @@ Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const v
 Request Team::start_send(Mode mode, const void* data, std::size_t bytes, Rank to) {
     // A send only reads; receive and send share the description of a message.
     const auto call =
-        detail::pair_call(member(), team::Direction::send, const_cast<void*>(data), bytes, to);
+        message_call(member(), team::Direction::send, const_cast<void*>(data), bytes, to);
     return Request(message(member(), call, mode == Mode::persistent));
 }
 
 Request Team::start_recv(Mode mode, void* data, std::size_t bytes, Rank from) {
-    const auto call = detail::pair_call(member(), team::Direction::receive, data, bytes, from);
+    const auto call = message_call(member(), team::Direction::receive, data, bytes, from);
     return Request(message(member(), call, mode == Mode::persistent));
+}
+
+Request detail::Untyped::send(Team& team, bool is_persistent, const Message& message, Rank to) {
+    const Saying said(message.contents);
+    return team.start_send(mode(is_persistent), message.data, message.bytes, to);
+}
+
+Request detail::Untyped::receive(Team& team, bool is_persistent, const Message& message,
+                                 Rank from) {
+    const Saying said(message.contents);
+    return team.start_recv(mode(is_persistent), message.data, message.bytes, from);
 }
 
 Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging) {
