@@ -102,6 +102,12 @@ void Crew::become(int index, int report, const int (&streams)[2]) const {
     set("CORYMB_RANKS_HERE", options_->threads);
     set("CORYMB_FIRST_RANK", index * options_->threads);
     set("CORYMB_LAUNCHER", static_cast<int>(::getppid()));
+    if (!options_->patience.empty()) {
+        ::setenv("CORYMB_PATIENCE", options_->patience.c_str(), 1);
+    }
+    if (!options_->deadline.empty()) {
+        ::setenv("CORYMB_DEADLINE", options_->deadline.c_str(), 1);
+    }
     bool good = true;
     if (!options_->cpus.empty()) {
         cpu_set_t mask;

@@ -29,6 +29,11 @@ constexpr int usage_status = 2;
 constexpr int not_started_status = 127;
 constexpr int killed_status = 128;
 
+/// For a rank that does not attach.
+constexpr const char* remedy =
+    "does the program attach, by Team::attach in C++, corymb_attach in C or "
+    "corymb.attach in Python?";
+
 void say(const std::string& text) {
     std::fprintf(stderr, "corymb run: %s\n", text.c_str());
 }
@@ -123,8 +128,7 @@ private:
             fail(WEXITSTATUS(status),
                  who + " ended with status " + std::to_string(WEXITSTATUS(status)));
         } else if (is_absent(process)) {
-            fail(1, who + " ended without attaching to the team; does the program call "
-                          "Team::attach?");
+            fail(1, who + " ended without attaching to the team; " + remedy);
         }
     }
 
@@ -145,9 +149,8 @@ private:
             }
         }
         if (!list.empty()) {
-            fail(1, "rank " + list +
-                        " did not attach within the deadline; does the program call "
-                        "Team::attach? (--attach-deadline gives it longer)");
+            fail(1, "rank " + list + " did not attach within the deadline; " + remedy +
+                        " (--attach-deadline gives it longer)");
         }
     }
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <unistd.h>
 
 namespace corymb::launcher {
 
@@ -26,7 +28,7 @@ int number(std::string_view text, const std::string& what, int least) {
     return value;
 }
 
-double seconds(const std::string& text) {
+double seconds(const std::string& text, const std::string& what) {
     std::size_t used = 0;
     double value = 0;
     try {
@@ -35,7 +37,7 @@ double seconds(const std::string& text) {
         used = 0;
     }
     if (used == 0 || used != text.size() || !(value > 0) || value > 1e9) {
-        throw UsageError("--attach-deadline is '" + text + "'; give seconds above 0");
+        throw UsageError(what + " is '" + text + "'; give seconds above 0");
     }
     return value;
 }
@@ -59,17 +61,57 @@ std::vector<int> cpu_list(const std::string& text) {
     return cpus;
 }
 
+/// "0-3,8"; `cpus` are in their order.
+std::string ranges_of(const std::vector<int>& cpus) {
+    std::string text;
+    for (std::size_t begin = 0; begin < cpus.size();) {
+        std::size_t end = begin + 1;
+        while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) {
+            ++end;
+        }
+        text += (text.empty() ? "" : ",") + std::to_string(cpus[begin]);
+        if (end - begin > 1) {
+            text += "-" + std::to_string(cpus[end - 1]);
+        }
+        begin = end;
+    }
+    return text;
+}
+
+bool is_there(int cpu) {
+    return ::access(("/sys/devices/system/cpu/cpu" + std::to_string(cpu)).c_str(), F_OK) == 0;
+}
+
 std::vector<int> binding(const std::string& text) {
     if (text == "none") {
         return {};
     }
-    return text == "core" ? usable_cpus().allowed : cpu_list(text);
+    std::vector<int> allowed = usable_cpus().allowed;
+    if (text == "core") {
+        return allowed;
+    }
+    std::sort(allowed.begin(), allowed.end());
+    std::vector<int> cpus = cpu_list(text);
+    for (const int cpu : cpus) {
+        if (!std::binary_search(allowed.begin(), allowed.end(), cpu)) {
+            const std::string number = std::to_string(cpu);
+            throw UsageError("--bind " + text + ": " +
+                             (is_there(cpu) ? "CPU " + number + " is not allowed"
+                                            : "there is no CPU " + number) +
+                             "; this process may use " + ranges_of(allowed));
+        }
+    }
+    return cpus;
 }
 
 } // namespace
 
 Options parse(const std::vector<std::string>& words) {
     Options options;
+    if (const char* const patience = std::getenv("CORYMB_PATIENCE");
+        patience != nullptr && *patience != '\0') {
+        options.attach_deadline_s = seconds(patience, "CORYMB_PATIENCE");
+    }
     const std::map<std::string_view, std::function<void(const std::string&)>> with_value{
         {"-n",
          [&](const std::string& text) {
@@ -85,7 +127,13 @@ Options parse(const std::vector<std::string>& words) {
          }},
         {"--attach-deadline",
          [&](const std::string& text) {
-             options.attach_deadline_s = seconds(text);
+             options.attach_deadline_s = seconds(text, "--attach-deadline");
+             options.patience = text;
+         }},
+        {"--deadline",
+         [&](const std::string& text) {
+             static_cast<void>(seconds(text, "--deadline"));
+             options.deadline = text;
          }},
     };
     std::size_t at = 0;
@@ -126,7 +174,8 @@ Options parse(const std::vector<std::string>& words) {
 const char* usage() noexcept {
     return "usage: corymb run -n N [options] [--] program [arguments]\n"
            "\n"
-           "Starts N processes that form one team (corymb::Team::attach).\n"
+           "Starts N processes that form one team; each attaches to it (Team::attach in C++,\n"
+           "corymb_attach in C, corymb.attach in Python).\n"
            "\n"
            "  -n N                     processes to start\n"
            "  --threads-per-process T  ranks of each process (default 1)\n"
@@ -134,7 +183,10 @@ const char* usage() noexcept {
            "                           0-3,8; rank i gets the i-th, starting over at the end\n"
            "  --prefix                 begin each line of output with its rank\n"
            "  --keep-going             a process that fails does not end the others\n"
-           "  --attach-deadline S      seconds in which all ranks must attach (default 60)\n"
+           "  --attach-deadline S      seconds in which all ranks must attach (default 60, or\n"
+           "                           CORYMB_PATIENCE)\n"
+           "  --deadline S             longest wait of an operation in seconds (default 300, or\n"
+           "                           CORYMB_DEADLINE)\n"
            "  -h, --help               this text\n"
            "\n"
            "Exit status: that of the first process that fails (128 + signal if killed), 1 if a\n"

@@ -14,6 +14,9 @@ struct Options {
     /// CPUs of the ranks in turn; empty: not bound.
     std::vector<int> cpus;
     double attach_deadline_s = 60;
+    /// What the processes find in CORYMB_PATIENCE and CORYMB_DEADLINE; empty: what they inherit.
+    std::string patience;
+    std::string deadline;
     bool prefix = false;     ///< Each line of output begins with its rank.
     bool keep_going = false; ///< A rank that fails does not end the others.
     bool help = false;

@@ -25,7 +25,7 @@ from corymb.command import (
 )
 from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
-from corymb.command.console import say_error
+from corymb.command.console import room, say_error
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 USAGE_CODES = {"invalid_argument", "unknown_name"}
@@ -38,6 +38,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: corymb demo. Exit status: 0 done, 1 failed, 2 usage, 130 Ctrl-C.",
 )
+
+
+if "width" in room():
+    from typer import rich_utils
+
+    rich_utils.MAX_WIDTH = room()["width"]  # For the texts of --help.
 
 
 def _show_version(wanted: bool) -> None:

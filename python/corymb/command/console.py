@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -15,7 +16,31 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 Result = TypeVar("Result")
 Report = Callable[[float, str], None]
 
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+NARROWEST = 20
+"""Columns that a line of output needs at least; narrower ones break names apart."""
+
+
+def room() -> dict[str, Any]:
+    """The size for a console where $COLUMNS or $LINES give none that can be used, such as the 0 of
+    shells within editors: the terminal's, or 80 columns. Empty: the variables hold, or are not set.
+    """
+    size: dict[str, Any] = {}
+    for name, variable, least in (("width", "COLUMNS", NARROWEST), ("height", "LINES", 1)):
+        text = os.environ.get(variable)
+        if text is not None and not (text.isdecimal() and int(text) >= least):
+            size[name] = terminal_size()[0 if name == "width" else 1]
+    return size
+
+
+def terminal_size() -> tuple[int, int]:
+    try:
+        columns, lines = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80, 24
+    return (columns if columns >= NARROWEST else 80), (lines or 24)
+
+
+errors = Console(stderr=True, highlight=False, soft_wrap=True, **room())
 
 
 class Output(Console):
@@ -29,7 +54,7 @@ class Output(Console):
 
 def output(quiet: bool = False) -> Console:
     """The console for people. Quiet when stdout carries JSON."""
-    return Output(quiet=quiet, highlight=False)
+    return Output(quiet=quiet, highlight=False, **room())
 
 
 def say_error(text: str) -> None:

@@ -8,7 +8,7 @@ import sys
 from corymb.command.run import become
 from corymb.errors import Error
 
-WITH_VALUE = ("-n", "--bind", "--threads-per-process", "--attach-deadline")
+WITH_VALUE = ("-n", "--bind", "--threads-per-process", "--attach-deadline", "--deadline")
 USAGE = """usage: python -m corymb.run -n N [options] script.py [arguments]
        python -m corymb.run -n N [options] -m module [arguments]
 
