@@ -27,7 +27,7 @@ struct AttachOptions {
     Rank rank = -1;
     /// Ranks that this process brings, one a thread; 0: as `corymb run` says, else one.
     int ranks_here = 0;
-    /// Longest time to wait for the other processes. Zero: 60 seconds.
+    /// Longest time to wait for the others. Zero: the seconds in $CORYMB_PATIENCE, or 60.
     std::chrono::nanoseconds patience{0};
     /// Ask for huge pages; `ProcessTeam::notes` says what came of it.
     bool huge_pages = false;

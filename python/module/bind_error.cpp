@@ -8,10 +8,32 @@
 #include <nanobind/stl/vector.h>
 
 #include <exception>
+#include <regex>
+#include <string>
 
 namespace corymb::python {
 
 namespace {
+
+/// Texts of the library name things as C++ does: options are arguments here, members have a dot,
+/// and the buffers of a call have mpi4py's names.
+std::string in_python(const Error& error) {
+    static const std::regex option("\\b[A-Z]\\w*(Options|Request|Need|Topology)::(\\w+)");
+    static const std::regex member("\\b([A-Z]\\w*)::([a-z]\\w*)");
+    static const std::regex both("\\binput and output\\b");
+    static const std::regex input("\\bthe input\\b");
+    static const std::regex output("\\bthe output\\b");
+    std::string text = error.what();
+    if (text.find("::") != std::string::npos) {
+        text = std::regex_replace(std::regex_replace(text, option, "$2"), member, "$1.$2");
+    }
+    if (error.code() == Errc::invalid_argument) {
+        text = std::regex_replace(text, both, "sendbuf and recvbuf");
+        text = std::regex_replace(text, input, "sendbuf");
+        text = std::regex_replace(text, output, "recvbuf");
+    }
+    return text;
+}
 
 void translate(const std::exception_ptr& pointer, void*) {
     try {
@@ -19,7 +41,7 @@ void translate(const std::exception_ptr& pointer, void*) {
     } catch (const Error& error) {
         try {
             const nb::object type = nb::module_::import_("corymb.errors").attr("Error");
-            const nb::object value = type(error.what(), to_string(error.code()), error.ranks());
+            const nb::object value = type(in_python(error), to_string(error.code()), error.ranks());
             PyErr_SetObject(type.ptr(), value.ptr());
         } catch (nb::python_error& failed) {
             failed.restore();

@@ -7,10 +7,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <poll.h>
 #include <string>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 namespace corymb::python {
@@ -68,6 +72,27 @@ void end_with_parent(int parent) {
     }
 }
 
+/// The process is killed when another one ends that is not its parent.
+void end_with_process(int other) {
+    const int end = static_cast<int>(::syscall(SYS_pidfd_open, other, 0));
+    if (end < 0 && errno == ESRCH) {
+        ::kill(::getpid(), SIGKILL);
+    }
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before); // Python takes signals in its main thread.
+    std::thread([end, other] {
+        pollfd sign{end, POLLIN, 0};
+        // Without such descriptors (before Linux 5.3) it asks from time to time.
+        while (end >= 0 ? ::poll(&sign, 1, -1) != 1 : ::kill(other, 0) == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(end >= 0 ? 0 : 100));
+        }
+        ::kill(::getpid(), SIGKILL);
+    }).detach();
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 } // namespace
 
 void bind_meeting(nb::module_& module) {
@@ -89,6 +114,8 @@ void bind_meeting(nb::module_& module) {
                "Makes the memory of a team; children that inherit the descriptor attach with it.");
     module.def("end_with_parent", &end_with_parent, nb::arg("parent"),
                "Lets the kernel kill this process when its parent ends.");
+    module.def("end_with_process", &end_with_process, nb::arg("other"),
+               "Kills this process when another one ends that is not its parent.");
 }
 
 } // namespace corymb::python

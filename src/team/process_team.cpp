@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "base/seconds_from.hpp"
 #include "team/name_meeting.hpp"
 #include "team/roster.hpp"
 #include "team/team_shared.hpp"
@@ -22,6 +23,14 @@ namespace corymb {
 namespace {
 
 constexpr std::chrono::nanoseconds default_patience = std::chrono::seconds(60);
+
+std::chrono::nanoseconds patience_of(const AttachOptions& options) {
+    if (options.patience.count() > 0) {
+        return std::chrono::nanoseconds(bounded_ns(options.patience));
+    }
+    return std::chrono::nanoseconds(
+        seconds_from("CORYMB_PATIENCE").value_or(default_patience.count()));
+}
 
 /// A number that `corymb run` has put into the environment.
 std::optional<int> number_from(const char* variable) {
@@ -84,8 +93,7 @@ Place place_of(const AttachOptions& options, std::int64_t deadline,
 } // namespace
 
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
-    const std::chrono::nanoseconds patience(
-        bounded_ns(options.patience.count() > 0 ? options.patience : default_patience));
+    const std::chrono::nanoseconds patience = patience_of(options);
     const std::int64_t begin = now_ns();
     std::optional<team::NameMeeting> meeting;
     Place place = place_of(options, begin + patience.count(), meeting);

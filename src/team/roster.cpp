@@ -89,7 +89,8 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
         if (now_ns() >= deadline) {
             throw Error(Errc::timeout,
                         fmt::format("attach: rank{} {} of {} did not come in time; start all "
-                                    "processes of the team, or give AttachOptions::patience more",
+                                    "processes of the team, or give more patience "
+                                    "(AttachOptions::patience, CORYMB_PATIENCE)",
                                     ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
                                     company.roster->size),
                         ranks);

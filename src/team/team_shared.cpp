@@ -2,6 +2,7 @@
 #include "team/team_shared.hpp"
 
 #include "base/clock.hpp"
+#include "base/seconds_from.hpp"
 #include "channel/wait_ladder.hpp"
 
 #include <corymb/usable_cpus.hpp>
@@ -36,8 +37,7 @@ namespace corymb::detail {
 
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t default_deadline_ns = 300 * second_ns;
+constexpr std::int64_t default_deadline_ns = 300'000'000'000;
 
 std::int64_t deadline_of(const TeamOptions& options) {
     if (options.deadline.count() < 0) {
@@ -47,16 +47,7 @@ std::int64_t deadline_of(const TeamOptions& options) {
     if (options.deadline.count() > 0) {
         return bounded_ns(options.deadline);
     }
-    if (const char* text = std::getenv("CORYMB_DEADLINE"); text != nullptr && *text != '\0') {
-        char* end = nullptr;
-        const double seconds = std::strtod(text, &end);
-        if (*end != '\0' || !(seconds > 0) || seconds > 1e9) {
-            throw Error(Errc::invalid_argument, "CORYMB_DEADLINE is '" + std::string(text) +
-                                                    "'; it must be a number of seconds above 0");
-        }
-        return static_cast<std::int64_t>(seconds * static_cast<double>(second_ns));
-    }
-    return default_deadline_ns;
+    return seconds_from("CORYMB_DEADLINE").value_or(default_deadline_ns);
 }
 
 team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company) {

@@ -28,6 +28,7 @@ def run(
     *,
     threads: bool = False,
     start_method: str = "spawn",
+    patience: float = 0.0,
     deadline: float = 0.0,
     reproducible: bool = False,
 ) -> list[Any]:
@@ -39,14 +40,18 @@ def run(
 
     If a rank fails, the others' operations fail at once, and `corymb.RankError` is raised here: its
     text and `ranks` name the rank, its `__cause__` is the exception. A process that is killed or
-    leaves counts as a failure. No process is left when this returns or raises, KeyboardInterrupt
-    included. `deadline` is the longest wait of an operation in seconds; 0 means 300. With
+    leaves counts as a failure. Processes end in order (output, `atexit`), also when a rank fails;
+    one that does not react within 2 seconds is asked to end by SIGTERM, then killed. None is left
+    when this returns or raises, KeyboardInterrupt included.
+
+    `patience` is how many seconds ranks wait for each other at the start (0: $CORYMB_PATIENCE, or
+    60), `deadline` the longest wait of an operation (0: $CORYMB_DEADLINE, or 300). With
     `reproducible` reductions and scans combine in an order that depends on the ranks' numbers
     alone: floating-point results are bitwise equal on every machine.
     """
     if n < 1:
         raise Error(f"a team has 1 rank or more, not {n}", "invalid_argument")
-    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible)
+    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible, patience)
     if threads:
         return run_threads(task, n)
     from corymb.run.processes import run_processes  # Here, so that `import corymb` stays light.

@@ -6,34 +6,27 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import time
-import traceback
-from collections.abc import Iterator
-from multiprocessing import connection, reduction
+from collections.abc import Iterable, Iterator
+from multiprocessing import connection
 from multiprocessing.connection import Connection
 from typing import Any
 
 from corymb import _core
-from corymb.errors import RemoteTraceback
-from corymb.run.ranks import Failure, Task, failure_of, raise_first
-from corymb.team import Team, attach, describe
+from corymb.run.obstacles import check_start, not_started, unsendable
+from corymb.run.rank_process import BEGUN, Descriptor, SealedTask, live
+from corymb.run.ranks import Failure, Task, raise_first
+from corymb.run.report import Report, result_of
 
 GRACE = 2.0
-"""Seconds in which the others may say what they know of a failure."""
+"""Seconds in which a rank may say what it knows of a failure, then again when it was asked to end.
+Too short a time loses what it would have said; it delays the failure of ranks that do not look."""
 
-
-class Descriptor:
-    """A descriptor that a child process gets, however it is started."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __getstate__(self) -> Any:
-        return reduction.DupFd(self.number)
-
-    def __setstate__(self, duplicate: Any) -> None:
-        self.number = duplicate.detach()
+ENDING = 30.0
+"""Seconds in which a rank that has said how it failed may end: functions of `atexit`, log handlers.
+Only one that hangs there needs them."""
 
 
 @contextlib.contextmanager
@@ -46,43 +39,64 @@ def no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def join_team(memory: Descriptor, rank: int, launcher: int, task: Task) -> Team:
-    """Attaches as the child of a launcher does; what this process starts shall not."""
-    settings = {
-        "CORYMB_TEAM": memory.number,
-        "CORYMB_RANKS_HERE": 1,
-        "CORYMB_FIRST_RANK": rank,
-        "CORYMB_LAUNCHER": launcher,
-    }
-    os.environ.update({name: str(value) for name, value in settings.items()})
-    try:
-        return attach(deadline=task.deadline, reproducible=task.reproducible)
-    finally:
-        for name in settings:
-            del os.environ[name]
+class Rank:
+    """The process of a rank, as its caller has it."""
 
+    def __init__(self, number: int, process: Any, output: Connection, is_child: bool) -> None:
+        self.number = number
+        self.process = process
+        self.output = output
+        self.has_begun = False
+        self.has_ended = False
+        """It has said how its function ended, or its process is gone."""
+        self.end: int | None = None
+        if is_child:  # Its pipes do not tell: what it has forked may hold them.
+            with contextlib.suppress(OSError):
+                self.end = os.pidfd_open(process.pid)
 
-def live(
-    output: Connection, memory: Descriptor, rank: int, launcher: int, own_child: bool, task: Task
-) -> None:
-    """The life of a rank's process."""
-    team: Team | None = None
-    try:
-        if own_child:
-            _core.end_with_parent(launcher)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        team = join_team(memory, rank, launcher, task)
-        output.send((task.on(team), None, ""))
-    except BaseException as error:
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        text = traceback.format_exc()
+    def signs(self) -> list[Any]:
+        """What becomes readable when there is something to know."""
+        return [self.output, self.end if self.end is not None else self.process.sentinel]
+
+    def take(self) -> tuple[Any, Failure | None]:
+        """What is known now; sets `has_ended` when that is all."""
         try:
-            output.send((None, error, text))
-        except Exception:  # It cannot be pickled.
-            output.send((None, RuntimeError(describe(error)), text))
-        if team is not None:
-            team.abandon(describe(error))
-        os._exit(1)
+            while self.output.poll():
+                message = self.output.recv_bytes()
+                if message != BEGUN:
+                    self.has_ended = True
+                    return result_of(self.number, Report(*pickle.loads(message)))
+                self.has_begun = True
+        except (EOFError, OSError):
+            pass
+        else:
+            if not connection.wait(self.signs()[1:], 0):
+                return None, None
+            if self.output.poll():  # It came just before the end.
+                return self.take()
+        self.has_ended = True
+        return None, self.death()
+
+    def death(self) -> Failure:
+        self.process.join()
+        who = f"rank {self.number} (pid {self.process.pid})"
+        status = self.process.exitcode
+        if status < 0:
+            text = f"{who} was killed by signal {-status} ({signal.strsignal(-status)})"
+        elif self.has_begun:
+            text = f"{who} ended with status {status} before its function was done"
+        else:
+            text = (
+                f"{who} ended with status {status} before it could begin; its standard error says "
+                'why. A script that calls corymb.run needs if __name__ == "__main__":'
+            )
+        return Failure(self.number, text)
+
+    def close(self) -> None:
+        self.output.close()
+        if self.end is not None:
+            os.close(self.end)
+        self.process.close()
 
 
 class Crew:
@@ -91,93 +105,98 @@ class Crew:
     def __init__(self, task: Task, n: int, start_method: str) -> None:
         self.results: dict[int, Any] = {}
         self.failures: list[Failure] = []
-        self.processes: list[Any] = []
-        self.pipes: list[Connection] = []
+        self.ranks: list[Rank] = []
         context: Any = multiprocessing.get_context(start_method)
+        check_start(task.fn, start_method)
         self.memory = Descriptor(_core.make_team_descriptor(n))
         os.set_inheritable(self.memory.number, False)
         try:
             for rank in range(n):
-                self.start(context, task, rank, start_method != "forkserver")
+                self.start(context, task, rank, start_method)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            self.kill()
+            raise unsendable(task, error) from error
+        except OSError as error:
+            started = len(self.ranks)
+            self.kill()
+            raise not_started(started, error) from error
         except BaseException:
-            self.end()
+            self.kill()
             raise
 
-    def start(self, context: Any, task: Task, rank: int, own_child: bool) -> None:
+    def start(self, context: Any, task: Task, rank: int, start_method: str) -> None:
         reader, writer = context.Pipe(duplex=False)
-        self.pipes.append(reader)
-        arguments = (writer, self.memory, rank, os.getpid(), own_child, task)
+        arguments = (writer, self.memory, rank, os.getpid(), start_method, SealedTask(task))
         process = context.Process(target=live, args=arguments, name=f"corymb rank {rank}")
-        with no_interrupt():
-            process.start()
-        self.processes.append(process)
-        writer.close()
-
-    def watch(self) -> None:
-        """Until all have said how they end, or the grace of a failure is over."""
-        end = float("inf")
-        ranks = set(range(len(self.processes)))
-        while ranks and time.monotonic() < end:
-            rank_of: dict[Any, int] = {self.pipes[rank]: rank for rank in ranks}
-            limit = min(end - time.monotonic(), 3600.0)
-            for pipe in connection.wait(list(rank_of), max(limit, 0.0)):
-                ranks.discard(rank_of[pipe])
-                self.read(rank_of[pipe])
-            if self.failures:
-                end = min(end, time.monotonic() + GRACE)
-
-    def read(self, rank: int) -> None:
-        """Takes what a rank has sent; the pipe ends with its process."""
         try:
-            result, error, text = self.pipes[rank].recv()
-        except EOFError:
-            self.failures.append(self.death_of(rank))
-        except Exception as error:  # The result cannot be unpickled here.
-            self.failures.append(failure_of(rank, error))
-        else:
-            if error is None:
-                self.results[rank] = result
-                return
-            error.__cause__ = RemoteTraceback(f"rank {rank}:\n{text}")
-            self.failures.append(failure_of(rank, error))
+            with no_interrupt():
+                process.start()
+        except BaseException:
+            reader.close()
+            raise
+        finally:
+            writer.close()
+        self.ranks.append(Rank(rank, process, reader, start_method != "forkserver"))
 
-    def death_of(self, rank: int) -> Failure:
-        process = self.processes[rank]
-        process.join()
-        who = f"rank {rank} (pid {process.pid})"
-        if process.exitcode < 0:
-            name = signal.strsignal(-process.exitcode)
-            return Failure(rank, f"{who} was killed by signal {-process.exitcode} ({name})")
-        return Failure(
-            rank, f"{who} ended with status {process.exitcode} before its function was done"
-        )
+    def watch(self, end: float = float("inf"), grace: float = GRACE) -> None:
+        """Until all have said how they end, `end`, or `grace` seconds after a failure."""
+        while time.monotonic() < end and (ranks := self.busy()):
+            if self.failures:
+                end = min(end, time.monotonic() + grace)
+                grace = float("inf")
+            signs = [sign for rank in ranks for sign in rank.signs()]
+            connection.wait(signs, max(min(end - time.monotonic(), 3600.0), 0.0))
+            for rank in ranks:
+                result, failure = rank.take()
+                if failure is not None:
+                    self.failures.append(failure)
+                elif rank.has_ended:
+                    self.results[rank.number] = result
+
+    def busy(self) -> list[Rank]:
+        return [rank for rank in self.ranks if not rank.has_ended]
 
     def end(self) -> None:
+        """Ends those that have not ended; who has said how he failed may go in order."""
+        if self.failures or self.busy():
+            for rank in self.busy():
+                rank.process.terminate()
+            self.watch(time.monotonic() + GRACE, float("inf"))
+            for rank in self.busy():
+                rank.process.kill()
+            join((rank.process for rank in self.ranks), ENDING)
+        else:
+            join((rank.process for rank in self.ranks), None)
+
+    def kill(self) -> None:
         """Leaves nothing behind."""
-        for process in self.processes:
-            if process.is_alive():
-                process.terminate()
-        until = time.monotonic() + GRACE
-        for process in self.processes:
-            process.join(max(until - time.monotonic(), 0.0))
-            if process.is_alive():
-                process.kill()
-                process.join()
-            process.close()
-        for pipe in self.pipes:
-            pipe.close()
-        os.close(self.memory.number)
+        for rank in self.ranks:
+            if rank.process.is_alive():
+                rank.process.kill()
+        for rank in self.ranks:
+            rank.process.join()
+            rank.close()
+        self.ranks.clear()
+        if self.memory.number >= 0:
+            os.close(self.memory.number)
+            self.memory.number = -1
+
+
+def join(processes: Iterable[Any], seconds: float | None) -> None:
+    end = None if seconds is None else time.monotonic() + seconds
+    for process in processes:
+        process.join(None if end is None else max(end - time.monotonic(), 0.0))
 
 
 def run_processes(task: Task, n: int, start_method: str) -> list[Any]:
     crew = Crew(task, n, start_method)
     try:
-        crew.watch()
-        if not crew.failures:
-            for process in crew.processes:
-                process.join()
+        try:
+            crew.watch()
+        finally:
+            crew.end()
     finally:
-        crew.end()
+        crew.kill()
     if crew.failures:
         raise_first(crew.failures)
     return [crew.results[rank] for rank in range(n)]

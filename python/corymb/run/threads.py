@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -16,12 +17,15 @@ def run_threads(task: Task, n: int) -> list[Any]:
     team = _core.ThreadTeam(n, task.deadline, task.reproducible)
     results: list[Any] = [None] * n
     failures: list[Failure] = []
+    process = os.getpid()
 
     def live(rank: int) -> None:
         handle = Team(team.join(rank))
         try:
             results[rank] = task.on(handle)
         except BaseException as error:
+            if os.getpid() != process:  # One that the rank has forked: it ends as it wants to.
+                raise
             failures.append(failure_of(rank, error))
             team.abandon(rank, describe(error))
             handle.Free()  # The traceback holds it, and others may shrink the team.
