@@ -49,7 +49,6 @@ from corymb._core import (
     gallery_names,
     make_cluster_plan,
     make_plan,
-    make_team_descriptor,
     measure,
     networks_from,
     node_traffic,
@@ -68,9 +67,11 @@ from corymb._core import (
     usable_cpus,
     version,
 )
+from corymb.descriptors import make_picklable, make_team_descriptor
 from corymb.errors import Error, RankError
 from corymb.run import run
 from corymb.team import Team, attach
+from corymb.texts import give_texts
 from corymb.types import (
     BAND,
     BFLOAT16,
@@ -114,6 +115,9 @@ from corymb.types import (
     Op,
     Operator,
 )
+
+give_texts()
+make_picklable()
 
 __version__ = version()
 
