@@ -253,22 +253,13 @@ int UsableCpus::count() const noexcept {
     return std::max(1, static_cast<int>(cpus));
 }
 
+std::optional<double> cpu_quota() {
+    static const std::optional<double> quota = cgroup_limits("/").quota;
+    return quota;
+}
+
 UsableCpus usable_cpus() {
-    UsableCpus usable;
-    CgroupLimits limits = cgroup_limits("/");
-    usable.allowed = affinity_mask();
-    usable.quota = limits.quota;
-    if (limits.cpuset) {
-        std::vector<int> both;
-        std::set_intersection(usable.allowed.begin(), usable.allowed.end(), limits.cpuset->begin(),
-                              limits.cpuset->end(), std::back_inserter(both));
-        // The kernel has applied the cpuset to the mask already; an empty intersection means that
-        // the files seen here belong to another hierarchy, so the mask is right.
-        if (!both.empty()) {
-            usable.allowed = both;
-        }
-    }
-    return usable;
+    return {affinity_mask(), cpu_quota()}; // The kernel has applied cpusets to the mask.
 }
 
 void start_on_one_of_own_cpus(std::size_t place) {

@@ -20,6 +20,10 @@ struct CgroupLimits {
 /// are no limit. `root` is "/" except in tests.
 CgroupLimits cgroup_limits(const std::filesystem::path& root);
 
+/// CPUs' worth of time that this process may have. Read once: among thousands of mounts that takes
+/// milliseconds.
+std::optional<double> cpu_quota();
+
 /// The affinity mask of the calling thread, for any number of CPUs. Empty if the kernel refuses.
 std::vector<int> affinity_mask();
 
