@@ -4,6 +4,7 @@
 #pragma once
 
 #include <corymb/export.hpp>
+#include <corymb/wait_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,14 @@
 
 namespace corymb {
 
+/// How the threads of a `barrier` wait: what TeamOptions says of that for a team.
+struct BarrierOptions {
+    WaitPolicy wait = WaitPolicy::ladder;
+    /// How many threads take turns on a CPU, those of others included: with more than 1 no thread
+    /// spins. 0 or 1: each wait looks whether another thread of the barrier is on its CPU.
+    int ranks_per_cpu = 0;
+};
+
 namespace detail {
 
 class CentralBarrierState;
@@ -20,7 +29,7 @@ class CentralBarrierState;
 /// The part of `barrier` that does not depend on the completion function.
 class CORYMB_EXPORT BarrierCore {
 public:
-    explicit BarrierCore(std::ptrdiff_t expected);
+    BarrierCore(std::ptrdiff_t expected, const BarrierOptions& options);
     BarrierCore(const BarrierCore&) = delete;
     BarrierCore& operator=(const BarrierCore&) = delete;
     ~BarrierCore();
@@ -49,7 +58,9 @@ struct NoCompletion {
 
 /// Reusable thread barrier with the interface and the guarantees of std::barrier. The completion
 /// function runs once a phase on the last thread to arrive, before anybody is released.
-/// Waiting climbs the library's wait ladder; like std::barrier it has no deadline.
+/// Waiting climbs the library's wait ladder, or as the options say; like std::barrier it has no
+/// deadline. The constructor throws Errc::invalid_argument for a number of threads below 0 or above
+/// `max()`, and for options out of their ranges.
 template <class CompletionFunction = detail::NoCompletion>
 class barrier {
 public:
@@ -64,8 +75,11 @@ public:
         std::uint64_t phase_;
     };
 
-    explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = {})
-        : core_(expected), completion_(std::move(completion)) {}
+    explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = {},
+                     const BarrierOptions& options = {})
+        : core_(expected, options), completion_(std::move(completion)) {}
+    barrier(std::ptrdiff_t expected, const BarrierOptions& options)
+        : barrier(expected, CompletionFunction{}, options) {}
 
     static constexpr std::ptrdiff_t max() noexcept {
         return std::numeric_limits<std::int32_t>::max();
@@ -90,5 +104,7 @@ private:
     detail::BarrierCore core_;
     CompletionFunction completion_;
 };
+
+barrier(std::ptrdiff_t, BarrierOptions) -> barrier<>;
 
 } // namespace corymb

@@ -3,11 +3,11 @@
 
 #include "base/fork_count.hpp"
 #include "base/membarrier.hpp"
+#include "base/usable_cpus.hpp"
 
 #include <corymb/error.hpp>
-#include <corymb/usable_cpus.hpp>
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -57,14 +57,9 @@ void check_not_forked(std::uint32_t fork_count_then) {
     }
 }
 
-bool is_crowded(int threads, Reach reach) {
-    const UsableCpus own = usable_cpus();
-    if (reach == Reach::process) {
-        return threads > own.count();
-    }
-    // Other processes may have other CPUs.
-    const double online = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-    return threads > std::min(online, own.quota.value_or(online));
+bool is_short_of_time(int threads) {
+    const std::optional<double> quota = cpu_quota();
+    return quota && threads > *quota;
 }
 
 } // namespace corymb::common

@@ -27,8 +27,8 @@ void join_fences(bool full);
 /// Throws when this process was forked since `fork_count_then`.
 void check_not_forked(std::uint32_t fork_count_then);
 
-/// Whether so many threads, of this process or of several, are more than there are CPUs for them:
-/// then spinning keeps others from running.
-[[nodiscard]] bool is_crowded(int threads, Reach reach);
+/// Whether this process's CPU quota lets fewer than so many threads run at the same time: then
+/// spinning takes time from those that have work. Who shares a CPU with whom shows when they wait.
+[[nodiscard]] bool is_short_of_time(int threads);
 
 } // namespace corymb::common

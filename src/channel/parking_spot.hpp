@@ -10,10 +10,11 @@
 //   0     4      parked   owner, wakers   wakers, kernel   0, or the key of whom the owner awaits
 //   0     4      reach    at the start    owner, wakers    whether wakers are in other processes
 //   0     4      fencing  at the start    owner, wakers    which fences both sides execute
+//   0     4      waker    owner, wakers   owner            CPU of who woke it last: advice
 //
 // Protocol:
 //   owner  1. parked = key; 2. own fence; 3. look at the condition once more; 4. if it does not
-//          hold: sleep while parked == key, then go to 1 unless it holds; 5. parked = 0.
+//          hold: sleep while parked == key, look again, and go to 1 unless it holds; 5. parked = 0.
 //   waker  1. make the condition true; 2. own fence; 3. if parked is `anybody` or the waker's own
 //          key, or the waker has none: exchange it for 0 and, if it was not 0, wake the owner.
 //   Only the waker with the key can make the condition of that sleep true, so that all others leave
@@ -41,6 +42,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <sched.h>
 
 namespace corymb::channel {
 
@@ -85,10 +87,11 @@ public:
 
     /// Owner: sleeps until `done` or `stop`, which are looked at after each announcement;
     /// `time_left_ns` gives the longest sleep. Returns whether it was `done`. Who makes `stop` true
-    /// must wake without a key.
+    /// must wake without a key. Who was woken looks first: another heavy fence would make it late.
     template <class Done, class Stop, class TimeLeft>
     bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns,
               WakeKey key = anybody) noexcept {
+        waker_cpu_.store(-1, std::memory_order_relaxed);
         for (;;) {
             announce(key);
             const bool is_done = done();
@@ -97,7 +100,16 @@ public:
                 return is_done;
             }
             sleep(time_left_ns(), key);
+            if (done()) {
+                retract();
+                return true;
+            }
         }
+    }
+
+    /// Owner, after `park`: on which CPU its waker ran, -1 when nobody had to wake it.
+    [[nodiscard]] int waker_cpu() const noexcept {
+        return waker_cpu_.load(std::memory_order_relaxed);
     }
 
     /// Anybody, for people: whether the owner sleeps or is about to.
@@ -121,6 +133,7 @@ public:
 private:
     void wake() noexcept {
         if (parked_.exchange(0, std::memory_order_relaxed) != 0) {
+            waker_cpu_.store(::sched_getcpu(), std::memory_order_relaxed);
             Env::futex_wake(parked_, 1, reach_);
         }
     }
@@ -128,6 +141,7 @@ private:
     typename Env::template Atomic<std::uint32_t> parked_;
     Reach reach_ = Reach::process;     ///< Of the wakers; never changes.
     Fencing fencing_ = Fencing::owner; ///< Never changes.
+    std::atomic<std::int32_t> waker_cpu_{-1};
 };
 
 } // namespace corymb::channel

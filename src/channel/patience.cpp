@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t microsecond = 1000;
 constexpr int looks_per_clock = 16;
+constexpr int quick_looks_alone = 32;
+constexpr int quick_looks_crowded = 2;
 
 // A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
 // most about doubles the price of a wait (the competitive rule).
@@ -79,11 +81,15 @@ std::int64_t take_turn(Teammates* teammates) noexcept {
 } // namespace
 
 Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
-    : quick_looks_(oversubscribed ? 2 : 32), spin_ns_max_(oversubscribed ? 0 : spin_most),
-      yield_ns_max_(oversubscribed ? yield_most : 0) {
+    : asks_(policy == WaitPolicy::ladder && !oversubscribed), is_crowded_(oversubscribed),
+      quick_looks_(oversubscribed ? quick_looks_crowded : quick_looks_alone),
+      spin_ns_max_(oversubscribed ? 0 : spin_most), yield_ns_max_(yield_most) {
     switch (policy) {
     case WaitPolicy::ladder: break;
-    case WaitPolicy::spin: spin_ns_max_ = forever_ns; break;
+    case WaitPolicy::spin:
+        spin_ns_max_ = forever_ns;
+        yield_ns_max_ = 0;
+        break;
     case WaitPolicy::yield:
         spin_ns_max_ = 0;
         yield_ns_max_ = forever_ns;
@@ -99,13 +105,29 @@ Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
 
 Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, Teammates* teammates,
                                        std::int64_t begin_ns) noexcept {
-    const Outcome spun = spin(look, stop, begin_ns);
-    const Outcome outcome =
-        spun == Outcome::exhausted ? yield(look, stop, teammates, begin_ns) : spun;
+    ask_who_is_here(teammates, begin_ns);
+    Outcome outcome = spin(look, stop, begin_ns);
+    if (outcome == Outcome::exhausted && !is_crowded_) {
+        ask_who_is_here(teammates, now_ns()); // One that came meanwhile.
+    }
+    if (outcome == Outcome::exhausted && gives_turns()) {
+        outcome = yield(look, stop, teammates, begin_ns);
+    }
     if (outcome == Outcome::satisfied) {
         learn_from_awake();
     }
     return outcome;
+}
+
+void Patience::ask_who_is_here(Teammates* teammates, std::int64_t now_ns) noexcept {
+    if (asks_ && teammates != nullptr) {
+        is_crowded_ = teammates->are_here(now_ns);
+        quick_looks_ = is_crowded_ ? quick_looks_crowded : quick_looks_alone;
+    }
+}
+
+bool Patience::gives_turns() const noexcept {
+    return yield_ns_max_ == forever_ns || (yield_ns_max_ > 0 && is_crowded_);
 }
 
 bool Patience::looks_for_a_while(const Look& look) const noexcept {
@@ -120,6 +142,9 @@ bool Patience::looks_for_a_while(const Look& look) const noexcept {
 
 Patience::Outcome Patience::spin(const Look& look, const Look& stop,
                                  std::int64_t begin_ns) noexcept {
+    if (asks_ && is_crowded_) {
+        return Outcome::exhausted;
+    }
     const std::int64_t budget = spin_budget();
     while (now_ns() - begin_ns < budget) {
         if (looks_for_a_while(look)) {
@@ -173,7 +198,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
 }
 
 void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
-    if (yield_ns_max_ == 0 || waits_without_yield_ > 0 || gone()) {
+    if (!gives_turns() || waits_without_yield_ > 0 || gone()) {
         return;
     }
     const std::int64_t begin = now_ns();
@@ -219,7 +244,7 @@ bool WaitAverages::know_sleeps() const noexcept {
 
 /// Of a wait that neither a spin nor the first looks have ended.
 void Patience::note_end(std::int64_t waited_ns) noexcept {
-    if (yield_ns_max_ == yield_most) {
+    if (yield_ns_max_ == yield_most && is_crowded_) {
         averages_.count(yields_, waited_ns);
     }
 }
@@ -256,7 +281,9 @@ void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
         yield_ns_ = std::min(yield_ns_max_, std::max(yield_ns_ / 2, budget_least));
         return;
     }
-    spin_ns_ = std::min(stretch * spin_ns_max_, spin_ns_ * 2);
+    if (!is_crowded_) {
+        spin_ns_ = std::min(stretch * spin_ns_max_, spin_ns_ * 2);
+    }
     yield_ns_ = std::min(yield_ns_max_, yield_ns_ * 2);
 }
 

@@ -7,9 +7,10 @@
 // Layout: private to the thread.
 //
 // Protocol:
-//   1. look with a pause between for at most the spin budget; 2. look with a yield between for at
-//   most the yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tell
-//   the caller to sleep. Budgets grow with what peers may be moving meanwhile. They learn: a wait
+//   Who has no teammate on its CPU 1. looks with a pause between for at most the spin budget; then
+//   it asks once more whether it has. Who has one 2. looks with a yield between for at most the
+//   yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tells the
+//   caller to sleep. Budgets grow with what peers may be moving meanwhile. They learn: a wait
 //   that ended awake doubles them, one that was much longer than both halves them, so that a thread
 //   whose waits are long soon sleeps at once. A yield that took a time slice longer than teammates
 //   need for what they move and for their turns ends yielding for a number of waits, unless waits
@@ -60,6 +61,8 @@ public:
 
     /// Whether one of them may need the CPU.
     [[nodiscard]] virtual bool want_the_cpu() noexcept = 0;
+    /// The thread waits, and at this time. Whether one of them runs on its CPU, as far as is known.
+    [[nodiscard]] virtual bool are_here(std::int64_t now_ns) noexcept = 0;
     /// The thread has its turn. How many turns it and they have had so far.
     virtual std::int64_t take_turn() noexcept = 0;
 
@@ -102,7 +105,8 @@ class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
 
-    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running.
+    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running;
+    /// without it each wait asks its teammates.
     Patience(WaitPolicy policy, bool oversubscribed) noexcept;
 
     /// How often to look, with a pause between, before the clock is worth reading.
@@ -129,12 +133,16 @@ private:
     Outcome spin(const Look& look, const Look& stop, std::int64_t begin_ns) noexcept;
     Outcome yield(const Look& look, const Look& stop, Teammates* teammates,
                   std::int64_t begin_ns) noexcept;
+    void ask_who_is_here(Teammates* teammates, std::int64_t now_ns) noexcept;
+    [[nodiscard]] bool gives_turns() const noexcept;
     [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
     void ban_yields() noexcept;
     [[nodiscard]] std::int64_t moving_ns() const noexcept;
     [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
+    bool asks_;       ///< Who is here, in each wait.
+    bool is_crowded_; ///< In the present wait, or the last one: teammates take turns on this CPU.
     int quick_looks_;
     std::int64_t spin_ns_, spin_ns_max_;
     std::int64_t yield_ns_, yield_ns_max_;

@@ -57,6 +57,10 @@ bool WaitLadder::want_the_cpu() noexcept {
     return !seat_ || awaited_ < 0 || seat_->is_wanted(static_cast<std::size_t>(awaited_));
 }
 
+bool WaitLadder::are_here(std::int64_t now_ns) noexcept {
+    return mates_.are_here(now_ns);
+}
+
 std::int64_t WaitLadder::take_turn() noexcept {
     return seat_ ? seat_->take_turn() : 0;
 }
@@ -112,7 +116,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     };
     auto outcome = patience_.wait_awake(look, stop, this, begin);
     if (outcome == Patience::Outcome::exhausted) {
-        outcome = stay_awake(look, stop, visitor_, is_crowded_);
+        outcome = stay_awake(look, stop, visitor_, is_crowded_ || mates_.are_here(now_ns()));
     }
     if (outcome != Patience::Outcome::exhausted) {
         return outcome == Patience::Outcome::satisfied || came_after_all();
@@ -135,7 +139,9 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
             return std::max<std::int64_t>(until - (now_ns() - begin), 1);
         },
         key);
-    patience_.learn_from_sleep(now_ns() - begin);
+    const std::int64_t end = now_ns();
+    mates_.note_waker(spot_->waker_cpu(), end);
+    patience_.learn_from_sleep(end - begin);
     return done || came_after_all();
 }
 

@@ -30,6 +30,7 @@
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/patience.hpp"
+#include "channel/waiter_cpus.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -60,6 +61,7 @@ public:
         std::int64_t deadline_ns = 0; ///< Longest wait.
         Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
         std::size_t rank = 0;         ///< Own place in the crowd.
+        WaiterCpus* cpus = nullptr;   ///< Of another team: who is on the CPU of whom.
         Watch* watch = nullptr;
         std::int64_t watch_from_ns = 0;    ///< A wait asks it first after so long.
         Watch* visitor = nullptr;          ///< Asked more often than the watch.
@@ -75,7 +77,7 @@ public:
           ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), gate_(&gate), broken_(&broken),
           watch_(settings.watch), watch_from_ns_(settings.watch_from_ns),
           visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns),
-          is_crowded_(settings.oversubscribed) {
+          is_crowded_(settings.oversubscribed), mates_(settings.cpus) {
         if (settings.crowd != nullptr && settings.policy == WaitPolicy::ladder) {
             seat_.emplace(*settings.crowd, settings.rank);
         }
@@ -182,6 +184,7 @@ private:
     bool climb(const Look& look, WakeKey key) noexcept;
     void note_cpu() noexcept;
     [[nodiscard]] bool want_the_cpu() noexcept override;
+    [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
     std::int64_t take_turn() noexcept override;
 
     Patience patience_;
@@ -203,6 +206,7 @@ private:
     bool are_visits_urgent_ = false;
     std::int64_t last_visit_ns_ = 0;
     std::optional<Crowd::Seat> seat_;
+    CpuMates mates_; ///< Where there is no crowd.
     std::int32_t awaited_ = -1;
 };
 

@@ -8,10 +8,12 @@
 //   line  bytes  field  written by        read by
 //   0     4      word   sleepers, ringer  ringer, kernel   2 * rings + whether somebody may sleep
 //   0     4      reach  at the start      everybody        whether sleepers are in other processes
+//   0     4      waker  ringer            sleepers         CPU of the ringer that woke: advice
 //
 // Protocol:
 //   sleeper  1. set the lowest bit of the word and keep the value; 2. heavy fence; 3. look at the
-//            condition once more; 4. if it does not hold: sleep while the word has that value.
+//            condition once more; 4. if it does not hold: sleep while the word has that value, look
+//            again, and go to 1 unless it holds.
 //   ringer   1. make the condition true; 2. light fence; 3. if the bit is set: add 1, which clears
 //            it and begins another count, and wake everybody.
 //   Nobody takes the bit back: a sleeper that need not sleep after all costs one idle wake-up.
@@ -36,6 +38,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <sched.h>
 
 namespace corymb::channel {
 
@@ -57,7 +60,15 @@ public:
                 return is_done;
             }
             Env::futex_wait(word_, heard, time_left_ns(), reach_);
+            if (done()) { // Without another heavy fence.
+                return true;
+            }
         }
+    }
+
+    /// Sleeper, after `park`: on which CPU the ringer ran when it last woke somebody; -1: never.
+    [[nodiscard]] int waker_cpu() const noexcept {
+        return waker_cpu_.load(std::memory_order_relaxed);
     }
 
     /// Ringer: to be called after the store that makes the sleepers' conditions true.
@@ -65,6 +76,7 @@ public:
         Env::light_fence(); // F1
         if ((word_.load(std::memory_order_relaxed) & 1U) != 0) [[unlikely]] {
             word_.fetch_add(1, std::memory_order_relaxed);
+            waker_cpu_.store(::sched_getcpu(), std::memory_order_relaxed);
             Env::futex_wake(word_, std::numeric_limits<int>::max(), reach_);
         }
     }
@@ -72,6 +84,7 @@ public:
 private:
     typename Env::template Atomic<std::uint32_t> word_;
     Reach reach_ = Reach::process; ///< Never changes.
+    std::atomic<std::int32_t> waker_cpu_{-1};
 };
 
 } // namespace corymb::channel

@@ -33,7 +33,8 @@ ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOp
               {shared_->options.wait, shared_->oversubscribed, shared_->ranks_per_cpu(),
                deadline_within_node(shared_->deadline_ns),
                shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(station_.own),
-               this, shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
+               shared_->cpus_of_waiters, this,
+               shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
                shared_->options.interrupted_every.count() > 0
                    ? shared_->options.interrupted_every.count()
                    : visit_every_ns}),

@@ -4,7 +4,6 @@
 #include "base/common_memory.hpp"
 #include "channel/look_now.hpp"
 #include "message/broadcast_state.hpp"
-#include "message/wait_until.hpp"
 
 #include <corymb/error.hpp>
 
@@ -29,7 +28,7 @@ namespace {
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
     : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      patience_(shared->options().wait, common::is_crowded(2, shared->memory.reach())),
+      waiting_(shared->options().wait, common::is_short_of_time(2), *shared->cpus),
       told_(shared->lines()) {
     const std::lock_guard lock(shared->memory);
     auto& head = *shared->head;
@@ -94,7 +93,7 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
-        message::wait_until(patience_, look, std::min(left, common::look_every_ns),
+        message::wait_until(waiting_, look, std::min(left, common::look_every_ns),
                             shared->head->room);
         drop_ended();
     }
@@ -162,7 +161,7 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
 
 BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
     : shared(std::move(with)), policy(how),
-      patience_(shared->options().wait, common::is_crowded(2, shared->memory.reach())),
+      waiting_(shared->options().wait, common::is_short_of_time(2), *shared->cpus),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
     line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
 }
@@ -254,7 +253,7 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
     for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
         const std::int64_t slice =
             shared->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
-        if (message::wait_until(patience_, look, slice, shared->head->bell)) {
+        if (message::wait_until(waiting_, look, slice, shared->head->bell)) {
             break;
         }
         if (shared->has_lost_publisher() && !has_something()) {

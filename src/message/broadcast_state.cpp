@@ -73,6 +73,7 @@ BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_pt
     head = arena.find_or_make_sized<BroadcastHead>(key(head_id), head_bytes, [&](void* place) {
         new (place) BroadcastHead(options, fences, memory.reach());
     });
+    cpus = &channel::WaiterCpus::of(arena);
     if (file) {
         file->set_root(arena.root());
     }
@@ -93,6 +94,7 @@ BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
         shape = found->shape;
     }
     common::join_fences(head->full_fences);
+    cpus = &channel::WaiterCpus::of(arena);
 }
 
 std::size_t BroadcastShared::take_line(BroadcastPolicy policy,

@@ -10,8 +10,9 @@
 #include "channel/broadcast_ring.hpp"
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
-#include "channel/patience.hpp"
+#include "channel/waiter_cpus.hpp"
 #include "channel/wake_bell.hpp"
+#include "message/wait_until.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 
@@ -86,6 +87,7 @@ struct BroadcastShared {
     BroadcastHead* head = nullptr;
     Ring* ring = nullptr;
     channel::BroadcastShape shape{};
+    channel::WaiterCpus* cpus = nullptr;
     const std::uint32_t fork_count_then = fork_count();
 
 private:
@@ -119,7 +121,7 @@ private:
     void drop_ended();
     [[noreturn]] void throw_late();
 
-    channel::Patience patience_;
+    message::Waiting waiting_;
     std::int64_t looked_at_ = 0;             // When the processes were looked after.
     std::vector<BroadcastReaderInfo> ended_; // Not told yet.
     std::vector<std::uint64_t> told_;        // By line: tag of the last drop that was told.
@@ -150,7 +152,7 @@ private:
     void tell() noexcept;
     [[noreturn]] void throw_dropped();
 
-    channel::Patience patience_;
+    message::Waiting waiting_;
     std::vector<std::uint64_t> copy_; // Of the message whose callback runs.
     std::uint64_t missed_ = 0;        // Since the last message.
     bool is_probing_ = false;

@@ -55,7 +55,7 @@ MailboxShared::MailboxShared(int members, const MailboxOptions& with,
                              std::shared_ptr<SharedMemory> to)
     : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
       head(make_head(arena, members, with)), size(members), options(with),
-      is_crowded(common::is_crowded(members, memory.reach())), post(arena, members, with) {
+      cpus(channel::WaiterCpus::of(arena)), post(arena, members, with) {
     if (file) {
         file->set_root(arena.root());
     }
@@ -63,7 +63,7 @@ MailboxShared::MailboxShared(int members, const MailboxOptions& with,
 
 MailboxShared::MailboxShared(std::shared_ptr<SharedMemory> with)
     : file(std::move(with)), memory(*file), arena(memory, file->root()), head(find_head(arena)),
-      size(head.size), options(head.options), is_crowded(common::is_crowded(size, memory.reach())),
+      size(head.size), options(head.options), cpus(channel::WaiterCpus::of(arena)),
       post(arena, size, options) {}
 
 std::vector<Rank> MailboxShared::look_after() {

@@ -5,6 +5,7 @@
 #include "base/fork_count.hpp"
 #include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
+#include "channel/waiter_cpus.hpp"
 #include "message/post.hpp"
 
 #include <corymb/mailbox.hpp>
@@ -54,7 +55,7 @@ struct MailboxShared {
     MailboxHead& head;
     const int size;
     const MailboxOptions options;
-    const bool is_crowded; ///< More members than CPUs.
+    channel::WaiterCpus& cpus;
     message::Post post;
     const std::uint32_t fork_count_then = fork_count();
     std::string reason; ///< Of the protocol, for people.

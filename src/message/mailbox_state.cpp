@@ -3,7 +3,6 @@
 
 #include "base/clock.hpp"
 #include "base/common_memory.hpp"
-#include "message/wait_until.hpp"
 
 #include <corymb/error.hpp>
 
@@ -47,7 +46,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
       is_srbp(group->options.protocol == MailboxProtocol::srbp),
       is_nvp(group->options.protocol == MailboxProtocol::nvp),
       out_(static_cast<std::size_t>(group->size)), box_(&group->post.box(number)),
-      patience_(group->options.wait, group->is_crowded) {
+      waiting_(group->options.wait, common::is_short_of_time(group->size), group->cpus) {
     auto& post = group->post;
     const auto size = static_cast<std::size_t>(group->size);
     if (is_srbp) {
@@ -320,7 +319,7 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
         const std::int64_t slice =
             group->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
-        if (message::wait_until(patience_, look, slice, box_->spot)) {
+        if (message::wait_until(waiting_, look, slice, box_->spot)) {
             return true;
         }
         tell_ended(left <= slice);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "channel/look_now.hpp"
-#include "channel/patience.hpp"
 #include "message/mailbox_shared.hpp"
+#include "message/wait_until.hpp"
 
 #include <corymb/mailbox.hpp>
 
@@ -93,7 +93,7 @@ private:
     // srbp:
     channel::SynchronisedReceiver<Env> shared_in_;
 
-    channel::Patience patience_;
+    message::Waiting waiting_;
     std::int64_t looked_at_ = 0;   // When the other processes were looked after.
     std::vector<Rank> told_ended_; // By `wait`.
     std::uint32_t fork_count_ = fork_count();

@@ -3,17 +3,27 @@
 
 #include "base/clock.hpp"
 #include "channel/patience.hpp"
+#include "channel/waiter_cpus.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace corymb::message {
 
-/// Waits until `look()`, at most `limit_ns`: awake as long as `patience` has it, then asleep in
+/// How one thread waits, and with whom.
+struct Waiting {
+    Waiting(WaitPolicy policy, bool oversubscribed, channel::WaiterCpus& cpus) noexcept
+        : patience(policy, oversubscribed), mates(&cpus) {}
+    channel::Patience patience;
+    channel::CpuMates mates;
+};
+
+/// Waits until `look()`, at most `limit_ns`: awake as long as `waiting` has it, then asleep in
 /// `bed.park`, which is a ParkingSpot or a WakeBell. Looks at least once.
 template <class LookFunction, class Bed>
-bool wait_until(channel::Patience& patience, LookFunction& look, std::int64_t limit_ns, Bed& bed) {
+bool wait_until(Waiting& waiting, LookFunction& look, std::int64_t limit_ns, Bed& bed) {
     static constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Bounds one system call.
+    channel::Patience& patience = waiting.patience;
     for (int i = 0; i < patience.quick_looks(); ++i) {
         if (look()) {
             return true;
@@ -29,14 +39,16 @@ bool wait_until(channel::Patience& patience, LookFunction& look, std::int64_t li
     };
     using Outcome = channel::Patience::Outcome;
     const Outcome outcome =
-        patience.wait_awake(channel::Look(look), channel::Look(stop), nullptr, begin);
+        patience.wait_awake(channel::Look(look), channel::Look(stop), &waiting.mates, begin);
     if (outcome != Outcome::exhausted) {
         return outcome == Outcome::satisfied || look();
     }
     const bool found = bed.park(look, stop, [begin, limit_ns]() noexcept {
         return std::clamp<std::int64_t>(limit_ns - (now_ns() - begin), 1, sleep_at_most_ns);
     });
-    patience.learn_from_sleep(now_ns() - begin);
+    const std::int64_t end = now_ns();
+    waiting.mates.note_waker(bed.waker_cpu(), end);
+    patience.learn_from_sleep(end - begin);
     return found;
 }
 

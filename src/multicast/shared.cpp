@@ -42,10 +42,11 @@ Board find_board(const Arena& arena) {
     return board;
 }
 
-channel::WaitLadder::Settings waiting_of(const Board& board, Reach reach) {
+channel::WaitLadder::Settings waiting_of(const Board& board, Arena& arena) {
     channel::WaitLadder::Settings settings;
     settings.policy = board.settings().wait_policy;
-    settings.oversubscribed = common::is_crowded(board.size(), reach);
+    settings.oversubscribed = common::is_short_of_time(board.size());
+    settings.cpus = &channel::WaiterCpus::of(arena);
     return settings;
 }
 
@@ -56,7 +57,7 @@ MulticastShared::MulticastShared(int ranks, const MulticastOptions& options,
     : file(std::move(to)), memory_(file ? static_cast<Memory&>(*file) : heap_), arena_(memory_),
       board_(make_board(arena_, ranks, multicast::resolved(ranks, options))), size(ranks),
       order(board_.order()), reason(board_.settings().reason),
-      deadline_ns(board_.settings().deadline_ns), waiting(waiting_of(board_, memory_.reach())),
+      deadline_ns(board_.settings().deadline_ns), waiting(waiting_of(board_, arena_)),
       core(board_.core(), board_.shape(), memory_.reach()),
       calls_(std::make_unique<Call[]>(core.shape().slots)) {
     if (file) {
@@ -68,7 +69,7 @@ MulticastShared::MulticastShared(std::shared_ptr<SharedMemory> with)
     : file(std::move(with)), memory_(*file), arena_(memory_, file->root()),
       board_(find_board(arena_)), size(board_.size()), order(board_.order()),
       reason(board_.settings().reason), deadline_ns(board_.settings().deadline_ns),
-      waiting(waiting_of(board_, memory_.reach())), core(board_.core(), board_.shape()),
+      waiting(waiting_of(board_, arena_)), core(board_.core(), board_.shape()),
       calls_(std::make_unique<Call[]>(core.shape().slots)) {}
 
 void MulticastShared::check_not_forked() const {

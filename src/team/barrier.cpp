@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "base/common_memory.hpp"
 #include "channel/env.hpp"
 #include "channel/patience.hpp"
+#include "channel/waiter_cpus.hpp"
 #include "team/central_barrier.hpp"
 
 #include <corymb/barrier.hpp>
 #include <corymb/error.hpp>
-#include <corymb/usable_cpus.hpp>
 
 #include <string>
 
@@ -14,9 +15,11 @@ namespace corymb::detail {
 
 class CentralBarrierState {
 public:
-    CentralBarrierState(std::uint32_t expected, bool crowded)
-        : barrier(expected), oversubscribed(crowded) {}
+    CentralBarrierState(std::uint32_t expected, WaitPolicy wait, bool crowded)
+        : barrier(expected), policy(wait), oversubscribed(crowded) {}
     team::CentralBarrier<channel::StandardEnv> barrier;
+    channel::WaiterCpus cpus;
+    const WaitPolicy policy;
     const bool oversubscribed;
 };
 
@@ -32,18 +35,40 @@ std::uint32_t checked(std::ptrdiff_t expected) {
     return static_cast<std::uint32_t>(expected);
 }
 
-channel::Patience& patience(bool oversubscribed) {
-    // What a thread has learned about its waits holds for all its barriers.
-    thread_local channel::Patience alone(WaitPolicy::ladder, false);
-    thread_local channel::Patience crowded(WaitPolicy::ladder, true);
-    return oversubscribed ? crowded : alone;
+bool is_crowded(std::uint32_t expected, const BarrierOptions& options) {
+    if (options.ranks_per_cpu < 0) {
+        throw Error(Errc::invalid_argument,
+                    "BarrierOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
+                        "; it counts the threads that take turns on a CPU, 0 if that is unknown");
+    }
+    return options.ranks_per_cpu > 1 || common::is_short_of_time(static_cast<int>(expected));
 }
+
+/// What a thread has learned about its waits holds for all its barriers.
+struct OwnWaits {
+    channel::Patience ladder{WaitPolicy::ladder, false};
+    channel::Patience crowded{WaitPolicy::ladder, true};
+    channel::Patience spin{WaitPolicy::spin, false};
+    channel::Patience yield{WaitPolicy::yield, false};
+    channel::Patience park{WaitPolicy::park, false};
+    channel::CpuMates mates{nullptr};
+
+    channel::Patience& patience(WaitPolicy policy, bool is_crowded) noexcept {
+        switch (policy) {
+        case WaitPolicy::ladder: return is_crowded ? crowded : ladder;
+        case WaitPolicy::spin: return spin;
+        case WaitPolicy::yield: return yield;
+        case WaitPolicy::park: return park;
+        }
+        return ladder;
+    }
+};
 
 } // namespace
 
-BarrierCore::BarrierCore(std::ptrdiff_t expected)
-    : state_(std::make_unique<CentralBarrierState>(checked(expected),
-                                                   expected > usable_cpus().count())) {}
+BarrierCore::BarrierCore(std::ptrdiff_t expected, const BarrierOptions& options)
+    : state_(std::make_unique<CentralBarrierState>(checked(expected), options.wait,
+                                                   is_crowded(checked(expected), options))) {}
 BarrierCore::~BarrierCore() = default;
 
 BarrierCore::Arrival BarrierCore::arrive(std::ptrdiff_t update) noexcept {
@@ -68,7 +93,8 @@ void BarrierCore::wait(std::uint64_t phase) const noexcept {
     auto never = []() noexcept {
         return false;
     };
-    auto& waiting = patience(state_->oversubscribed);
+    thread_local OwnWaits own;
+    auto& waiting = own.patience(state_->policy, state_->oversubscribed);
     for (int i = 0; i < waiting.quick_looks(); ++i) {
         if (look_now()) [[likely]] {
             return;
@@ -76,14 +102,17 @@ void BarrierCore::wait(std::uint64_t phase) const noexcept {
         channel::cpu_pause();
     }
     const std::int64_t begin = now_ns();
-    if (waiting.wait_awake(channel::Look(look_now), channel::Look(never), nullptr, begin) ==
+    own.mates.be_among(state_->cpus);
+    if (waiting.wait_awake(channel::Look(look_now), channel::Look(never), &own.mates, begin) ==
         channel::Patience::Outcome::satisfied) {
         return;
     }
     while (!look_now()) {
         barrier.sleep(old, sleep_at_most_ns);
     }
-    waiting.learn_from_sleep(now_ns() - begin);
+    const std::int64_t end = now_ns();
+    own.mates.note_waker(barrier.waker_cpu(), end);
+    waiting.learn_from_sleep(end - begin);
 }
 
 } // namespace corymb::detail

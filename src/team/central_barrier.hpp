@@ -10,6 +10,7 @@
 //   0     4      expected   droppers          the last arrival
 //   1     4      phase      the last arrival  waiters
 //   1     4      sleepers   waiters           the last arrival
+//   1     4      waker      the last arrival  waiters        CPU of who woke them last: advice
 //
 // Protocol:
 //   arrive    subtract from the arrivals to come (A1); who takes the last one is last, runs the
@@ -38,6 +39,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <sched.h>
 
 namespace corymb::team {
 
@@ -67,6 +69,7 @@ public:
         phase_.store(next, std::memory_order_release); // P1 release
         Env::light_fence();                            // F1
         if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+            waker_cpu_.store(::sched_getcpu(), std::memory_order_relaxed);
             Env::futex_wake(phase_, everybody);
         }
     }
@@ -86,6 +89,11 @@ public:
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
     }
 
+    /// On which CPU the last arrival ran when it last woke somebody; -1: never.
+    [[nodiscard]] int waker_cpu() const noexcept {
+        return waker_cpu_.load(std::memory_order_relaxed);
+    }
+
 private:
     static constexpr int everybody = 0x7fffffff;
     static constexpr std::uint64_t pack(std::uint32_t phase, std::uint32_t to_come) noexcept {
@@ -96,6 +104,7 @@ private:
     typename Env::template Atomic<std::uint32_t> expected_;
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint32_t> phase_;
     typename Env::template Atomic<std::uint32_t> sleepers_;
+    std::atomic<std::int32_t> waker_cpu_{-1};
 };
 
 } // namespace corymb::team

@@ -126,6 +126,9 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
             {static_cast<std::uint32_t>(team::Kind::crowd)}, channel::Crowd::bytes(ranks, places),
             [&](void* place) { new (place) channel::Crowd(ranks, places); });
     }
+    if (!oversubscribed) {
+        cpus_of_waiters = &channel::WaiterCpus::of(fabric.arena());
+    }
     if (!options.plans) {
         team::DefaultPlans made = team::default_plans(
             options, {size, !company || company->pull, !company || company->push, cpus.usable,

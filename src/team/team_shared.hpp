@@ -6,6 +6,7 @@
 #include "base/fork_count.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
+#include "channel/waiter_cpus.hpp"
 #include "team/fabric.hpp"
 #include "team/failure.hpp"
 #include "team/roster.hpp"
@@ -213,6 +214,7 @@ struct TeamShared {
     std::function<std::shared_ptr<const Machine>()> inside; ///< DefaultPlans::inside, if any.
     std::int64_t deadline_ns;
     channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
+    channel::WaiterCpus* cpus_of_waiters = nullptr; ///< Only when not oversubscribed.
 
 private:
     [[nodiscard]] std::optional<team::LaneId> find_own_lane(std::uint64_t number,

@@ -23,7 +23,9 @@ struct KnownTeammates final : Teammates {
     explicit KnownTeammates(bool is_wanted, std::int64_t turns_between = 0)
         : wanted(is_wanted), between(turns_between) {}
     bool want_the_cpu() noexcept override { return wanted; }
+    bool are_here(std::int64_t /*now_ns*/) noexcept override { return here; }
     std::int64_t take_turn() noexcept override { return turns += between + 1; }
+    bool here = false;
     bool wanted;
     std::int64_t between;
     std::int64_t turns = 0;
@@ -162,6 +164,7 @@ struct AskedTeammates final : Teammates {
         asked();
         return wanted;
     }
+    bool are_here(std::int64_t /*now_ns*/) noexcept override { return false; }
     std::int64_t take_turn() noexcept override { return 0; }
     bool wanted;
     Asked asked;
@@ -329,6 +332,55 @@ TEST(PatienceTest, LetsSomebodyGoFirstForSomeTurnsOnly) {
     EXPECT_GT(looks_for(WaitPolicy::ladder, true, false, 0), 5);
     EXPECT_EQ(looks_for(WaitPolicy::ladder, false, true, 0), 0) << "everybody has a CPU";
     EXPECT_EQ(looks_for(WaitPolicy::park, true, true, 0), 0);
+}
+
+TEST(PatienceTest, TakesTurnsForAsLongAsATeammateIsOnItsCpu) {
+    Patience patience(WaitPolicy::ladder, false);
+    KnownTeammates teammates(true);
+    const auto turns_of_a_wait = [&](bool are_here) {
+        teammates.here = are_here;
+        teammates.turns = 0;
+        auto never = []() noexcept {
+            return false;
+        };
+        EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, now_ns()),
+                  Patience::Outcome::exhausted);
+        return teammates.turns;
+    };
+    const int looks_alone = patience.quick_looks();
+    EXPECT_EQ(turns_of_a_wait(false), 0);
+    EXPECT_GT(turns_of_a_wait(true), 0);
+    EXPECT_LT(patience.quick_looks(), looks_alone) << "the awaited needs the CPU at once";
+    EXPECT_EQ(turns_of_a_wait(false), 0) << "it has gone";
+    EXPECT_EQ(patience.quick_looks(), looks_alone);
+}
+
+TEST(PatienceTest, NoticesATeammateThatComesWhileItSpins) {
+    struct LateTeammates final : Teammates {
+        bool want_the_cpu() noexcept override { return true; }
+        bool are_here(std::int64_t /*now_ns*/) noexcept override { return ++questions > 1; }
+        std::int64_t take_turn() noexcept override { return ++turns; }
+        int questions = 0;
+        std::int64_t turns = 0;
+    } teammates;
+    Patience patience(WaitPolicy::ladder, false);
+    auto never = []() noexcept {
+        return false;
+    };
+    EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, now_ns()),
+              Patience::Outcome::exhausted);
+    EXPECT_GT(teammates.turns, 0);
+}
+
+TEST(PatienceTest, PeopleWhoKnowBetterAreNotCorrected) {
+    for (const auto policy : {WaitPolicy::spin, WaitPolicy::park}) {
+        Patience patience(policy, false);
+        KnownTeammates teammates(true);
+        teammates.here = true;
+        Counter third{0, 3};
+        static_cast<void>(patience.wait_awake(Look(third), Look(third), &teammates, now_ns()));
+        EXPECT_EQ(teammates.turns, 0);
+    }
 }
 
 TEST(PatienceTest, OversubscribedDoesNotSpin) {

@@ -51,6 +51,30 @@ TEST(BarrierTest, CompletionRunsOnceAPhaseAsInTheStandardLibrary) {
     EXPECT_EQ(ours.back(), 2000);
 }
 
+TEST(BarrierTest, WaitsAsItsOptionsSay) {
+    using corymb::WaitPolicy;
+    for (const auto policy :
+         {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield, WaitPolicy::park}) {
+        for (const int ranks_per_cpu : {0, 1, 4}) {
+            corymb::barrier barrier(3, {.wait = policy, .ranks_per_cpu = ranks_per_cpu});
+            std::atomic<int> passed{0};
+            {
+                std::vector<std::jthread> crew;
+                for (int i = 0; i < 3; ++i) {
+                    crew.emplace_back([&] {
+                        for (int round = 0; round < 20; ++round) {
+                            passed.fetch_add(1, std::memory_order_relaxed);
+                            barrier.arrive_and_wait();
+                            EXPECT_GE(passed.load(std::memory_order_relaxed), 3 * (round + 1));
+                        }
+                    });
+                }
+            }
+        }
+    }
+    EXPECT_THROW(corymb::barrier(2, corymb::BarrierOptions{.ranks_per_cpu = -1}), corymb::Error);
+}
+
 TEST(BarrierTest, ArriveAndDropLeavesTheOthers) {
     corymb::barrier barrier(3);
     std::atomic<int> passed{0};
