@@ -51,7 +51,7 @@ struct MailboxOptions {
     /// Messages from one member to one other that may be unread: 1 to 65536, for srbp at most
     /// 524288 divided by the size of the group. `ring` and `nvp` round it up to a power of two.
     std::size_t capacity = 64;
-    /// How `Mailbox::wait` waits.
+    /// How `Mailbox::wait` and `Mailbox::wait_for_room` wait.
     WaitPolicy wait = WaitPolicy::ladder;
     /// The memory can be shared with other processes (`MailboxGroup::make_descriptor`).
     bool between_processes = false;
@@ -63,7 +63,8 @@ struct MailboxOptions {
 /// not copyable; used by one thread at a time.
 ///
 /// Messages of one sender come in the order in which they were sent, and each comes once. Those of
-/// different senders have no order. Nothing here waits but `wait`.
+/// different senders have no order. Nothing here waits but `wait`, `wait_for_room` and the forms of
+/// `send` with a limit.
 class CORYMB_EXPORT Mailbox {
 public:
     Mailbox() noexcept;
@@ -93,6 +94,22 @@ public:
     [[nodiscard]] bool send_value(Rank to, const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
         return send(to, &value, sizeof value);
+    }
+    /// Returns when there is room for a message to `to`, at once or after a sleep, at most `limit`
+    /// later. False: the limit has passed without. This mailbox's own messages wait meanwhile: of
+    /// two members that both wait for room at the other, none goes on. Throws as `send`.
+    [[nodiscard]] bool wait_for_room(Rank to, std::chrono::nanoseconds limit);
+    /// `send` that waits for room. False: the limit has passed, and nothing was sent.
+    [[nodiscard]] bool send(Rank to, const void* data, std::size_t bytes,
+                            std::chrono::nanoseconds limit);
+    [[nodiscard]] bool send(Rank to, std::span<const std::byte> message,
+                            std::chrono::nanoseconds limit) {
+        return send(to, message.data(), message.size(), limit);
+    }
+    template <class T>
+    [[nodiscard]] bool send_value(Rank to, const T& value, std::chrono::nanoseconds limit) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return send(to, &value, sizeof value, limit);
     }
     /// As many of the messages as there is room for, from the first on, which number it returns.
     /// The receiver is notified once.

@@ -13,8 +13,9 @@ True
 >>> other.receive()
 [(0, b'price'), (0, b'order')]
 
-`send` never waits: False means that there is no room until the receiver probes. `wait` releases the
-interpreter lock. A broadcast ring has one publisher and readers that come and go:
+`send` returns False when there is no room until the receiver probes; with `seconds` it waits for
+that first. `wait` releases the interpreter lock. A broadcast ring has one publisher and readers
+that come and go:
 
 >>> ring = corymb.BroadcastRing(slots=4)
 >>> publisher, reader = ring.publisher(), ring.reader("overrun")

@@ -35,9 +35,22 @@ MailboxGroup make_group(int size, const std::string& protocol, std::size_t messa
     return MailboxGroup(size, options);
 }
 
-bool send(PythonMailbox& self, Rank to, nb::handle message) {
+bool wait_for_room(PythonMailbox& self, Rank to, const std::optional<double>& seconds) {
+    Mailbox& box = self.use();
+    const LongWait::Mark mark(self.is_waiting);
+    return LongWait(seconds).until(
+        [&box, to](std::chrono::nanoseconds limit) { return box.wait_for_room(to, limit); });
+}
+
+bool send(PythonMailbox& self, Rank to, nb::handle message, const std::optional<double>& seconds) {
     const Buffer buffer(message, false, "message");
-    return self.use().send(to, buffer.data(), buffer.bytes());
+    if (self.use().send(to, buffer.data(), buffer.bytes())) {
+        return true;
+    }
+    if (seconds && *seconds == 0) {
+        return false;
+    }
+    return wait_for_room(self, to, seconds) && self.use().send(to, buffer.data(), buffer.bytes());
 }
 
 std::size_t send_batch(PythonMailbox& self, Rank to, const nb::sequence& messages) {
@@ -135,8 +148,14 @@ void bind_mailbox(nb::module_& module) {
         .def_prop_ro(
             "size", [](const PythonMailbox& self) { return self.box.size(); },
             "Number of members; 0 when closed.")
-        .def("send", &send, nb::arg("to"), nb::arg("message"),
-             "Copies a buffer to member `to`, without waiting. False: no room until `to` probes.")
+        .def(
+            "send", &send, nb::arg("to"), nb::arg("message"), nb::arg("seconds").none() = 0.0,
+            "Copies a buffer to member `to`. Where there is no room it waits up to `seconds` until "
+            "`to` probes, with None as long as it takes. False: no room, and nothing was sent. "
+            "While it waits it releases the interpreter lock; Ctrl-C ends it.")
+        .def("wait_for_room", &wait_for_room, nb::arg("to"), nb::arg("seconds") = nb::none(),
+             "Returns when there is room for a message to member `to`; False after `seconds` "
+             "without. Releases the interpreter lock; Ctrl-C ends it.")
         .def("send_batch", &send_batch, nb::arg("to"), nb::arg("messages"),
              "As many of the buffers as there is room for; how many.")
         .def("probe", &probe, nb::arg("callback"), nb::arg("most") = nb::none(),

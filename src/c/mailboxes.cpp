@@ -129,6 +129,20 @@ corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* d
                          [&] { return c::held(mailbox).object.send(to, data, bytes); });
 }
 
+corymb_status corymb_mailbox_wait_for_room(corymb_mailbox* mailbox, int to, int64_t limit_ns,
+                                           int* room) noexcept {
+    return c::give_value(room, "corymb_mailbox_wait_for_room: room", 0, [&] {
+        return c::held(mailbox).object.wait_for_room(to, c::time_of(limit_ns, "limit_ns"));
+    });
+}
+
+corymb_status corymb_mailbox_send_within(corymb_mailbox* mailbox, int to, const void* data,
+                                         size_t bytes, int64_t limit_ns, int* sent) noexcept {
+    return c::give_value(sent, "corymb_mailbox_send_within: sent", 0, [&] {
+        return c::held(mailbox).object.send(to, data, bytes, c::time_of(limit_ns, "limit_ns"));
+    });
+}
+
 corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
                                         const void* const* messages, const size_t* bytes,
                                         size_t count, size_t* sent) noexcept {

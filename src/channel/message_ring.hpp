@@ -75,11 +75,16 @@ public:
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
 
+    /// There is room for a message; false: there is none and `waiter` gave up waiting for it.
+    template <class Waiter>
+    [[nodiscard]] bool has_room(Waiter& waiter) {
+        return sent_ - credited_ < slots_.count() || wait_for_room(waiter);
+    }
     /// Where to write the next message of up to `bytes` bytes, the same until `commit`; null when
     /// there is no room and `waiter` gave up waiting for it.
     template <class Waiter>
     [[nodiscard]] std::byte* reserve(Waiter& waiter, std::size_t bytes) {
-        if (sent_ - credited_ >= slots_.count() && !wait_for_room(waiter)) {
+        if (!has_room(waiter)) {
             return nullptr;
         }
         std::byte* const place = slots_.payload(sent_);

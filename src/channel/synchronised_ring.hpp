@@ -126,11 +126,16 @@ public:
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
 
+    /// There is room for a message; false: there is none and `waiter` gave up waiting for it.
+    template <class Waiter>
+    [[nodiscard]] bool has_room(Waiter& waiter) {
+        return sent_ - credited_ < quota_ || wait_for_room(waiter);
+    }
     /// Where to write the next message of up to `bytes` bytes; null when there is no room and
     /// `waiter` gave up waiting for it. `commit` or `give_up` must follow.
     template <class Waiter>
     [[nodiscard]] std::byte* reserve(Waiter& waiter, std::size_t bytes) {
-        if (sent_ - credited_ >= quota_ && !wait_for_room(waiter)) {
+        if (!has_room(waiter)) {
             return nullptr;
         }
         ticket_ = ring_->tickets.fetch_add(1, std::memory_order_acq_rel); // A1 acquire, A1 release

@@ -205,6 +205,15 @@ bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
     return true;
 }
 
+bool Mailbox::wait_for_room(Rank to, std::chrono::nanoseconds limit) {
+    MailboxState& state = checked(state_);
+    return state.wait_for_room(to, bounded_ns(limit));
+}
+
+bool Mailbox::send(Rank to, const void* data, std::size_t bytes, std::chrono::nanoseconds limit) {
+    return send(to, data, bytes) || (wait_for_room(to, limit) && send(to, data, bytes));
+}
+
 std::size_t Mailbox::send_batch(Rank to, std::span<const std::span<const std::byte>> messages) {
     MailboxState& state = checked(state_);
     for (const auto& message : messages) { // All are right, or none is sent.

@@ -145,6 +145,26 @@ void MailboxState::suspect(Rank to) {
     }
 }
 
+bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
+    const std::int64_t begin = now_ns();
+    for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
+        Out& way = out(to, 0);
+        channel::LookNow now;
+        auto has_room = [&]() noexcept {
+            return is_srbp ? way.shared_ring.has_room(now) : way.ring.has_room(now);
+        };
+        // It may close its mailbox meanwhile, or end.
+        const std::int64_t slice = std::min(left, common::look_every_ns);
+        if (message::wait_until(waiting_, has_room, slice, way.box->room)) {
+            return true;
+        }
+        suspect(to);
+        if (left <= slice) {
+            return has_room();
+        }
+    }
+}
+
 void MailboxState::open(Out& to, Rank number) {
     auto& post = group->post;
     if (is_srbp) {
@@ -184,21 +204,30 @@ template <class Receiver, class Call>
 std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call& call) {
     // Unless there is more to come: then room is told in quarters, not a message at a time.
     struct Settles {
-        explicit Settles(Receiver& of) noexcept : receiver(of) {}
+        Settles(Receiver& of, Box& in) noexcept : receiver(of), box(in) {}
         Settles(const Settles&) = delete;
         Settles& operator=(const Settles&) = delete;
         ~Settles() {
             if (is_on) {
                 receiver.settle();
             }
+            if (count != 0) {
+                box.room.ring();
+            }
         }
         Receiver& receiver;
+        Box& box;
         bool is_on = true;
-    } settles(receiver);
+        std::size_t count = 0;
+    } settles(receiver, *box_);
+    const std::size_t quarter = std::max<std::size_t>(receiver.slots() / 4, 1);
     LookNow now;
     SlotMessage message;
-    std::size_t count = 0;
+    std::size_t& count = settles.count;
     while (count < most && receiver.receive(now, message)) {
+        if (count != 0 && count % quarter == 0) {
+            box_->room.ring(); // Who waits for room need not wait for the end.
+        }
         const AtEnd used(receiver, &Receiver::release);
         ++count;
         call(message);

@@ -46,6 +46,9 @@ struct MailboxState {
     /// There was no room: throws when `to` will never read again, which is looked after now and
     /// then.
     void suspect(Rank to);
+    /// Waits for room for a message to `to`, at most so long. False: there is none. Throws as
+    /// `Mailbox::send` does.
+    [[nodiscard]] bool wait_for_room(Rank to, std::int64_t limit_ns);
     /// After one or more messages.
     void notify(Out& to) noexcept;
 
@@ -80,7 +83,7 @@ private:
     std::size_t probe_word(std::size_t index, std::uint64_t sources, Handler handler, void* self,
                            std::size_t most);
     template <class Receiver, class Call>
-    static std::size_t drain(Receiver& receiver, std::size_t most, const Call& call);
+    std::size_t drain(Receiver& receiver, std::size_t most, const Call& call);
 
     std::vector<Out> out_;
     message::Box* box_;

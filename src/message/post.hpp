@@ -9,6 +9,7 @@
 #include "channel/notification_vector.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/synchronised_ring.hpp"
+#include "channel/wake_bell.hpp"
 
 #include <corymb/mailbox.hpp>
 
@@ -30,9 +31,10 @@ struct Box {
     /// `ended`: its process has, without closing it.
     enum State : std::uint32_t { free, open, closed, ended };
 
-    explicit Box(Reach reach) noexcept : spot(reach) {}
+    explicit Box(Reach reach) noexcept : spot(reach), room(reach) {}
 
-    channel::ParkingSpot<Env> spot;
+    channel::ParkingSpot<Env> spot; ///< The member's, while it waits for messages.
+    channel::WakeBell<Env> room;    ///< For those who wait for room to send to it.
     /// A State; only ever grows. Senders read it each time and its line stays with them.
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> state;
 };

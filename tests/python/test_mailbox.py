@@ -50,6 +50,32 @@ def test_messages_of_every_kind_of_buffer(protocol: str) -> None:
         assert group.memory > 0
 
 
+def test_a_sender_waits_for_room() -> None:
+    group = corymb.MailboxGroup(2, capacity=2)
+    one, other = group.join(0), group.join(1)
+    assert one.send_batch(1, [b"a", b"b"]) == 2
+    assert not one.wait_for_room(1, seconds=0.01)
+    assert not one.send(1, b"c", seconds=0.01)
+    received: list[tuple[int, bytes]] = []
+
+    def receive() -> None:
+        while len(received) < 4:
+            assert other.wait(seconds=60)
+            received.extend(other.receive())
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    assert one.send(1, b"c", seconds=None)
+    assert one.wait_for_room(1)
+    assert one.send(1, b"d", seconds=60)
+    thread.join()
+    assert [message for _, message in received] == [b"a", b"b", b"c", b"d"]
+    with pytest.raises(corymb.Error, match="there is no rank 2"):
+        one.wait_for_room(2, seconds=0)
+    with pytest.raises(corymb.Error, match="at least 0"):
+        one.wait_for_room(1, seconds=-1)
+
+
 def test_a_callback_must_not_close_what_calls_it() -> None:
     group = corymb.MailboxGroup(2)
     one, other = group.join(0), group.join(1)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // src/channel/message_ring.hpp: messages come in order, whole and as long as they were, a slot is
-// not filled again while its payload is in use, across the wrap of numbers, and with a receiver
-// that sleeps.
+// not filled again while its payload is in use, across the wrap of numbers, with a receiver that
+// sleeps until there is a message, and with a sender that sleeps until there is room.
 #include "channel/look_now.hpp"
 #include "channel/message_ring.hpp"
+#include "channel/wake_bell.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
 #include "worlds/owned.hpp"
@@ -18,7 +19,13 @@ using corymb::channel::SlotMessage;
 using corymb::channel::SlotShape;
 using Ring = corymb::channel::MessageRing<ExplorerEnv>;
 
-enum class Bug : std::uint8_t { none, commits_before_filling, releases_before_use, sleeps_at_once };
+enum class Bug : std::uint8_t {
+    none,
+    commits_before_filling,
+    releases_before_use,
+    sleeps_at_once,
+    rings_before_release
+};
 
 /// A ring through which `start` messages have gone already, and its two ends.
 template <std::size_t Slots, std::uint64_t Start>
@@ -135,6 +142,46 @@ struct Asleep {
     }
 };
 
+/// The sender sleeps for room; the receiver rings when there is some.
+template <std::size_t Slots, std::uint64_t Messages, Bug bug = Bug::none>
+struct NoRoom {
+    static constexpr int threads = 2;
+    Link<Slots, 0> link;
+    corymb::channel::WakeBell<ExplorerEnv> room;
+
+    void run(int thread) {
+        for (std::uint64_t i = 0; i < Messages; ++i) {
+            thread == 0 ? send(i) : receive(i);
+        }
+    }
+    void send(std::uint64_t i) {
+        LookNow now;
+        const std::uint64_t value = 100 + i;
+        const auto has_room = [&] {
+            return link.sender.has_room(now);
+        };
+        if (!has_room()) {
+            require(room.park(
+                        has_room, [] { return false; }, [] { return 1'000'000'000; }),
+                    "it is woken");
+        }
+        require(link.sender.send(now, &value, sizeof value), "there is room");
+    }
+    void receive(std::uint64_t i) {
+        AwaitWaiter waiter;
+        SlotMessage message;
+        require(link.receiver.receive(waiter, message), "the receiver waits");
+        require(use(message.bytes) == 100 + i, "messages come in order");
+        if (bug == Bug::rings_before_release) {
+            room.ring();
+        }
+        link.receiver.release();
+        if (bug != Bug::rings_before_release) {
+            room.ring();
+        }
+    }
+};
+
 constexpr std::uint64_t near_wrap = 0xffffffffU - 2;
 
 } // namespace
@@ -148,6 +195,8 @@ int main(int argc, char** argv) {
             holds<Stream<8, 11>>("message ring: 11 messages through 8 slots, lazy credit"),
             holds<Stream<2, 6, near_wrap>>("message ring: 6 messages across the wrap"),
             holds<Asleep<2, 2>>("message ring: 2 batches of 2, the receiver sleeps"),
+            holds<NoRoom<1, 3>>("message ring: 3 messages through 1 slot, the sender sleeps"),
+            holds<NoRoom<2, 4>>("message ring: 4 messages through 2 slots, the sender sleeps"),
             caught<Stream<2, 3>>("message ring: release is relaxed", Fault::release_is_relaxed),
             caught<Stream<2, 4>>("message ring: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Stream<2, 4, 0, Bug::commits_before_filling>>(
@@ -156,5 +205,8 @@ int main(int argc, char** argv) {
                 "message ring: released before it is used"),
             caught<Asleep<2, 1, Bug::sleeps_at_once>>("message ring: sleeps without a last look"),
             caught<Asleep<2, 1>>("message ring: no light fence", Fault::no_light_fence),
+            caught<NoRoom<1, 3, Bug::rings_before_release>>("message ring: rings before the room"),
+            caught<NoRoom<1, 3>>("message ring: no light fence behind the room",
+                                 Fault::no_light_fence),
         });
 }

@@ -80,6 +80,14 @@ CORYMB_EXPORT int corymb_mailbox_size(const corymb_mailbox* mailbox) CORYMB_NOEX
 /// `to` probes.
 CORYMB_EXPORT corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* data,
                                                 size_t bytes, int* sent) CORYMB_NOEXCEPT;
+/// Returns when there is room for a message to `to`, `*room` 1, or after `limit_ns`, `*room` 0.
+CORYMB_EXPORT corymb_status corymb_mailbox_wait_for_room(corymb_mailbox* mailbox, int to,
+                                                         int64_t limit_ns,
+                                                         int* room) CORYMB_NOEXCEPT;
+/// corymb_mailbox_send that waits for room; `*sent` is 0 when there is none after `limit_ns`.
+CORYMB_EXPORT corymb_status corymb_mailbox_send_within(corymb_mailbox* mailbox, int to,
+                                                       const void* data, size_t bytes,
+                                                       int64_t limit_ns, int* sent) CORYMB_NOEXCEPT;
 /// As many of `count` messages as there is room for, from the first on; how many in `*sent`.
 CORYMB_EXPORT corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
                                                       const void* const* messages,

@@ -78,12 +78,23 @@ static void send_and_probe(corymb_mailbox* one, corymb_mailbox* other) {
     CHECK(count == 2);
     OK(corymb_mailbox_send_in_place(one, 1, 8, write_seven, &length, &sent));
     CHECK(!sent); // There is room for two.
+    OK(corymb_mailbox_wait_for_room(one, 1, 1000, &ready));
+    CHECK(!ready);
+    OK(corymb_mailbox_send_within(one, 1, "abc", 4, 1000, &sent));
+    CHECK(!sent);
     OK(corymb_mailbox_probe(other, keep, &got, 1, &count));
     CHECK(count == 1 && got.first == 'x');
     OK(corymb_mailbox_probe(other, keep, &got, SIZE_MAX, NULL));
     OK(corymb_mailbox_send_in_place(one, 1, 8, write_seven, &length, &sent));
     OK(corymb_mailbox_probe(other, keep, &got, SIZE_MAX, &count));
     CHECK(sent && count == 1 && got.bytes == 2 && got.first == 7);
+    OK(corymb_mailbox_wait_for_room(one, 1, 1000000000, &ready));
+    OK(corymb_mailbox_send_within(one, 1, "d", 2, 1000000000, &sent));
+    OK(corymb_mailbox_probe(other, keep, &got, SIZE_MAX, &count));
+    CHECK(ready && sent && count == 1 && got.first == 'd');
+    REFUSED(corymb_mailbox_wait_for_room(one, 2, 0, &ready));
+    REFUSED(corymb_mailbox_wait_for_room(one, 1, -1, &ready));
+    REFUSED(corymb_mailbox_send_within(one, 1, NULL, 4, 0, &sent));
 
     OK(corymb_mailbox_send_in_place(one, 1, 8, write_and_free, &one, &sent));
     OK(corymb_mailbox_probe(other, free_mailbox, &other, SIZE_MAX, &count));

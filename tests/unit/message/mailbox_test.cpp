@@ -280,6 +280,26 @@ TEST_P(MailboxTest, WaitReturnsAtOnceOrAfterItsLimit) {
     EXPECT_FALSE(b.wait(0ns));
 }
 
+TEST_P(MailboxTest, WaitsForRoomAtMostItsLimit) {
+    MailboxGroup group(2, {.protocol = GetParam(), .capacity = 2});
+    Mailbox sender = group.join(0);
+    Mailbox receiver = group.join(1);
+    EXPECT_TRUE(sender.wait_for_room(1, 0ns));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(sender.send_value(1, i, 0ns));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(sender.wait_for_room(1, 0ns));
+    EXPECT_FALSE(sender.wait_for_room(1, 30ms));
+    EXPECT_FALSE(sender.send_value(1, 2, 30ms)) << "nothing was sent";
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 60ms);
+    EXPECT_EQ(receiver.probe([](Rank, std::span<const std::byte>) {}), 2u);
+    EXPECT_TRUE(sender.wait_for_room(1, 0ns));
+    EXPECT_TRUE(sender.send_value(1, 2, 0ns));
+    EXPECT_THROW(static_cast<void>(sender.wait_for_room(2, 0ns)), Error);
+    EXPECT_THROW(static_cast<void>(Mailbox().wait_for_room(0, 0ns)), Error);
+}
+
 TEST_P(MailboxTest, ManyMembersAreNoTrouble) {
     constexpr int members = 300;
     MailboxGroup group(members, options(2));

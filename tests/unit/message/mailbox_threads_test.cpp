@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -126,6 +127,53 @@ TEST_P(MailboxThreadsTest, AllToAllWithAnswers) {
         work(0);
     }
     EXPECT_EQ(complete, members);
+}
+
+TEST_P(MailboxThreadsTest, SendersWaitForRoomAndLoseNothing) {
+    constexpr int senders = 3;
+    constexpr int each = 1000;
+    for (const WaitPolicy wait : {WaitPolicy::ladder, WaitPolicy::park}) {
+        MailboxGroup group(senders + 1, {.protocol = GetParam(), .capacity = 4, .wait = wait});
+        Mailbox receiver = group.join(0);
+        std::atomic<int> failed = 0;
+        std::vector<std::jthread> threads;
+        for (Rank rank = 1; rank <= senders; ++rank) {
+            threads.emplace_back([&group, &failed, rank] {
+                Mailbox box = group.join(rank);
+                for (int i = 0; i < each; ++i) {
+                    failed += box.send_value(0, i, patience) ? 0 : 1;
+                }
+            });
+        }
+        std::vector<int> next(senders + 1);
+        for (int got = 0; got < senders * each;) {
+            ASSERT_TRUE(receiver.wait(patience));
+            got += static_cast<int>(receiver.probe_values<int>(
+                [&](Rank from, int number) {
+                    EXPECT_EQ(number, next[static_cast<std::size_t>(from)]++);
+                },
+                3));
+        }
+        EXPECT_EQ(failed, 0);
+    }
+}
+
+TEST_P(MailboxThreadsTest, WhoWaitsForRoomIsToldThatTheReceiverHasLeft) {
+    MailboxGroup group(2, {.protocol = GetParam(), .capacity = 1});
+    Mailbox sender = group.join(0);
+    auto receiver = std::make_unique<Mailbox>(group.join(1));
+    ASSERT_TRUE(sender.send_value(1, 1));
+    std::jthread leaves([&] {
+        std::this_thread::sleep_for(30ms);
+        receiver.reset();
+    });
+    try {
+        static_cast<void>(sender.wait_for_room(1, patience));
+        FAIL() << "there is nobody to make room";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument) << error.what();
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
 }
 
 TEST_P(MailboxThreadsTest, SleepersAreWoken) {
