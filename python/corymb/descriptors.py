@@ -100,19 +100,21 @@ def make_team_descriptor(size: int) -> Descriptor:
 
 def make_picklable() -> None:
     """What the module's classes lack for pickle."""
-    for kind, take in (
+    groups: list[tuple[Any, Callable[[int], Any]]] = [
         (_core.MailboxGroup, mailboxes),
         (_core.BroadcastRing, ring),
         (_core.MulticastGroup, multicast),
-    ):
-        copyreg.pickle(kind, reduce_group(take))  # type: ignore[arg-type]
-        kind.make_descriptor = own_descriptor(kind.make_descriptor)  # type: ignore[method-assign]
-    for model, read in (
+    ]
+    for kind, take in groups:
+        copyreg.pickle(kind, reduce_group(take))
+        kind.make_descriptor = own_descriptor(kind.make_descriptor)
+    models: list[tuple[Any, Callable[[str], Any]]] = [
         (_core.Machine, machine_of),
         (_core.Plan, plan_of),
         (_core.Cluster, cluster_of),
-    ):
-        copyreg.pickle(model, reduce_model(read))  # type: ignore[arg-type]
+    ]
+    for model, read in models:
+        copyreg.pickle(model, reduce_model(read))
     copyreg.pickle(_core.GlobalAddress, lambda address: (address_of, (bytes(address),)))
 
 

@@ -39,6 +39,7 @@ def text_of(thing: object) -> str:
 
 def give_texts() -> None:
     """To every class that has no text of its own."""
-    for kind in vars(_core).values():
-        if isinstance(kind, type) and kind.__repr__ is object.__repr__:
-            kind.__repr__ = text_of  # type: ignore[method-assign, assignment]
+    kinds: list[Any] = [kind for kind in vars(_core).values() if isinstance(kind, type)]
+    for kind in kinds:
+        if kind.__repr__ is object.__repr__:
+            kind.__repr__ = text_of

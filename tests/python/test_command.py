@@ -36,6 +36,25 @@ def test_help_has_examples(corymb_call: Command, name: str) -> None:
     assert "--json" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def map_in_80_columns(corymb_command: Command) -> str:
+    return corymb_command("map", "--machine", SMELT, env={"COLUMNS": "80"}).stdout
+
+
+@pytest.mark.parametrize("columns", ["0", "abc", "1"])
+def test_a_width_that_cannot_be_used(
+    corymb_command: Command, map_in_80_columns: str, columns: str
+) -> None:
+    sizes = {"COLUMNS": columns, "LINES": "0"}
+    done = corymb_command("map", "--machine", SMELT, env=sizes)
+    assert (done.returncode, done.stdout) == (0, map_in_80_columns)
+
+
+def test_texts_in_0_columns(corymb_command: Command) -> None:
+    assert "no-such" in corymb_command("plan", "no-such", env={"COLUMNS": "0"}).stderr
+    assert "--machine" in corymb_command("map", "--help", env={"COLUMNS": "0"}).stdout
+
+
 def test_bench_multicast(corymb_call: Command) -> None:
     done = corymb_call("bench", "multicast", "--threads", "3", "--seconds", "0.5", "--json", "-")
     assert done.returncode == 0, done.stderr

@@ -198,6 +198,39 @@ def test_a_script_that_never_attaches() -> None:
     assert "without attaching to the team" in done.stderr
 
 
+@pytest.mark.parametrize("cpus", ["999999", "0,999999", "999998-999999"])
+def test_a_cpu_that_is_not_there(cpus: str) -> None:
+    done = run_module("-n", "2", "--bind", cpus, "-c", "pass")
+    assert done.returncode == 2
+    assert f"--bind {cpus}: there is no CPU 99999" in done.stderr
+    assert "this process may use " in done.stderr
+
+
+def test_a_cpu_that_is_not_allowed() -> None:
+    """Bound to one CPU, if there are two."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("there is one CPU")
+    code = (
+        "import os, sys; from corymb.run.__main__ import main; "
+        f"os.sched_setaffinity(0, [{cpus[0]}]); sys.exit(main(sys.argv[1:]))"
+    )
+    words = ["-n", "1", "--bind", str(cpus[1]), "-c", "pass"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert f"CPU {cpus[1]} is not allowed; this process may use {cpus[0]};" in done.stderr
+
+
+def test_times_reach_the_ranks() -> None:
+    code = "import os; print(*map(os.environ.get, ('CORYMB_PATIENCE', 'CORYMB_DEADLINE')))"
+    done = run_module("-n", "1", "--attach-deadline", "7", "--deadline", "8.5", "-c", code)
+    assert done.stdout == "7 8.5\n"
+    done = run_module("-n", "1", "--deadline", "-1", "-c", code)
+    assert (done.returncode, "--deadline is '-1'" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(("words", "status"), [([], 2), (["--help"], 0), (["-n", "2"], 2)])
 def test_usage(words: list[str], status: int) -> None:
     assert run_module(*words).returncode == status
