@@ -3,6 +3,7 @@
 
 #include "plan/cost_view.hpp"
 #include "plan/generate/families.hpp"
+#include "tune/plain.hpp"
 #include "tune/variant.hpp"
 
 #include <corymb/error.hpp>
@@ -39,22 +40,32 @@ bool is_guess(const Family& family, const Machine& machine, const PlanRequest& r
             (machine.exchange.empty() || request.op != Collective::barrier));
 }
 
+std::size_t steps_of(const Plan& plan) {
+    std::size_t steps = 0;
+    for (const auto& of_rank : plan.steps) {
+        steps += of_rank.size();
+    }
+    return steps;
+}
+
 bool is_better(const Candidate& left, const Candidate& right) {
     return std::tie(left.in_turns, left.predicted) < std::tie(right.in_turns, right.predicted);
 }
 
 class Builder {
 public:
-    Builder(const Machine& machine, const PlanRequest& request, std::size_t keep)
-        : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)),
+    Builder(const Machine& machine, const PlanRequest& request, std::size_t keep,
+            const std::stop_token& stop)
+        : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)), stop_(stop),
           costs_(machine, request.placement),
           variants_(variants(request.op, request.bytes, request.pull)) {}
 
     /// Every family in one block by each mechanism, the most promising in more; those that search
     /// only for the best variant of the others.
-    void try_all() {
+    void try_all(Among among) {
         for (const Family& family : families()) {
-            if (!is_search(family) && !is_guess(family, machine_, request_)) {
+            if (!is_search(family) && !is_guess(family, machine_, request_) &&
+                (among == Among::all || !family.is_bad)) {
                 for (const Variant& variant : variants_) {
                     if (variant.blocks == 1) {
                         try_one(family, variant);
@@ -73,9 +84,30 @@ public:
                 try_variants(family, promising);
             }
         }
-        if (result_.best.empty()) {
+        if (result_.best.empty() && !stop_.stop_requested()) {
             throw Error(Errc::invalid_argument,
                         "no algorithm has a plan for this " + std::string(to_string(request_.op)));
+        }
+    }
+
+    /// A few families, each by each mechanism: in one block, or in as many as suit most payloads.
+    void try_plain() {
+        // Plans of more steps take long to simulate, and are seldom the best: what is cut so small
+        // is cut to fit short channels. An exchange of all with all has some for each pair.
+        constexpr std::size_t steps_of_rank = 128;
+        const std::size_t ranks = request_.placement.size();
+        steps_max_ = ranks * std::max(steps_of_rank, 4 * ranks);
+        const auto names = plain_families(request_);
+        for (const Family& family : families()) {
+            if (std::ranges::find(names, family.name) == names.end() ||
+                is_guess(family, machine_, request_)) {
+                continue;
+            }
+            for (const Variant& variant : variants_) {
+                if (variant.blocks == 1 || variant.blocks == plain_blocks(family)) {
+                    try_one(family, variant);
+                }
+            }
         }
     }
 
@@ -208,13 +240,16 @@ private:
                                   .via = variant.via,
                                   .blocks = variant.blocks};
         if (!is_fit(family) || (family.pushes && !request_.push) ||
-            !family.applies(request_.op, input)) {
+            !family.applies(request_.op, input) || stop_.stop_requested()) {
             return;
         }
         Candidate candidate;
         try {
             candidate.plan = family.make(request_.op, input);
             candidate.plan.algorithm = candidate_name(family.name, variant);
+            if (steps_of(candidate.plan) > steps_max_) {
+                return;
+            }
             if (request_.keeps_parts && !keeps_parts(candidate.plan)) {
                 return;
             }
@@ -251,7 +286,7 @@ private:
 
     /// Which variants a search should be spent on, judged by the cheap families.
     void screen_variants() {
-        Builder screen(machine_, request_, 1);
+        Builder screen(machine_, request_, 1, stop_);
         for (const Family& family : families()) {
             if (!is_search(family)) {
                 screen.try_variants(family, variants_);
@@ -283,11 +318,19 @@ private:
         return list.empty() ? variants_ : list;
     }
 
+    /// What goes from rank to rank is cut, so that the last one does not wait for all of it.
+    [[nodiscard]] static std::uint32_t plain_blocks(const Family& family) {
+        constexpr std::uint32_t middling = 16;
+        return family.name == "scan-linear" ? middling : 1;
+    }
+
     static constexpr double far_behind = 1.5;
 
     const Machine& machine_;
     const PlanRequest& request_;
     std::size_t keep_;
+    std::size_t steps_max_ = std::numeric_limits<std::size_t>::max();
+    std::stop_token stop_;
     CostView costs_;
     std::vector<Variant> variants_;
     std::vector<Tried> tried_;
@@ -314,18 +357,19 @@ const Family* family_named(std::string_view name) {
 
 } // namespace
 
-Portfolio build_portfolio(const Machine& machine, const PlanRequest& request, std::size_t keep) {
+Portfolio build_portfolio(const Machine& machine, const PlanRequest& request, std::size_t keep,
+                          Among among, const std::stop_token& stop) {
     if (request.algorithm == "best") {
-        Builder builder(machine, request, keep);
-        builder.try_all();
-        return std::move(builder).result();
+        Builder builder(machine, request, keep, stop);
+        among == Among::plain ? builder.try_plain() : builder.try_all(among);
+        return stop.stop_requested() ? Portfolio{} : std::move(builder).result();
     }
     const auto parsed = parse_candidate(request.algorithm);
     const Family* family = parsed ? family_named(parsed->first) : nullptr;
     if (family == nullptr) {
         refuse_name(request);
     }
-    Builder builder(machine, request, keep);
+    Builder builder(machine, request, keep, {});
     builder.try_named(*family, parsed->second);
     return std::move(builder).result();
 }

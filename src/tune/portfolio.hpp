@@ -5,6 +5,9 @@
 #include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,13 +26,22 @@ struct Portfolio {
     std::vector<Candidate> best;                             ///< Best first, as many as asked for.
 };
 
+/// What "best" is looked for among.
+enum class Among : std::uint8_t {
+    all,         ///< Every family, for a person to compare.
+    may_be_best, ///< Without those that are only compared with.
+    plain,       ///< Few families that are fair on most machines, for a call that cannot wait.
+};
+
 /// Builds and simulates what `request.algorithm` names, or everything for "best", and keeps the
 /// `keep` best plans. A candidate whose plan needs more buffering than is guaranteed is left out
 /// when there are others. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
 /// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (the named
-/// candidate is refused by the checker).
+/// candidate is refused by the checker). Without a plan when it was asked to stop, or when no plain
+/// family has one.
 [[nodiscard]] Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
-                                        std::size_t keep);
+                                        std::size_t keep, Among among = Among::all,
+                                        const std::stop_token& stop = {});
 
 /// About how long the ranks of a request that is oversubscribed need for the plan, in the machine's
 /// unit: their work, spread over the CPUs, the turns and the messages that wait for each other.

@@ -47,6 +47,8 @@ struct Family {
     bool nearest_first = false;
     /// What one store costs many readers decides how long its plans take.
     bool publishes = false;
+    /// Built as badly as it can be, for comparisons: another family is never slower.
+    bool is_bad = false;
 };
 
 /// All families in portfolio order: baselines first, searched plans last.

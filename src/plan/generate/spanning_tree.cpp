@@ -77,6 +77,7 @@ Plan make_bad(Collective op, const GenerateInput& input) {
 } // namespace
 
 constinit const Family mst{"mst", applies, make_minimum};
-constinit const Family bad_tree{"bad-tree", applies, make_bad};
+constinit const Family bad_tree{
+    .name = "bad-tree", .applies = applies, .make = make_bad, .is_bad = true};
 
 } // namespace corymb::generate
