@@ -5,10 +5,13 @@
 
 #include <corymb/error.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,32 +20,21 @@ namespace corymb {
 namespace {
 
 constexpr std::size_t block_alignment = 4096;
-/// Blocks from here on come from the kernel, with pages that exist once they are touched.
-constexpr std::size_t untouched_bytes = std::size_t{256} << 10;
+/// Blocks from here on come from the kernel, as pages of zeros that exist once they are touched:
+/// clearing a channel costs more than most messages through it. Shorter ones are cleared at once,
+/// which is faster than a call of the kernel.
+constexpr std::size_t long_bytes = std::size_t{16} << 10;
+/// Taken from the kernel at a time, at least; grows with what is taken, up to the most. A team of
+/// many ranks has thousands of channels, and each stretch is one more mapping of the process.
+constexpr std::size_t stretch_least = std::size_t{256} << 10;
+constexpr std::size_t stretch_most = std::size_t{16} << 20;
 
 std::size_t whole(std::size_t bytes) noexcept {
     return (bytes + block_alignment - 1) / block_alignment * block_alignment;
 }
 
-void* take_block(std::size_t bytes) noexcept {
-    if (bytes >= untouched_bytes) {
-        void* const block =
-            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return block == MAP_FAILED ? nullptr : block;
-    }
-    void* const block = std::aligned_alloc(block_alignment, bytes);
-    if (block != nullptr) {
-        std::memset(block, 0, bytes);
-    }
-    return block;
-}
-
-void free_block(void* block, std::size_t bytes) noexcept {
-    if (bytes >= untouched_bytes) {
-        ::munmap(block, bytes);
-    } else {
-        std::free(block);
-    }
+[[noreturn]] void refuse(std::size_t bytes) {
+    throw Error(Errc::io, "no memory for " + std::to_string(bytes) + " bytes of channels");
 }
 
 } // namespace
@@ -68,7 +60,10 @@ void bring_near(const void* place, std::size_t bytes) noexcept {
 
 HeapMemory::~HeapMemory() {
     for (const auto& [block, bytes] : blocks_) {
-        free_block(at(block), bytes);
+        std::free(at(block));
+    }
+    for (const auto& [begin, stretch] : stretches_) {
+        ::munmap(at(begin), stretch.bytes);
     }
 }
 
@@ -77,20 +72,57 @@ std::byte* HeapMemory::at(Offset offset) const noexcept {
 }
 
 Offset HeapMemory::take(std::size_t bytes) {
-    void* const block = take_block(whole(bytes));
-    if (block == nullptr) {
-        throw Error(Errc::io, "no memory for " + std::to_string(bytes) + " bytes of channels");
+    const std::size_t all = whole(bytes);
+    if (all >= long_bytes) {
+        return cut(all);
     }
+    void* const block = std::aligned_alloc(block_alignment, all);
+    if (block == nullptr) {
+        refuse(bytes);
+    }
+    std::memset(block, 0, all);
     const auto offset = std::bit_cast<Offset>(block);
-    blocks_.emplace(offset, whole(bytes));
+    blocks_.emplace(offset, all);
     return offset;
 }
 
+Offset HeapMemory::cut(std::size_t bytes) {
+    auto newest = stretches_.find(newest_);
+    if (newest == stretches_.end() || newest->second.bytes - newest->second.used < bytes) {
+        const std::size_t before = newest == stretches_.end() ? 0 : newest->second.bytes;
+        const std::size_t wanted =
+            std::max(bytes, std::clamp(2 * before, stretch_least, stretch_most));
+        for (const std::size_t size : {wanted, bytes}) { // Little memory: what is needed alone.
+            void* const pages =
+                ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (pages != MAP_FAILED) {
+                newest_ = std::bit_cast<Offset>(pages);
+                newest = stretches_.emplace(newest_, Stretch{size}).first;
+                break;
+            }
+            if (size == bytes) {
+                refuse(bytes);
+            }
+        }
+    }
+    Stretch& stretch = newest->second;
+    const Offset block = newest->first + stretch.used;
+    stretch.used += bytes;
+    ++stretch.blocks;
+    return block;
+}
+
 void HeapMemory::give_back(Offset block, std::size_t /*bytes*/) noexcept {
-    const auto found = blocks_.find(block);
-    const std::size_t bytes = found->second;
-    blocks_.erase(found);
-    free_block(at(block), bytes);
+    if (const auto found = blocks_.find(block); found != blocks_.end()) {
+        blocks_.erase(found);
+        std::free(at(block));
+        return;
+    }
+    const auto of = std::prev(stretches_.upper_bound(block));
+    if (--of->second.blocks == 0) {
+        ::munmap(at(of->first), of->second.bytes);
+        stretches_.erase(of);
+    }
 }
 
 } // namespace corymb

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -59,6 +60,7 @@ void change_if_possible(Memory& memory, const Change& change) noexcept {
 }
 
 /// The heap of this process; an offset is an address. What was not given back is freed at the end.
+/// Pages of long blocks do not exist before they are touched.
 class HeapMemory final : public Memory {
 public:
     ~HeapMemory() override;
@@ -70,8 +72,18 @@ public:
     void give_back(Offset block, std::size_t bytes) noexcept override;
 
 private:
+    /// Pages from the kernel that long blocks are cut from, one behind the other.
+    struct Stretch {
+        std::size_t bytes = 0;
+        std::size_t used = 0;
+        std::size_t blocks = 0; ///< That were not given back.
+    };
+    [[nodiscard]] Offset cut(std::size_t bytes);
+
     std::mutex mutex_;
-    std::unordered_map<Offset, std::size_t> blocks_;
+    std::unordered_map<Offset, std::size_t> blocks_; ///< Short ones: bytes by address.
+    std::map<Offset, Stretch> stretches_;            ///< By address.
+    Offset newest_ = 0;                              ///< Stretch that is cut from; 0: none.
 };
 
 } // namespace corymb
