@@ -440,6 +440,14 @@ public:
     /// once with Errc::team_broken naming it and `why`. The first failure of a team counts.
     void abandon(const std::string& why);
 
+    /// Collective: from the next one on, blocking calls of this kind run with the best plan that a
+    /// search finds; returns when it is found. Without it they begin with a plan that is made at
+    /// once, and go over to that plan when they have taken as long as the search; reductions of
+    /// floating point and of users' operators do not. Kinds differ in
+    /// the operation, the root, the size class of a part of `bytes` bytes, and whether operands are
+    /// combined in rank order. Throws Errc::invalid_argument (root), team_broken, timeout.
+    void warm_up(Collective op, std::uint64_t bytes = 8, Rank root = 0, bool ordered = false);
+
     /// The plan that an operation of this team runs with (plans it if need be); for inspection.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
     /// The plans that this process's ranks have needed so far.

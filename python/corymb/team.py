@@ -58,6 +58,17 @@ class Team(ObjectMethods):
         """
         return Team(self.native_shrink())
 
+    def warm_up(self, op: str, nbytes: int = 8, root: int = 0, ordered: bool = False) -> None:
+        """Collective: search for the best plan of a kind of calls at once.
+
+        Blocking calls of the kind run with it from the next one on. Without this they begin with a
+        plan that is made at once, and go over to the best one when they have taken as long as the
+        search. `op` is an operation such as "allreduce", `nbytes` the bytes of a part; `ordered`
+        says that operands are combined in rank order. Raises `corymb.Error` for an unknown
+        operation or a root out of range.
+        """
+        self.native_warm_up(op, nbytes, root, ordered)
+
     def __enter__(self) -> Team:
         return self
 

@@ -5,6 +5,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <string>
+
 namespace corymb::python {
 
 namespace {
@@ -34,6 +37,12 @@ void abandon(NativeTeam& team, const std::string& why) {
     });
 }
 
+void warm_up(NativeTeam& team, const std::string& op, std::uint64_t bytes, Rank root,
+             bool ordered) {
+    const Collective wanted = collective_from_string(op);
+    team.handle->call([=](Team& native) { native.warm_up(wanted, bytes, root, ordered); });
+}
+
 } // namespace
 
 void bind_team(nb::module_& module) {
@@ -60,6 +69,8 @@ void bind_team(nb::module_& module) {
             "are still under way.")
         .def("abandon", &abandon, nb::arg("why"),
              "Breaks the team on behalf of this rank: everybody's operations fail at once.")
+        .def("native_warm_up", &warm_up, nb::arg("op"), nb::arg("bytes"), nb::arg("root"),
+             nb::arg("ordered"))
         .def(
             "Free", [](NativeTeam& self) { self.handle->free(); },
             "Waits for what is under way and gives the team back. Never raises what an "

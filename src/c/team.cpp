@@ -90,6 +90,11 @@ corymb_status corymb_team_free(corymb_team** team) noexcept {
     });
 }
 
+corymb_status corymb_team_warm_up(corymb_team* team, corymb_collective op, uint64_t bytes, int root,
+                                  int ordered) noexcept {
+    return c::guarded([&] { c::live(team).team.warm_up(c::op_of(op), bytes, root, ordered != 0); });
+}
+
 corymb_status corymb_plan_json(corymb_team* team, corymb_collective op, uint64_t bytes, int root,
                                char** text) noexcept {
     return c::guarded([&] {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team: made by the planner on this machine's model.
 #include "machine/model/nearness.hpp"
+#include "plan/alike_ranks.hpp"
 #include "runtime/ground.hpp"
+#include "runtime/plan_cache.hpp"
 #include "team/addresses.hpp"
 #include "team/team_shared.hpp"
+#include "tune/portfolio.hpp"
+#include "tune/request.hpp"
 
 #include <corymb/machine.hpp>
 #include <corymb/planner.hpp>
@@ -13,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -35,13 +40,29 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
 /// relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
+/// What a plan is looked for among, and until when.
+struct Effort {
+    tune::Among among = tune::Among::may_be_best;
+    std::stop_token stop{};
+};
+
+/// Without a lower bound, which nobody reads here. Without plans as `build_portfolio`.
+tune::Portfolio portfolio_of(const Machine& machine, const PlanRequest& request,
+                             const Effort& effort) {
+    return tune::build_portfolio(machine, tune::completed(machine, request), 1, effort.among,
+                                 effort.stop);
+}
+
 /// The best algorithm whose messages travel as `mechanism` says, if it is not `far_behind` times as
 /// slow as the best one of all; else `otherwise`.
-std::string best_through(const std::string& mechanism, double far_behind, const PlanChoice& choice,
-                         const std::string& otherwise) {
+std::string best_through(const std::string& mechanism, double far_behind,
+                         const tune::Portfolio& portfolio, const std::string& otherwise) {
     std::string best = otherwise;
-    double least = far_behind * choice.predicted;
-    for (const auto& [name, predicted] : choice.portfolio) {
+    if (portfolio.best.empty()) {
+        return best;
+    }
+    double least = far_behind * portfolio.best.front().predicted;
+    for (const auto& [name, predicted] : portfolio.predictions) {
         if (predicted < least && name.find("/" + mechanism + "-") != std::string::npos) {
             best = name;
             least = predicted;
@@ -55,29 +76,36 @@ std::string best_through(const std::string& mechanism, double far_behind, const 
 /// sender waits until its part has been copied out of its memory; the model charges single calls.
 /// In an exchange plans by pull send what is short through cells (copied_bytes), all of it before
 /// they receive, where those by cells take turns of a few cells.
-std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request) {
+std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request,
+                                     const Effort& effort) {
     constexpr double far_behind = 2;
     const bool may_copy = request.pull && request.placement.size() <= copying_ranks_most;
     if (!is_rooted(request.op) && !may_copy) {
         return request.algorithm;
     }
     return best_through(is_rooted(request.op) ? "cells" : "pull", far_behind,
-                        make_plan(machine, request), request.algorithm);
+                        portfolio_of(machine, request, effort), request.algorithm);
 }
 
 /// The same holds for gathers and scatters of equal parts that the kernel would copy. Measured
 /// among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times as fast through
 /// cells, which the model thinks 1.25 times as slow.
-Plan with_calls_that_overlap(PlanChoice choice, const Machine& machine, PlanRequest request) {
+Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, PlanRequest request,
+                             const Effort& effort) {
     constexpr double far_behind = 1.3;
     const bool has_parts = request.op == Collective::gather || request.op == Collective::scatter;
-    if (has_parts && choice.plan.algorithm.find("/pull-") != std::string::npos) {
-        request.algorithm = best_through("cells", far_behind, choice, choice.plan.algorithm);
-        if (request.algorithm != choice.plan.algorithm) {
-            choice = make_plan(machine, request);
+    const std::string best = portfolio.best.front().plan.algorithm;
+    if (has_parts && best.find("/pull-") != std::string::npos) {
+        request.algorithm = best_through("cells", far_behind, portfolio, best);
+        tune::Portfolio through_cells;
+        if (request.algorithm != best) {
+            through_cells = portfolio_of(machine, request, effort);
+        }
+        if (!through_cells.best.empty()) { // Else it was asked to stop.
+            portfolio = std::move(through_cells);
         }
     }
-    return std::move(choice.plan);
+    return std::move(portfolio.best.front().plan);
 }
 
 /// Behind a broadcast or scatter of 8 B or 1 KiB among 3 to 16 processes on two CPUs it takes
@@ -85,6 +113,19 @@ Plan with_calls_that_overlap(PlanChoice choice, const Machine& machine, PlanRequ
 /// within its call: the others find the data when their turn comes. Barriers behind barriers take
 /// 1.0 to 1.6 times as long.
 constexpr const char* barrier_that_a_root_leaves_first = "star";
+
+/// Pairs of ranks that take turns on CPUs all cost the same, so that all ranks are alike. Turned
+/// around a ring, ranks that were neighbours stay neighbours.
+std::optional<plan::Likeness> turned(Rank rank, int size) {
+    if (rank == 0) {
+        return std::nullopt;
+    }
+    plan::Likeness likeness;
+    for (Rank from = 0; from < size; ++from) {
+        likeness.rank_of.push_back((from + rank) % size);
+    }
+    return likeness;
+}
 
 /// The ground of a team, found when it is first asked for. Thread-safe.
 class GroundWhenNeeded {
@@ -107,6 +148,34 @@ public:
         }
         return inside_;
     }
+    /// As DefaultPlans::alike.
+    std::optional<plan::Likeness> alike(Rank rank) {
+        const Ground& ground = get();
+        if (ground.placement.empty()) {
+            return turned(rank, where_.size);
+        }
+        const std::lock_guard lock(mutex_);
+        if (!alike_) {
+            alike_.emplace(*ground.machine, ground.placement);
+        }
+        return alike_->of(rank);
+    }
+    /// Of the model that the team is on.
+    std::string digest() {
+        const Ground& ground = get();
+        const std::lock_guard lock(mutex_);
+        if (digest_.empty()) {
+            digest_ = digest_of(*ground.base);
+        }
+        return digest_;
+    }
+    const PlanCache& cache() {
+        const std::lock_guard lock(mutex_);
+        if (!cache_) {
+            cache_ = PlanCache::of_user();
+        }
+        return *cache_;
+    }
     [[nodiscard]] const Surroundings& team() const noexcept { return where_; }
 
 private:
@@ -115,7 +184,97 @@ private:
     Surroundings where_;
     std::optional<Ground> ground_;
     std::shared_ptr<const Machine> inside_;
+    std::optional<plan::AlikeRanks> alike_;
+    std::string digest_;
+    std::optional<PlanCache> cache_;
 };
+
+PlanRequest request_of(const Ground& ground, const Surroundings& team, const PlanNeed& need) {
+    PlanRequest request;
+    request.op = need.op;
+    request.placement = ground.placement;
+    request.root = is_rooted(need.op) || need.root_first ? need.root : -1;
+    request.bytes = need.bytes == any_part_bytes ? typical_part_bytes : need.bytes;
+    request.moves = moves_at_run_time(team.size, ground.crowded);
+    request.ordered = need.ordered;
+    request.reproducible = need.reproducible;
+    request.keeps_parts = need.keeps_parts;
+    request.oversubscribed = ground.crowded;
+    request.cpus = team.usable;
+    request.pull = team.pull;
+    request.push = team.push;
+    if (need.root_first) {
+        request.algorithm = barrier_that_a_root_leaves_first;
+    }
+    return request;
+}
+
+/// Nothing when the effort ends without a plan.
+std::optional<Plan> plan_on(GroundWhenNeeded& known, const PlanNeed& need, const Effort& effort) {
+    const Ground& ground = known.get();
+    const Surroundings& team = known.team();
+    const bool is_any = need.bytes == any_part_bytes;
+    PlanRequest request = request_of(ground, team, need);
+    if (effort.among == tune::Among::plain) {
+        request.moves = 1; // Also of families that number ranks for the machine.
+    }
+    if (is_any && !ground.crowded && ground.machine->kernel_copy.present() && !need.root_first) {
+        request.algorithm = algorithm_for_any_length(*ground.machine, request, effort);
+    }
+    tune::Portfolio portfolio = portfolio_of(*ground.machine, request, effort);
+    if (portfolio.best.empty()) {
+        return std::nullopt;
+    }
+    if (!is_any && !ground.crowded && team.copies.present()) {
+        return with_calls_that_overlap(std::move(portfolio), *ground.machine, request, effort);
+    }
+    Plan plan = std::move(portfolio.best.front().plan);
+    if (is_any) {
+        plan.bytes_max = need.bytes; // The team proves it for that, too.
+    }
+    return plan;
+}
+
+/// Under which the best plan is kept for later processes.
+std::string kept_under(GroundWhenNeeded& known, const PlanNeed& need) {
+    const Surroundings& team = known.team();
+    const Ground& ground = known.get();
+    return planner_name() + ", on " + known.digest() + ": " +
+           key_of(request_of(ground, team, need)) +
+           (need.bytes == any_part_bytes ? ", any length" : "") +
+           (team.copies.present() ? ", processes" : "") +
+           (team.caches == Caches::near  ? ", near"
+            : team.caches == Caches::far ? ", far"
+                                         : "");
+}
+
+std::optional<Plan> searched(GroundWhenNeeded& known, const PlanNeed& need,
+                             const std::stop_token& stop) {
+    auto plan = plan_on(known, need, {.stop = stop});
+    if (plan) {
+        known.cache().keep(kept_under(known, need), *plan);
+    }
+    return plan;
+}
+
+/// Between two ranks nearly all families have the same plans: a search takes no longer.
+constexpr int few_ranks = 2;
+
+FairPlan fair_plan_on(GroundWhenNeeded& known, const PlanNeed& need) {
+    if (need.size > few_ranks && !need.root_first) {
+        if (auto kept = known.cache().find(kept_under(known, need), need.ordered)) {
+            return {*std::move(kept), true};
+        }
+        if (auto plan = plan_on(known, need, {.among = tune::Among::plain})) {
+            return {*std::move(plan), false};
+        }
+    }
+    return {*plan_on(known, need, {}), true};
+}
+
+/// How many times as long a search takes as a fair plan does: as many candidates it has, and more
+/// to do for some of them.
+constexpr double search_beside_fair_plan = 20;
 
 } // namespace
 
@@ -125,40 +284,16 @@ DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where
         known->get(); // As this thread may, and while no rank waits.
     }
     // Of several processes one makes a plan: the others need no model.
-    PlanSource source = [known](const PlanNeed& need) {
-        const Ground& ground = known->get();
-        const Surroundings& team = known->team();
-        const bool is_any = need.bytes == any_part_bytes;
-        PlanRequest request;
-        request.op = need.op;
-        request.placement = ground.placement;
-        request.root = is_rooted(need.op) || need.root_first ? need.root : -1;
-        request.bytes = is_any ? typical_part_bytes : need.bytes;
-        request.moves = moves_at_run_time(team.size, ground.crowded);
-        request.ordered = need.ordered;
-        request.reproducible = need.reproducible;
-        request.keeps_parts = need.keeps_parts;
-        request.oversubscribed = ground.crowded;
-        request.cpus = team.usable;
-        request.pull = team.pull;
-        request.push = team.push;
-        if (is_any && !ground.crowded && ground.machine->kernel_copy.present()) {
-            request.algorithm = algorithm_for_any_length(*ground.machine, request);
-        }
-        if (need.root_first) {
-            request.algorithm = barrier_that_a_root_leaves_first;
-        }
-        PlanChoice choice = make_plan(*ground.machine, request);
-        if (is_any) {
-            choice.plan.bytes_max = need.bytes; // The team proves it for that, too.
-        } else if (!ground.crowded && team.copies.present()) {
-            return with_calls_that_overlap(std::move(choice), *ground.machine, request);
-        }
-        return std::move(choice.plan);
-    };
-    return {std::move(source), [known = std::move(known)] {
-                return known->inside();
-            }};
+    return {.source = [known](const PlanNeed& need) { return *plan_on(*known, need, {}); },
+            .inside = [known] { return known->inside(); },
+            .search = [known](const PlanNeed& need,
+                              const std::stop_token& stop) { return searched(*known, need, stop); },
+            .fair = [known](const PlanNeed& need) { return fair_plan_on(*known, need); },
+            .times_as_long = search_beside_fair_plan,
+            .alike =
+                [known](Rank root) {
+                    return known->alike(root);
+                }};
 }
 
 } // namespace corymb::team

@@ -177,6 +177,7 @@ Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where)
     if (ground.placement.empty()) {
         ground.machine = std::make_shared<const Machine>(uniform_machine(where.size));
     }
+    ground.base = ground.machine;
     if (where.copies.present()) {
         auto among_processes = std::make_shared<Machine>(*ground.machine);
         among_processes->kernel_copy =

@@ -15,6 +15,9 @@ struct Ground {
     std::shared_ptr<const Machine> machine;
     std::vector<int> placement;
     bool crowded = false;
+    /// What was measured or assumed of the machine itself; `machine` may have more, that was found
+    /// when the team met and is never quite the same.
+    std::shared_ptr<const Machine> base;
 };
 
 /// The model of this machine, measured if there is one, and where the team's ranks are in it:

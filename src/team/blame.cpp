@@ -87,7 +87,7 @@ std::string names_of(TeamShared& shared, const std::vector<int>& ranks) {
 }
 
 team::Failure blame(TeamShared& shared, const Standstill& at) {
-    const auto& plan = shared.plan(at.key).plan;
+    const Plan& plan = *at.plan;
     const auto& steps = plan.steps[static_cast<std::size_t>(at.rank)];
     const Rank peer = steps[at.step].peer;
     team::Failure failure;
@@ -124,7 +124,14 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
         }
     }
     const std::size_t step = operation.activation.step_of_plan();
-    auto failure = blame(shared, {rank, operation.key, queue.begun, step, missing, {}, timed_out});
+    auto failure = blame(shared, {rank,
+                                  operation.key,
+                                  operation.activation.program->plan,
+                                  queue.begun,
+                                  step,
+                                  missing,
+                                  {},
+                                  timed_out});
     failure.text += fmt::format(", on lane {}", queue.lane->id());
     return failure;
 }

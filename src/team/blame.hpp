@@ -16,6 +16,7 @@ namespace corymb::detail {
 struct Standstill {
     Rank rank;
     team::PlanKey key;
+    const Plan* plan;        ///< That the rank runs.
     std::uint64_t operation; ///< Its number on its lane, from 1.
     std::size_t step;
     std::vector<int> missing; ///< Ranks that have not begun it.

@@ -123,6 +123,26 @@ Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer)
     return is_pulled ? Mechanism::pull : Mechanism::cells;
 }
 
+/// Whether any order of combining gives the same bits: integers alone do, as far as is known.
+bool is_exact(const Reduction& reduction) {
+    if (reduction.identity == 0) {
+        return false; // The user's operator.
+    }
+    switch (type_of_identity(reduction.identity)) {
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::float32:
+    case ElementType::float64:
+    case ElementType::complex64:
+    case ElementType::complex128:
+    case ElementType::float32_index32:
+    case ElementType::float64_index32:
+    case ElementType::float32_index64:
+    case ElementType::float64_index64: return false;
+    default: return true;
+    }
+}
+
 void set_operator(Call& call, const Wish& wish) {
     if (is_reduction(wish.op)) {
         call.operands.element_bytes = wish.reduction.element_bytes;
@@ -145,6 +165,8 @@ Call collective_call(const Member& member, const Wish& wish) {
     if (member.shared->is_reproducible(wish.op)) {
         call.key.reproducible = true;
         call.terms = team::reproducible(call.terms);
+    } else {
+        call.key.stays = is_reduction(wish.op) && !is_exact(wish.reduction);
     }
     return call;
 }

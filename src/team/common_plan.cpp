@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a team of processes one plans and all run the same plan: its bytes lie in the arena.
 #include "base/clock.hpp"
-#include "base/usable_cpus.hpp"
 #include "plan/plan_bytes.hpp"
-#include "team/plan_memo.hpp"
-#include "team/team_shared.hpp"
+#include "team/team_plans.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <mutex>
-#include <optional>
+#include <string>
 #include <thread>
-#include <unistd.h>
 
 namespace corymb::detail {
 
@@ -24,16 +22,11 @@ using namespace std::chrono_literals;
 /// A plan of the team; read and written under the lock.
 struct PlanText {
     std::uint32_t planner; ///< Process that makes it, 0: nobody.
+    std::uint32_t is_best; ///< KnownPlan::is_best.
     std::uint64_t length;
     Offset text; ///< 0: not made yet.
     std::array<char, 64> hash;
 };
-
-ArenaKey text_key(const team::PlanKey& key) {
-    ArenaKey made{static_cast<std::uint32_t>(team::Kind::plan)};
-    made.id = key.number();
-    return made;
-}
 
 /// The plan that somebody has made, after a comparison of what arrives with what was meant.
 Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
@@ -45,52 +38,66 @@ Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
     return plan;
 }
 
+/// Number `version` of a key's plans.
+PlanText& text_of(Arena& arena, const team::PlanKey& key, std::uint64_t version) {
+    ArenaKey place{static_cast<std::uint32_t>(team::Kind::plan)};
+    place.id = key.number() | version << 12U;
+    return arena.find_or_make<PlanText>(place);
+}
+
 } // namespace
 
-/// The plan for us and others, as this process has seen it before or makes it now.
-Plan TeamShared::known_plan(const team::PlanKey& key) {
-    if (!plans_given) {
-        if (auto known = team::remembered_plan(origin_of(key))) {
-            return *std::move(known);
-        }
-    }
-    Plan plan = make_plan(key);
-    remember(key, plan);
-    return plan;
-}
-
-team::PlanOrigin TeamShared::origin_of(const team::PlanKey& key) const {
-    return {.cpu_of_rank = options.cpus,
-            .cpus = company->cpus.empty() ? affinity_mask() : company->cpus,
-            .size = fabric.size(),
-            .pull = company->pull,
-            .push = company->push,
-            .caches = company->caches,
-            .usable = cpus.usable,
-            .key = key};
-}
-
-void TeamShared::remember(const team::PlanKey& key, const Plan& plan) const {
-    if (!plans_given) {
-        team::remember_plan(origin_of(key), plan);
-    }
-}
-
-Plan TeamShared::common_plan(const team::PlanKey& key) {
-    PlanText& slot = fabric.arena().find_or_make<PlanText>(text_key(key));
-    const std::int64_t deadline = now_ns() + deadline_ns;
+/// What somebody has published by now, or null.
+TeamPlans::Known TeamPlans::published(const team::PlanKey& key, Version version) {
+    PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
     std::string text;
     std::array<char, 64> hash{};
-    const auto is_ours = [&] { // Else somebody else has made it, or is about to.
-        const std::lock_guard lock(*memory);
-        if (slot.text != 0) {
-            const auto* const from = reinterpret_cast<const char*>(memory->at(slot.text));
-            text.assign(from, slot.length);
-            hash = slot.hash;
-            return false;
+    bool is_best = false;
+    {
+        const std::lock_guard lock(*team_.memory);
+        if (slot.text == 0) {
+            return nullptr;
         }
-        if (slot.planner != 0 && slot.planner != own_pid_ &&
-            !company->watch.has_ended(slot.planner)) {
+        const auto* const from = reinterpret_cast<const char*>(team_.memory->at(slot.text));
+        text.assign(from, slot.length);
+        hash = slot.hash;
+        is_best = slot.is_best != 0;
+    }
+    auto plan = std::make_shared<const Plan>(read_plan(text, hash));
+    if (!team_.plans_given) {
+        team::remember_plan(origin_of(key), plan, is_best);
+    }
+    auto known = std::make_shared<team::KnownPlan>(); // Not what is remembered: all have this one.
+    known->plan = std::move(plan);
+    known->is_best = is_best;
+    return known;
+}
+
+/// The first one counts.
+void TeamPlans::publish(const team::PlanKey& key, Version version, const team::KnownPlan& known) {
+    PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
+    const std::string bytes = plan::to_bytes(*known.plan);
+    const std::string digest = plan_hash(*known.plan);
+    const std::lock_guard lock(*team_.memory);
+    if (slot.text != 0) {
+        return;
+    }
+    const Offset where = team_.fabric.arena().allocate(bytes.size());
+    std::memcpy(team_.memory->at(where), bytes.data(), bytes.size());
+    std::copy_n(digest.begin(), slot.hash.size(), slot.hash.begin());
+    slot.length = bytes.size();
+    slot.is_best = known.is_best ? 1 : 0;
+    slot.text = where;
+}
+
+/// The same plan for all processes: one of them makes it, the others wait until the deadline.
+TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version version) {
+    PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
+    const std::int64_t deadline = now_ns() + team_.deadline_ns;
+    const auto is_ours = [&] { // Else somebody else has made it, or is about to.
+        const std::lock_guard lock(*team_.memory);
+        if (slot.text != 0 || (slot.planner != 0 && slot.planner != own_pid_ &&
+                               !team_.company->watch.has_ended(slot.planner))) {
             return false;
         }
         slot.planner = own_pid_;
@@ -98,35 +105,26 @@ Plan TeamShared::common_plan(const team::PlanKey& key) {
     };
     for (auto pause = 50us; !is_ours();
          pause = std::min(pause * 2, std::chrono::microseconds(2ms))) {
-        if (!text.empty()) {
-            Plan plan = read_plan(text, hash);
-            remember(key, plan);
-            return plan;
+        if (Known known = published(key, version)) {
+            return known;
         }
-        if (is_broken()) {
-            throw_failure(); // Whoever noticed says who is to blame.
+        if (team_.is_broken()) {
+            team_.throw_failure(); // Whoever noticed says who is to blame.
         }
         if (now_ns() >= deadline) {
             throw Error(Errc::timeout, "process " + std::to_string(slot.planner) +
                                            " has not finished the plan of this operation within "
                                            "the deadline");
         }
-        company->watch.look();
+        team_.company->watch.look();
         std::this_thread::sleep_for(pause);
     }
     try {
-        Plan plan = known_plan(key);
-        const std::string bytes = plan::to_bytes(plan);
-        const std::string digest = plan_hash(plan);
-        const std::lock_guard lock(*memory);
-        const Offset where = fabric.arena().allocate(bytes.size());
-        std::memcpy(memory->at(where), bytes.data(), bytes.size());
-        std::copy_n(digest.begin(), slot.hash.size(), slot.hash.begin());
-        slot.length = bytes.size();
-        slot.text = where;
-        return plan;
+        const Known known = version == Version::first ? known_plan(key) : best_plan(key);
+        publish(key, version, *known);
+        return known;
     } catch (...) {
-        const std::lock_guard lock(*memory);
+        const std::lock_guard lock(*team_.memory);
         slot.planner = 0; // Others try for themselves and fail for themselves.
         throw;
     }

@@ -43,6 +43,7 @@ enum class Kind : std::uint32_t {
     roster,
     crowd,
     line_probe,
+    answers,
 };
 
 /// Ranks that have no CPU of their own sleep often.
@@ -212,9 +213,10 @@ private:
             key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
             [slots](void* place) { new (place) CellRing<Env>(slots); });
         if constexpr (!requires { Env::cell_ring_slots; }) {
-            // Else the first lap takes many times as long as those that follow, and who compares
-            // then, compares that. Persistent collectives are not compared.
-            if (lane_ < first_own_lane) {
+            // Else the first lap among processes takes many times as long as those that follow, and
+            // an MPI program's first calls are compared. Nobody compares those of persistent
+            // collectives, or of threads: there pages come as they are used.
+            if (lane_ < first_own_lane && arena_.memory().reach() == Reach::machine) {
                 const std::size_t bytes = CellRing<Env>::bytes(ring.slots());
                 make_present(&ring, bytes);
                 bring_near(&ring, bytes);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/lane.hpp"
 
+#include "base/clock.hpp"
+#include "team/team_plans.hpp"
+
+#include <algorithm>
+#include <limits>
+
 namespace corymb::detail {
 
 LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
@@ -13,14 +19,54 @@ LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
 }
 
 LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {
-    auto& slot = programs_[key];
-    if (!slot) {
-        const auto& plan = shared_->plan(key);
-        slot = std::make_unique<Program>(compile(plan.plan, plan.number, plan.readers));
+    Programs& programs = programs_[key];
+    if (programs.all.empty() || !counts(*programs.all.back())) {
+        ask(key, programs, false);
+        static_cast<void>(counts(*programs.all.back()));
     }
     last_key_ = key;
-    last_ = slot.get();
-    return *slot;
+    last_ = programs.all.back().get();
+    return *last_;
+}
+
+void LaneEnd::take_best(const team::PlanKey& key) {
+    Programs& programs = programs_[key];
+    if (!programs.is_last && programs.turn < TeamPlans::turns_max) {
+        ask(key, programs, true);
+    }
+}
+
+/// Which plan the next calls have: of those in a row twice as many each time.
+void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
+    constexpr unsigned calls_first = 8;
+    const auto calls_after = [](unsigned turn) {
+        return calls_first << std::min(turn, 20U);
+    };
+    if (!programs.is_last && programs.turn < TeamPlans::turns_max) {
+        const std::int64_t now = now_ns();
+        // A first call makes channels and is no example. Calls that overlap have no time of their
+        // own: then all that has passed counts.
+        const Program* const used = programs.all.empty() ? nullptr : programs.all.back().get();
+        const std::int64_t spent = programs.turn < 2 || used == nullptr ? 0
+                                   : used->call_ns != 0
+                                       ? used->call_ns * calls_after(programs.turn - 1)
+                                       : now - programs.asked_ns;
+        TeamPlans& plans = *shared_->plans;
+        const TeamPlans::Agreed agreed = for_best ? plans.agree_on_best(lane_, key, programs.turn)
+                                                  : plans.agree(lane_, key, programs.turn, spent);
+        if (agreed.plan != programs.plan) {
+            programs.all.push_back(std::make_unique<Program>(
+                compile(*agreed.plan->plan, agreed.plan->number, agreed.plan->readers)));
+            programs.all.back()->plan = agreed.plan->plan.get();
+            programs.plan = agreed.plan;
+        }
+        programs.is_last = agreed.is_last;
+        programs.asked_ns = now;
+        ++programs.turn;
+    }
+    programs.all.back()->calls_left = programs.is_last || programs.turn == TeamPlans::turns_max
+                                          ? std::numeric_limits<std::uint32_t>::max()
+                                          : calls_after(programs.turn - 1);
 }
 
 LaneEnd::Program& LaneEnd::pair_program(const team::PairKey& key) {

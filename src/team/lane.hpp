@@ -5,8 +5,10 @@
 #include "team/compile.hpp"
 #include "team/team_shared.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace corymb::team {
 
@@ -34,19 +36,43 @@ public:
     LaneEnd(const LaneEnd&) = delete;
     LaneEnd& operator=(const LaneEnd&) = delete;
 
-    /// Compiles on first use. Throws what the plan source or check_plan throws.
+    /// The program of the lane's next call of a key, which counts. Compiles on first use, and when
+    /// all ranks go over to a better plan at this call; programs stay where they are. Throws what
+    /// the plan source or check_plan throws.
     Program& program_for(const team::PlanKey& key) {
-        if (last_ != nullptr && key == last_key_) [[likely]] {
+        if (last_ != nullptr && key == last_key_ && counts(*last_)) [[likely]] {
             return *last_;
         }
         return find_or_compile(key);
+    }
+    /// Whether the next call may have the program, too, which counts then; else `program_for` says.
+    [[nodiscard]] static bool counts(Program& program) noexcept {
+        return program.calls_left != 0 && program.calls_left-- != 0;
+    }
+    /// From the next call of a key on ranks have the best plan that a search finds; the caller
+    /// waits for it.
+    void take_best(const team::PlanKey& key);
+    /// What the last call of a key has run with; null before there was one.
+    [[nodiscard]] const Plan* plan_in_use(const team::PlanKey& key) const {
+        const auto found = programs_.find(key);
+        const bool is_known = found != programs_.end() && found->second.plan != nullptr;
+        return is_known ? found->second.plan->plan.get() : nullptr;
     }
     /// For one message to or from a peer; the input or output is one block.
     Program& pair_program(const team::PairKey& key);
     [[nodiscard]] team::LaneId id() const noexcept { return lane_; }
 
 private:
+    /// The programs of a key, the one in use last.
+    struct Programs {
+        std::vector<std::unique_ptr<Program>> all;
+        const team::SharedPlan* plan = nullptr; ///< Of the one in use.
+        unsigned turn = 0;                      ///< Questions that were asked.
+        bool is_last = false;                   ///< There is nothing more to ask.
+        std::int64_t asked_ns = 0;              ///< When the last question was.
+    };
     Program& find_or_compile(const team::PlanKey& key);
+    void ask(const team::PlanKey& key, Programs& programs, bool for_best);
     Program compile(const Plan& plan, std::uint64_t number, const team::Readers& readers);
 
     TeamShared* shared_;
@@ -55,7 +81,7 @@ private:
     team::PlanKey last_key_; ///< Of `last_`: repeated calls find their program at once.
     Program* last_ = nullptr;
     team::Compiler<team::Env>::Peers peers_;
-    std::map<team::PlanKey, std::unique_ptr<Program>> programs_;
+    std::map<team::PlanKey, Programs> programs_;
     std::map<team::PairKey, std::unique_ptr<Program>> pair_programs_;
 };
 

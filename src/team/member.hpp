@@ -34,6 +34,10 @@ struct Member final : private channel::Watch {
     const Call& call_for(const Wish& wish) { return recent_calls_.call_for(*this, wish).call; }
     /// The barrier's own, shorter way to the engine.
     void barrier();
+    /// What this rank's blocking calls of a key run with, or would.
+    [[nodiscard]] const Plan& plan(const team::PlanKey& key);
+    /// As Team::warm_up.
+    void warm_up(const team::PlanKey& key);
     /// Nonblocking and persistent operations, and messages between two ranks.
     Pending& pending();
 
@@ -55,6 +59,7 @@ private:
     void choose_barrier();
     void let_root_leave_first() noexcept;
     void perform(PreparedCall& prepared);
+    void run_program(PreparedCall& prepared);
     void begin(const team::CallTerms& terms);
     void tell(const team::CallTerms& terms);
     void execute(const team::CallTerms& terms, Program& program, team::Operands& operands,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Default plans that this process has seen: a team of the same shape as one before needs no search,
+// Default plans that this process has seen: a team of the same shape as one before plans nothing,
 // and programs that make many teams get plans at once.
 #pragma once
 
@@ -7,7 +7,9 @@
 
 #include <corymb/plan.hpp>
 
-#include <optional>
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace corymb::team {
@@ -17,6 +19,7 @@ struct PlanOrigin {
     std::vector<int> cpu_of_rank;
     std::vector<int> cpus;
     int size = 0;
+    bool are_processes = false;
     bool pull = true;
     bool push = true;
     Caches caches = Caches::unknown;
@@ -26,9 +29,21 @@ struct PlanOrigin {
     auto operator<=>(const PlanOrigin&) const = default;
 };
 
-/// Thread-safe. Nothing when there was no such plan, or too many others.
-[[nodiscard]] std::optional<Plan> remembered_plan(const PlanOrigin& origin);
-/// `plan` has been checked. The first one of an origin stays.
-void remember_plan(const PlanOrigin& origin, const Plan& plan);
+/// A plan, and what is known about the search for a better one. Thread-safe.
+struct KnownPlan {
+    std::shared_ptr<const Plan> plan;
+    bool is_best = false;       ///< No search would find a better one.
+    std::int64_t search_ns = 0; ///< How long a search takes, about; 0: others are to search.
+    std::atomic<std::int64_t> spent_ns = 0;    ///< What calls with the plan have taken.
+    std::atomic<bool> is_searched_for = false; ///< Somebody searches, or has in vain.
+};
+
+/// Thread-safe. Null when there was no such plan, or it was forgotten for others since.
+[[nodiscard]] std::shared_ptr<KnownPlan> remembered_plan(const PlanOrigin& origin);
+/// `plan` has been checked. Returns what is remembered now: the first plan of an origin stays until
+/// there is the best one. Forgets those that nobody has asked for for the longest time, so that all
+/// together stay within some 20 MB; what is longer than that is returned, not kept.
+std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, std::shared_ptr<const Plan> plan,
+                                         bool is_best, std::int64_t search_ns = 0);
 
 } // namespace corymb::team

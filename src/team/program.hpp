@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -117,6 +118,10 @@ struct Program {
     std::deque<PublicationEnd<Env>> ends; ///< Stable addresses for `CompiledStep::end`.
     std::uint32_t block_count = 0;
     std::uint32_t scratch_blocks = 0;
+    /// Calls until the lane asks whether there is a better one; all ranks count alike.
+    std::uint32_t calls_left = std::numeric_limits<std::uint32_t>::max();
+    const Plan* plan = nullptr; ///< That it was compiled from; of collectives alone.
+    std::int64_t call_ns = 0;   ///< What one call took, as an example; 0: unknown.
 };
 
 /// Where the parts of a buffer lie and how long they are, in bytes from its beginning. Without

@@ -2,6 +2,7 @@
 #include "base/usable_cpus.hpp"
 #include "team/call.hpp"
 #include "team/member.hpp"
+#include "team/team_plans.hpp"
 
 #include <corymb/team.hpp>
 
@@ -51,16 +52,34 @@ void Team::abandon(const std::string& why) {
     member_->shared->fail({Errc::team_broken, text, {rank()}});
 }
 
-const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
-    detail::check_rank(root, member().shared->fabric.size(), "root");
+namespace {
+
+team::PlanKey key_of(detail::TeamShared& shared, Collective op, std::uint64_t bytes, Rank root) {
     const bool barrier = op == Collective::barrier;
+    detail::check_rank(root, shared.fabric.size(), "root");
     team::PlanKey key{op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes)};
-    key.reproducible = member_->shared->is_reproducible(op);
-    return member_->shared->plan(key).plan;
+    key.reproducible = shared.is_reproducible(op);
+    return key;
+}
+
+} // namespace
+
+void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) {
+    team::PlanKey key = key_of(*member().shared, op, bytes, root);
+    key.ordered = ordered && is_reduction(op);
+    member().warm_up(key);
+    if (is_reduction(op)) { // Of elements whose sums depend on the plan, too.
+        key.stays = true;
+        member().warm_up(key);
+    }
+}
+
+const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
+    return member().plan(key_of(*member().shared, op, bytes, root));
 }
 
 std::vector<ChosenPlan> Team::chosen_plans() const {
-    return member_->shared->chosen_plans();
+    return member_->shared->plans->chosen();
 }
 
 ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {

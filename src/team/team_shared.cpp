@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/seconds_from.hpp"
 #include "channel/wait_ladder.hpp"
+#include "team/team_plans.hpp"
 
 #include <corymb/usable_cpus.hpp>
 
@@ -27,7 +28,8 @@ std::uint64_t PlanKey::number() const noexcept {
     // Size classes differ in their width.
     return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
            (keeps_parts ? 1u << 9 : 0u) | (reproducible ? 1u << 10 : 0u) |
-           (root_first ? 1u << 11 : 0u) | static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
+           (root_first ? 1u << 11 : 0u) | (stays ? 1u << 13 : 0u) |
+           static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
            static_cast<std::uint64_t>(root) << 32;
 }
 
@@ -93,13 +95,6 @@ struct Yielder {
     }
 };
 
-bool uses(const Plan& plan, Mechanism via) {
-    return std::any_of(plan.steps.begin(), plan.steps.end(), [via](const auto& steps) {
-        return std::any_of(steps.begin(), steps.end(),
-                           [via](const Step& step) { return step.via == via; });
-    });
-}
-
 } // namespace
 
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
@@ -129,21 +124,24 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
     if (!oversubscribed) {
         cpus_of_waiters = &channel::WaiterCpus::of(fabric.arena());
     }
-    if (!options.plans) {
-        team::DefaultPlans made = team::default_plans(
-            options, {size, !company || company->pull, !company || company->push, cpus.usable,
-                      company ? company->copies : KernelCopy{},
-                      company ? company->caches : team::Caches::unknown,
-                      company ? company->cpus : std::vector<int>{}});
-        options.plans = std::move(made.source);
-        inside = std::move(made.inside);
+    team::DefaultPlans made;
+    if (!plans_given) {
+        made = team::default_plans(options,
+                                   {size, !company || company->pull, !company || company->push,
+                                    cpus.usable, company ? company->copies : KernelCopy{},
+                                    company ? company->caches : team::Caches::unknown,
+                                    company ? company->cpus : std::vector<int>{}});
+        inside = made.inside;
     }
+    plans = std::make_unique<TeamPlans>(*this, std::move(made));
 }
 
 TeamShared::~TeamShared() {
     if (is_parents()) {
+        static_cast<void>(plans.release()); // Its thread is the parent's.
         return;
     }
+    plans.reset();
     if (company) {
         company->watch.look();
     }
@@ -160,76 +158,6 @@ TeamShared::~TeamShared() {
             fabric.arena().drop_locked();
         }
     });
-}
-
-const team::SharedPlan& TeamShared::plan(const team::PlanKey& key) {
-    return plan_for_compile(key);
-}
-
-team::SharedPlan& TeamShared::plan_for_compile(const team::PlanKey& key) {
-    const std::lock_guard lock(plan_mutex_);
-    auto& slot = plans_[key];
-    if (!slot) {
-        auto made_plan = std::make_unique<team::SharedPlan>();
-        made_plan->plan = company ? common_plan(key) : make_plan(key);
-        made_plan->number = key.number();
-        made_plan->readers = team::publication_readers(made_plan->plan);
-        slot = std::move(made_plan);
-    }
-    return *slot;
-}
-
-std::vector<ChosenPlan> TeamShared::chosen_plans() const {
-    const std::lock_guard lock(plan_mutex_);
-    std::vector<ChosenPlan> chosen;
-    for (const auto& [key, known] : plans_) {
-        if (known) {
-            chosen.push_back({key.op, key.root, key.bytes, known->plan.algorithm});
-        }
-    }
-    return chosen;
-}
-
-Plan TeamShared::make_plan(const team::PlanKey& key) {
-    Plan plan = options.plans({.op = key.op,
-                               .size = fabric.size(),
-                               .root = key.root,
-                               .bytes = key.bytes,
-                               .ordered = key.ordered,
-                               .keeps_parts = key.keeps_parts,
-                               .reproducible = key.reproducible,
-                               .root_first = key.root_first});
-    // Other ranks than the root need not have given the buffers that the root has.
-    const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
-    if (plan.size() != fabric.size() || plan.op != key.op || plan.bytes_max < key.bytes ||
-        !is_at_root) {
-        throw Error(Errc::invalid_plan, "the plan source returned a plan for another operation, "
-                                        "root, size or payload");
-    }
-    check_plan(plan, key.ordered);
-    if (uses(plan, Mechanism::network)) {
-        throw Error(Errc::unsupported, plan.algorithm + " is a plan for several nodes; a team's "
-                                                        "ranks share memory");
-    }
-    if (key.keeps_parts && !keeps_parts(plan)) {
-        throw Error(Errc::invalid_plan, plan.algorithm +
-                                            " does not keep parts of different lengths apart "
-                                            "(keeps_parts); the plan source must look at "
-                                            "PlanNeed::keeps_parts");
-    }
-    if (company && !company->pull && uses(plan, Mechanism::pull)) {
-        throw Error(Errc::invalid_plan, plan.algorithm +
-                                            " copies out of other ranks' buffers, which "
-                                            "some processes of this team cannot "
-                                            "(ProcessTeam::notes); plan with cells");
-    }
-    if (company && !company->push && uses(plan, Mechanism::push)) {
-        throw Error(Errc::invalid_plan, plan.algorithm +
-                                            " writes into other ranks' buffers, which some "
-                                            "processes of this team cannot (ProcessTeam::notes); "
-                                            "plan without `push` (PlanRequest::push)");
-    }
-    return plan;
 }
 
 team::Failure TeamShared::fail(const team::Failure& failure) {

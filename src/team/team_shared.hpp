@@ -7,6 +7,7 @@
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "channel/waiter_cpus.hpp"
+#include "plan/renumber.hpp"
 #include "team/fabric.hpp"
 #include "team/failure.hpp"
 #include "team/roster.hpp"
@@ -21,6 +22,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -44,6 +47,8 @@ struct PlanKey {
     bool keeps_parts = false; ///< For parts of different lengths.
     bool reproducible = false;
     bool root_first = false; ///< Of a barrier.
+    /// Results depend on the order of combining, so that equal calls need equal plans.
+    bool stays = false;
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.
@@ -54,12 +59,10 @@ struct PlanKey {
 /// ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
-struct PlanOrigin; // plan_memo.hpp
-
 /// A plan and who reads its publications; lives as long as the team.
 struct SharedPlan {
-    Plan plan;
-    std::uint64_t number = 0;
+    std::shared_ptr<const Plan> plan; ///< Not null.
+    std::uint64_t number = 0;         ///< Within the team.
     Readers readers;
 };
 
@@ -106,11 +109,24 @@ struct Surroundings {
     std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
 };
 
+/// A plan that was made at once.
+struct FairPlan {
+    Plan plan;
+    bool is_best = false; ///< A search would find no better one.
+};
+
 /// The default plans, and the part of this machine's model that they are made on: of the ranks'
 /// PUs, in their order, null where ranks have none each.
 struct DefaultPlans {
-    PlanSource source;
+    PlanSource source; ///< The best plans that a search finds.
     std::function<std::shared_ptr<const Machine>()> inside;
+    /// As `source`, but nothing when it was asked to stop.
+    std::function<std::optional<Plan>(const PlanNeed& need, const std::stop_token& stop)> search;
+    /// A fair plan without a search.
+    std::function<FairPlan(const PlanNeed& need)> fair;
+    double times_as_long = 1; ///< That a search takes about, beside a fair plan.
+    /// Which lower rank a rank is like: what is best for that as root is best for it, renumbered.
+    std::function<std::optional<plan::Likeness>(Rank root)> alike;
 };
 /// Defined by the layer that knows the planner and this machine's model.
 [[nodiscard]] DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where);
@@ -118,6 +134,8 @@ struct DefaultPlans {
 } // namespace corymb::team
 
 namespace corymb::detail {
+
+class TeamPlans; // team_plans.hpp
 
 /// Shared by all ranks of one team in this process; thread-safe.
 struct TeamShared {
@@ -127,11 +145,6 @@ struct TeamShared {
     ~TeamShared();
     TeamShared(const TeamShared&) = delete;
     TeamShared& operator=(const TeamShared&) = delete;
-
-    /// The plan for a key, made on first use. Throws what the plan source or check_plan throws.
-    const team::SharedPlan& plan(const team::PlanKey& key);
-    team::SharedPlan& plan_for_compile(const team::PlanKey& key);
-    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
 
     /// Whether an operation of this team combines in an order that is always the same.
     [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
@@ -213,7 +226,8 @@ struct TeamShared {
     bool plans_given; ///< The plan source is the user's, not the default.
     std::function<std::shared_ptr<const Machine>()> inside; ///< DefaultPlans::inside, if any.
     std::int64_t deadline_ns;
-    channel::Crowd* crowd = nullptr; ///< Only when oversubscribed, and by our own ranks alone.
+    std::unique_ptr<TeamPlans> plans; ///< Never null.
+    channel::Crowd* crowd = nullptr;  ///< Only when oversubscribed, and by our own ranks alone.
     channel::WaiterCpus* cpus_of_waiters = nullptr; ///< Only when not oversubscribed.
 
 private:
@@ -227,17 +241,10 @@ private:
         return others_per_cpu > own_per_cpu(fabric.size());
     }
     void wait_for_writes_elsewhere() noexcept;
-    Plan make_plan(const team::PlanKey& key);
-    Plan common_plan(const team::PlanKey& key);
-    Plan known_plan(const team::PlanKey& key);
-    [[nodiscard]] team::PlanOrigin origin_of(const team::PlanKey& key) const;
-    void remember(const team::PlanKey& key, const Plan& plan) const;
 
     std::uint32_t own_pid_;
     std::uint32_t fork_count_ = fork_count();
     mutable std::mutex mutex_;
-    mutable std::mutex plan_mutex_;
-    std::map<team::PlanKey, std::unique_ptr<team::SharedPlan>> plans_;
     std::vector<bool> taken_;
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.

@@ -26,7 +26,7 @@ def test_version(corymb_command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["map", "plan", "sim", "bench", "bench-peers", "report", "demo", "doctor"]
+    "name", ["map", "plan", "sim", "bench", "bench-peers", "report", "cache", "demo", "doctor"]
 )
 def test_help_has_examples(corymb_call: Command, name: str) -> None:
     done = corymb_call(name, "--help")
@@ -282,6 +282,36 @@ def test_no_measure_says_topology(corymb_command: Command, tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "topology only" in done.stderr
+
+
+def test_cache_shows_and_clears_plans(
+    corymb_call: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORYMB_CACHE_DIR", str(tmp_path))
+    empty = stdout_json(corymb_call("cache", "--json", "-"))
+    assert (empty["plans"], empty["bytes"], empty["model"]) == (0, 0, None)
+    folder = Path(empty["folder"])
+    assert folder.parent == tmp_path
+    folder.mkdir()
+    (folder / "one.plan").write_bytes(b"x" * 1000)
+    (folder / "other.txt").write_text("not a plan")
+    assert stdout_json(corymb_call("cache", "--json", "-"))["bytes"] == 1000
+    assert "1 plan" in corymb_call("cache", "--clear").stdout
+    assert [file.name for file in folder.iterdir()] == ["other.txt"]
+
+
+def test_cache_is_where_programs_keep_plans(
+    corymb_call: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORYMB_CACHE_DIR", str(tmp_path))
+    ranks = corymb.usable_cpus().count() + 3
+    corymb.run(lambda team: team.warm_up("allgather", 4096), ranks, threads=True)
+    assert stdout_json(corymb_call("cache", "--json", "-"))["plans"] == 1
+
+
+def test_plan_explains_its_search(corymb_call: Command) -> None:
+    done = corymb_call("plan", "barrier", "--machine", SMELT, "--ranks", "4", "--explain")
+    assert re.search(r"search +\d+ candidates and a lower bound, [0-9.]+ ms", done.stdout)
 
 
 def test_doctor(corymb_call: Command) -> None:

@@ -83,6 +83,13 @@ CORYMB_EXPORT corymb_status corymb_team_abandon(corymb_team* team, const char* w
 /// Gives the handle back. Waits for operations under way, unless the team is broken; requests that
 /// are left keep their outcome and are still to be freed.
 CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT;
+/// Collective: from the next one on, blocking calls of this kind run with the best plan that a
+/// search finds; returns when it is found. Without it they begin with a plan that is made at once,
+/// and go over to that plan when they have taken as long as the search. `bytes` are those of a
+/// part; `ordered` says that operands are combined in rank order.
+CORYMB_EXPORT corymb_status corymb_team_warm_up(corymb_team* team, corymb_collective op,
+                                                uint64_t bytes, int root,
+                                                int ordered) CORYMB_NOEXCEPT;
 /// The plan that an operation of this team runs with, as JSON; to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_plan_json(corymb_team* team, corymb_collective op,
                                              uint64_t bytes, int root, char** text) CORYMB_NOEXCEPT;

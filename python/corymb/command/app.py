@@ -13,6 +13,7 @@ import corymb
 from corymb.command import (
     bench,
     bench_peers,
+    cache,
     cluster,
     compare,
     demo,
@@ -62,7 +63,11 @@ def _options(
     del version
 
 
-for module in (map, plan, sim, cluster, compare, bench, bench_peers, trace, report, demo, doctor):
+MODULES = (
+    map, plan, sim, cluster, compare, bench, bench_peers, trace, report, cache, demo, doctor,
+)  # fmt: skip
+
+for module in MODULES:
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 

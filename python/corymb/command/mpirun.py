@@ -31,7 +31,10 @@ Starts an MPI program as the MPI's own mpirun does, with corymb's collectives.
 Exit status: that of mpirun; 2 if the program is none that corymb can help."""
 
 # corymb's own options -> what they tell the adapter.
-_VARIABLES = {"--explain": "CORYMB_MPI_EXPLAIN=1", "--measure": "CORYMB_NETWORK=measure"}
+_VARIABLES = {
+    "--explain": ("CORYMB_MPI_EXPLAIN=1", "CORYMB_EXPLAIN=1"),
+    "--measure": ("CORYMB_NETWORK=measure",),
+}
 
 # What the --version of an mpirun says -> the ABI of the programs that it starts.
 _LAUNCHERS = {
@@ -144,7 +147,7 @@ def _own_options(arguments: list[str]) -> tuple[list[str], list[str], dict[str, 
     for word in words:
         name, equals, value = word.partition("=")
         if word in _VARIABLES:
-            variables.append(_VARIABLES[word])
+            variables.extend(_VARIABLES[word])
         elif name in ("--mpirun", "--abi"):
             options[name] = value if equals else next(words, "")
         else:

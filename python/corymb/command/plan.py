@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from typing import Annotated
 
 import typer
@@ -57,6 +58,9 @@ def command(
     nodes: Nodes = None,
     per_node: PerNode = None,
     network: NetworkCosts = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what the search tried, and how long it took.")
+    ] = False,
     json: JsonFile = None,
 ) -> None:
     """Plan an operation on a machine model; every plan is proven before it is shown."""
@@ -82,9 +86,14 @@ def command(
         seed=seed,
         moves=moves,
     )
+    begin = time.monotonic()
     choice = console.busy(f"planning {op} for {len(placement)} ranks", work)
+    taken = time.monotonic() - begin
     out = console.output(quiet=console.is_stdout(json))
     show(out, choice, chosen.machine, bytes_)
+    if explain:
+        candidates = len(choice.portfolio)
+        out.print(f"  search       {candidates} candidates and a lower bound, {taken * 1e3:.1f} ms")
     if json is not None:
         files.write_text(json, choice.to_json(chosen.machine) + "\n")
 

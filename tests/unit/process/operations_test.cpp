@@ -142,6 +142,43 @@ TEST(ProcessTeamTest, DefaultPlansAreMadeOnceAndAreTheSameEverywhere) {
     children.expect_all_good();
 }
 
+TEST(ProcessTeamTest, AllGoOverToABetterPlanAtTheSameCall) {
+    constexpr int size = 4;
+    const TeamDescriptor memory(size);
+    Children children;
+    for (int child = 0; child < size; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, {}));
+            const auto check = [&](int round) {
+                const Rank root = round % size;
+                const std::vector<int> own(500, team.rank() + round);
+                std::vector<int> sum(500);
+                team.allreduce(std::span<const int>(own), std::span(sum));
+                require(sum == std::vector<int>(500, 6 + size * round), "a sum of all ranks");
+                std::vector<int> data(500, team.rank() == root ? round : -1);
+                team.broadcast(std::span(data), root);
+                require(data == std::vector<int>(500, round), "what the root has sent");
+            };
+            for (int round = 0; round < 150; ++round) {
+                check(round);
+            }
+            for (const Rank root : {1, 0}) {
+                team.warm_up(Collective::broadcast, 2000, root);
+            }
+            team.warm_up(Collective::allreduce, 2000);
+            for (int round = 0; round < 20; ++round) {
+                check(round);
+            }
+            const std::string hash = plan_hash(team.plan(Collective::allreduce, 2000)) +
+                                     plan_hash(team.plan(Collective::broadcast, 2000, 1));
+            std::vector<char> other(hash.begin(), hash.end());
+            team.broadcast(std::span(other), 1);
+            require(std::string(other.begin(), other.end()) == hash, "one plan for all");
+        });
+    }
+    children.expect_all_good();
+}
+
 TEST(ProcessTeamTest, ReproducibleSumsAreThoseOfTheRanksNumbers) {
     const TeamDescriptor memory(3);
     Children children;

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
 namespace corymb::team {
 namespace {
 
@@ -14,20 +19,23 @@ PlanOrigin origin_of(int size) {
     return origin;
 }
 
-Plan plan_named(const char* name) {
+std::shared_ptr<const Plan> plan_named(const char* name, std::size_t steps = 1) {
     Plan plan;
     plan.algorithm = name;
-    return plan;
+    plan.steps.assign(1, std::vector<Step>(steps));
+    return std::make_shared<const Plan>(std::move(plan));
 }
 
 TEST(PlanMemo, KnowsPlansByAllThatTheyDependOn) {
     const PlanOrigin origin = origin_of(5);
     EXPECT_FALSE(remembered_plan(origin));
-    remember_plan(origin, plan_named("first"));
-    remember_plan(origin, plan_named("second"));
+    remember_plan(origin, plan_named("first"), false, 100);
+    remember_plan(origin, plan_named("second"), false);
     ASSERT_TRUE(remembered_plan(origin));
-    EXPECT_EQ(remembered_plan(origin)->algorithm, "first");
+    EXPECT_EQ(remembered_plan(origin)->plan->algorithm, "first");
+    EXPECT_EQ(remembered_plan(origin)->search_ns, 100);
     for (auto change : {+[](PlanOrigin& other) { other.size = 6; },
+                        +[](PlanOrigin& other) { other.are_processes = true; },
                         +[](PlanOrigin& other) { other.pull = false; },
                         +[](PlanOrigin& other) { other.usable = 7; },
                         +[](PlanOrigin& other) { other.cpus.pop_back(); },
@@ -43,12 +51,29 @@ TEST(PlanMemo, KnowsPlansByAllThatTheyDependOn) {
     }
 }
 
-TEST(PlanMemo, DoesNotGrowWithoutEnd) {
-    Plan large = plan_named("large");
-    large.steps.assign(1, std::vector<Step>(60'000));
-    remember_plan(origin_of(1000), large);
-    remember_plan(origin_of(1001), large);
+TEST(PlanMemo, TheBestPlanReplacesAnother) {
+    const PlanOrigin origin = origin_of(7);
+    remember_plan(origin, plan_named("fair"), false);
+    EXPECT_EQ(remember_plan(origin, plan_named("best"), true)->plan->algorithm, "best");
+    remember_plan(origin, plan_named("late"), false);
+    remember_plan(origin, plan_named("second best"), true);
+    ASSERT_TRUE(remembered_plan(origin));
+    EXPECT_EQ(remembered_plan(origin)->plan->algorithm, "best");
+    EXPECT_TRUE(remembered_plan(origin)->is_best);
+}
+
+TEST(PlanMemo, ForgetsWhatWasNotAskedForForTheLongestTime) {
+    const std::size_t third = 120'000;
+    remember_plan(origin_of(1000), plan_named("used", third), false);
+    remember_plan(origin_of(1001), plan_named("unused", third), false);
+    EXPECT_TRUE(remembered_plan(origin_of(1000)));
+    remember_plan(origin_of(1002), plan_named("new", third), false);
+    EXPECT_TRUE(remembered_plan(origin_of(1000)));
     EXPECT_FALSE(remembered_plan(origin_of(1001)));
+    EXPECT_TRUE(remembered_plan(origin_of(1002)));
+    remember_plan(origin_of(1003), plan_named("too large", 3 * third), false);
+    EXPECT_FALSE(remembered_plan(origin_of(1003)));
+    EXPECT_TRUE(remembered_plan(origin_of(1002)));
 }
 
 } // namespace

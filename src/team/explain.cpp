@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <unistd.h>
+
+namespace corymb::team {
+
+namespace {
+
+bool is_wanted() noexcept {
+    static const bool wanted = [] {
+        const char* const text = std::getenv("CORYMB_EXPLAIN");
+        return text != nullptr && *text != '\0' && std::string_view(text) != "0";
+    }();
+    return wanted;
+}
+
+std::string what(const PlanKey& key, const Plan& plan) {
+    std::string text(to_string(key.op));
+    if (key.bytes == any_part_bytes) {
+        text += " of parts of any length";
+    } else if (key.op != Collective::barrier) {
+        text += fmt::format(" of up to {} B", key.bytes);
+    }
+    if (is_rooted(key.op) || key.root_first) {
+        text += fmt::format(", root {}", key.root);
+    }
+    return text + fmt::format(", {} ranks", plan.size());
+}
+
+} // namespace
+
+void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made,
+                  std::int64_t ns) noexcept {
+    if (!is_wanted()) {
+        return;
+    }
+    try {
+        const std::string line =
+            fmt::format("corymb: plan of {}: {}, {} in {:.2f} ms\n", what(key, plan),
+                        plan.algorithm, made, static_cast<double>(ns) / 1e6);
+        static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+    } catch (const std::exception&) { // No memory: nothing is explained.
+    }
+}
+
+} // namespace corymb::team

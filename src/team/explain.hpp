@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CORYMB_EXPLAIN=1 asks for: a line on standard error for each plan that a process makes.
+#pragma once
+
+#include "team/team_shared.hpp"
+
+#include <corymb/plan.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace corymb::team {
+
+/// Says that a plan of a team of so many ranks was `made` in that time; nothing unless asked for.
+/// One write, so that lines of several processes do not mix.
+void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made,
+                  std::int64_t ns) noexcept;
+
+} // namespace corymb::team

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a team comes to its plans. A decision is paid once for all calls that it is the same for, and
+// no call waits for a search (docs/decisions/0033).
+#pragma once
+
+#include "team/plan_memo.hpp"
+#include "team/team_shared.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace corymb::detail {
+
+/// The plans of a team's ranks in this process. Calls of a kind begin with a plan that is fair and
+/// made at once. When they have taken as long as a search takes, a thread searches; ranks go over
+/// to what it has found when they have called equally often. Teams of one shape share plans, and so
+/// do roots that are alike. Thread-safe.
+class TeamPlans {
+public:
+    /// `made` has no functions where plans are the user's: then those of `team.options` are taken,
+    /// and stay.
+    TeamPlans(TeamShared& team, team::DefaultPlans made);
+    /// Ends the search that is under way.
+    ~TeamPlans();
+    TeamPlans(const TeamPlans&) = delete;
+    TeamPlans& operator=(const TeamPlans&) = delete;
+
+    /// Lanes ask so often at most.
+    static constexpr unsigned turns_max = 40;
+    struct Agreed {
+        const team::SharedPlan* plan; ///< Lives as long as this.
+        bool is_last;                 ///< There is nothing more to ask.
+    };
+    /// The plan for calls of a key from a lane's `turn`-th question on, below turns_max: all ranks
+    /// get the same answer to the same question. Calls whose results depend on the plan
+    /// (PlanKey::stays) keep the first. `spent_ns`: what the calls since the question
+    /// before have taken. Throws what the plan source or check_plan throws.
+    Agreed agree(team::LaneId lane, const team::PlanKey& key, unsigned turn, std::int64_t spent_ns);
+    /// The same after a search, for which the caller waits.
+    Agreed agree_on_best(team::LaneId lane, const team::PlanKey& key, unsigned turn);
+
+    /// What blocking calls of a key run with, or would: the last that ranks have agreed on.
+    [[nodiscard]] const Plan& in_use(const team::PlanKey& key);
+    [[nodiscard]] std::vector<ChosenPlan> chosen() const;
+
+private:
+    using Known = std::shared_ptr<team::KnownPlan>;
+    struct Entry {
+        team::SharedPlan first;
+        bool is_last = false; ///< Calls stay with the first plan.
+        std::optional<team::SharedPlan> better;
+        const team::SharedPlan* used = nullptr;         ///< Of blocking calls.
+        std::map<team::LaneId, unsigned> turns_counted; ///< Whose time has been added.
+    };
+    /// Of plans that several processes share, in the arena.
+    enum class Version : std::uint64_t { first = 0, better = 1 };
+
+    Entry& entry_of(const team::PlanKey& key);
+    [[nodiscard]] bool has_better(const team::PlanKey& key, Entry& entry);
+    Agreed decide(team::LaneId lane, const team::PlanKey& key, unsigned turn, Entry& entry,
+                  bool for_best);
+
+    Known known_plan(const team::PlanKey& key);
+    Known best_plan(const team::PlanKey& key);
+    [[nodiscard]] Known renumbered(const team::PlanKey& key, const team::KnownPlan& like,
+                                   const std::vector<Rank>& rank_of);
+    [[nodiscard]] std::optional<plan::Likeness> likeness_of(const team::PlanKey& key) const;
+    [[nodiscard]] team::PlanKey kind_of(const team::PlanKey& key) const;
+    [[nodiscard]] PlanNeed need_of(const team::PlanKey& key) const;
+    [[nodiscard]] team::PlanOrigin origin_of(const team::PlanKey& key) const;
+
+    void search_if_due(const team::PlanKey& key, std::int64_t spent_ns);
+    void search(const team::PlanKey& key, const Known& known);
+
+    // Among several processes; common_plan.cpp.
+    Known common_plan(const team::PlanKey& key, Version version);
+    void publish(const team::PlanKey& key, Version version, const team::KnownPlan& known);
+    [[nodiscard]] Known published(const team::PlanKey& key, Version version);
+
+    TeamShared& team_;
+    team::DefaultPlans made_;
+    std::vector<int> own_cpus_; ///< That the thread might use that made this.
+    std::uint32_t own_pid_;
+    mutable std::mutex mutex_;
+    std::map<team::PlanKey, Entry> entries_;
+    std::shared_ptr<std::atomic<bool>> is_searching_;
+    std::jthread searcher_;
+};
+
+} // namespace corymb::detail
