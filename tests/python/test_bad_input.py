@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import SMELT, Command
+
+import corymb
 
 FAILED, USAGE = 1, 2
 
@@ -233,12 +234,10 @@ def test_wrong_bench_file(corymb_call: Command, tmp_path: Path, text: str) -> No
     assert not (tmp_path / "r.html").exists()
 
 
-def test_too_little_memory_is_said(corymb_command: Command) -> None:
-    """The pairs of 32,000 cores take 4 GB."""
-    limit = 2 << 30
+def test_too_little_memory_is_said(corymb_call: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> corymb.Machine:
+        raise MemoryError("Unable to allocate 9.3 GiB")
 
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-    shape = ("map", "--synthetic", "pack:2 core:16000 pu:2")
-    assert_one_line(corymb_command(*shape, preexec_fn=limited), FAILED, "not enough memory")
+    monkeypatch.setattr(corymb, "topology_from_synthetic", fail)
+    done = corymb_call("map", "--synthetic", "pu:2")
+    assert_one_line(done, FAILED, "not enough memory", "9.3 GiB", "ulimit -v")

@@ -120,7 +120,7 @@ def test_equal_values_have_equal_colours() -> None:
 
 def test_layout_of_many_groups() -> None:
     """Each group is a cluster; siblings and packages stand together."""
-    machine = corymb.topology_from_synthetic("pack:2 core:600 pu:2")
+    machine = corymb.topology_from_synthetic("pack:2 numa:1 core:600 pu:2")
     layout = layout_of(machine)
     assert sorted(layout.order) == list(range(2400))
     assert [len(np.unique(level)) for level in layout.levels] == [2, 1200]

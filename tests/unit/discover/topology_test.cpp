@@ -48,6 +48,21 @@ TEST(Topology, SyntheticHasEveryLevel) {
     EXPECT_TRUE(machine.fingerprint.smt);
 }
 
+TEST(Topology, SyntheticLevelsOfManyObjects) {
+    // 96 and 130 can be split, 97 cannot.
+    for (const int cores : {96, 97, 130}) {
+        const Machine machine =
+            topology_from_synthetic("pack:2 core:" + std::to_string(cores) + " pu:2");
+        ASSERT_EQ(machine.size(), 4 * cores);
+        for (const Pu& pu : machine.topology.pus) {
+            EXPECT_EQ(pu.core, pu.cpu / 2);
+            EXPECT_EQ(pu.package, pu.cpu / (2 * cores));
+            EXPECT_EQ(pu.l2, -1);
+            EXPECT_EQ(pu.die, -1);
+        }
+    }
+}
+
 TEST(Topology, CostsGrowWithTheDistance) {
     const Machine machine = topology_from_synthetic("pack:2 numa:2 l3:2 core:4 pu:2");
     double before = 0;
