@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo test build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
+.PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
 	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap format clean help
 
 PRESET ?= dev
@@ -10,8 +10,14 @@ STAGES ?=
 demo: ## Install what is missing, build, run `corymb demo` on this machine
 	@tools/demo.sh
 
+check: ## What a change needs at once: house rules and the short tests, under 5 minutes
+	@tools/test.sh --check
+
 test: ## Install what is missing, run every test; STAGES="format tidy unit" runs some
 	@tools/test.sh $(STAGES)
+
+long: ## What takes longer: storms, other suites, Debian 13, aarch64; STAGES="storms" runs some
+	@tools/test.sh --long $(STAGES)
 
 build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
 	@tools/build.sh $(PRESET)

@@ -10,7 +10,11 @@ prepare_build_folder
 use_ccache
 settings=()
 if [ "${1:-}" = --as-dev ]; then
-    settings=(--config-settings=cmake.build-type=RelWithDebInfo
+    # A build folder of its own. When the compiler changes, CMake drops all settings of a folder,
+    # and the package comes out without its module.
+    settings=(--config-settings=build-dir=build/python-dev
+        --config-settings=cmake.build-type=RelWithDebInfo
+        --config-settings=cmake.define.CORYMB_TOGETHER=OFF
         --config-settings=cmake.define.CORYMB_WERROR=ON
         --config-settings=cmake.define.CMAKE_CXX_COMPILER=g++
         "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1")
@@ -19,3 +23,5 @@ export PATH="$venv/bin:$PATH"
 step pip-install "building and installing the Python package" \
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --no-deps \
     --no-build-isolation --no-index ${settings[@]+"${settings[@]}"} "$root"
+step import-python "importing the installed package" \
+    env -C / "$venv/bin/python" -c 'import corymb, corymb._core'

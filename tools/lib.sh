@@ -68,6 +68,28 @@ have() {
     command -v "$1" >/dev/null 2>&1
 }
 
+# system_of FILE: what an os-release file says of the system, a word and its name. tried: `make
+# test` passes there. untried: it has the packages. old: it lacks some. unknown: any other.
+system_of() (
+    ID='' VERSION_ID='' PRETTY_NAME=''
+    # shellcheck disable=SC1090
+    [ ! -r "$1" ] || . "$1"
+    case $ID/$VERSION_ID in
+    debian/12 | debian/13) word=tried ;;
+    debian/ | debian/1[4-9] | debian/[2-9][0-9]) word=untried ;;
+    ubuntu/2[4-9].* | ubuntu/[3-9][0-9].*) word=untried ;;
+    debian/* | ubuntu/*) word=old ;;
+    *) word=unknown ;;
+    esac
+    printf '%s %s\n' "$word" "${PRETTY_NAME:-an unknown system}"
+)
+
+# How many times longer than alone a process takes on this machine now, rounded up (1 if unknown).
+slowness() {
+    local python
+    python=$(system_python) && "$python" "$root/tools/slowness.py" || echo 1
+}
+
 # ccache, where there is one, serves the same sources in another clone too.
 use_ccache() {
     if have ccache; then

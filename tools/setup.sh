@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing to build (tools/setup.sh build) or to test (tools/setup.sh test): Debian
-# packages by apt-get, Python packages into build/venv. When nothing is missing it neither asks for
-# rights nor uses the network.
+# Installs what is missing to build (tools/setup.sh build), to test (tools/setup.sh test) or for the
+# long tests, too (tools/setup.sh long): Debian packages by apt-get, Python ones into build/venv.
+# When nothing is missing it neither asks for rights nor uses the network.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 purpose=${1:-build}
 case $purpose in
-build | test) ;;
-*) fail "tools/setup.sh takes build or test, not '$purpose'" ;;
+build | test | long) ;;
+*) fail "tools/setup.sh takes build, test or long, not '$purpose'" ;;
 esac
 
 # Prints the packages of a purpose that are neither installed nor made unnecessary by a command.
@@ -24,10 +24,7 @@ missing_packages() {
     done <"$root/tools/packages.txt"
 }
 
-distribution() {
-    # shellcheck disable=SC1091
-    (. /etc/os-release 2>/dev/null && printf '%s' "${PRETTY_NAME:-unknown}") || printf 'unknown'
-}
+read -r system distribution < <(system_of /etc/os-release)
 
 # Sets `as_root` to the command that gives root's rights, or `no_rights` to the reason.
 find_rights() {
@@ -67,11 +64,12 @@ install_packages() {
 install_missing_packages() {
     local required=() optional=() package known=()
     mapfile -t required < <(missing_packages build)
-    [ "$purpose" = test ] && mapfile -t optional < <(missing_packages test)
+    [ "$purpose" = build ] || mapfile -t optional < <(missing_packages test)
+    [ "$purpose" != long ] || mapfile -t -O "${#optional[@]}" optional < <(missing_packages long)
     if [ $((${#required[@]} + ${#optional[@]})) -eq 0 ]; then
         return 0
     fi
-    have apt-get || fail "unsupported distribution ($(distribution)): install by hand what" \
+    have apt-get || fail "unsupported distribution ($distribution): install by hand what" \
         "tools/packages.txt lists, then use cmake (README.md)"
     find_rights
     if [ -n "$no_rights" ] && [ "${#required[@]}" -gt 0 ]; then
@@ -85,12 +83,12 @@ install_missing_packages() {
         if apt-cache show "$package" >/dev/null 2>&1; then
             known+=("$package")
         else
-            note "$package does not exist in $(distribution); stages that need it are skipped"
+            note "$package does not exist in $distribution; stages that need it are skipped"
         fi
     done
     for package in "${required[@]}"; do
         apt-cache show "$package" >/dev/null 2>&1 ||
-            fail "unsupported distribution ($(distribution)): it has no package $package"
+            fail "unsupported distribution ($distribution): it has no package $package"
         known+=("$package")
     done
     [ "${#known[@]}" -eq 0 ] ||
@@ -126,11 +124,15 @@ install_python_packages() {
 }
 
 prepare_build_folder
-have dpkg-query || fail "unsupported distribution ($(distribution)): install by hand what" \
+case $system in
+old) fail "$distribution is too old: Debian 12, Ubuntu 24.04 or later is needed" ;;
+untried) note "$distribution: its packages have the names of Debian's, but nobody has tried it" ;;
+esac
+have dpkg-query || fail "unsupported distribution ($distribution): install by hand what" \
     "tools/packages.txt lists, then use cmake (README.md)"
 install_missing_packages
-if [ "$purpose" = test ]; then
-    install_python_packages build test
-else
+if [ "$purpose" = build ]; then
     install_python_packages build
+else
+    install_python_packages build test
 fi

@@ -4,6 +4,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 cd "$root"
+# How many times longer than on a quiet machine all takes; tools/test.sh has measured it.
+export CORYMB_TEST_SLOWNESS=${CORYMB_TEST_SLOWNESS:-1}
 stage=$(basename "$0" .sh)
 use_ccache
 # Tests leave nothing in the user's own folders.
@@ -34,7 +36,7 @@ run_ctest() {
     shift
     rm -f "$report"
     ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --parallel "$at_once" \
-        --output-junit "$report" "$@" || status=$?
+        --timeout $((1500 * CORYMB_TEST_SLOWNESS)) --output-junit "$report" "$@" || status=$?
     count_junit "$report"
     return "$status"
 }
@@ -61,7 +63,8 @@ attribute() {
 run_pytest() {
     local status=0 report="$log/$stage.xml"
     rm -f "$report"
-    PATH="$venv/bin:$PATH" "$venv/bin/python" -m pytest --junitxml "$report" "$@" || status=$?
+    PATH="$venv/bin:$PATH" "$venv/bin/python" -m pytest --junitxml "$report" \
+        --timeout $((300 * CORYMB_TEST_SLOWNESS)) "$@" || status=$?
     count_junit "$report"
     return "$status"
 }

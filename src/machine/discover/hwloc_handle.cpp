@@ -47,7 +47,7 @@ void refuse_huge(const std::string& description) {
     }
 }
 
-/// The description with levels of many objects split by groups, which say nothing about the machine.
+/// The description with levels of many objects split by groups, which tell nothing of a machine.
 /// hwloc looks at all siblings for each object that it inserts: 4,000 of them take half a minute.
 /// What is not a plain list of "type:count" stays as it is.
 std::string in_groups(const std::string& description) {
