@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace corymb::mpi {
 
@@ -71,14 +73,13 @@ RequestOperator::~RequestOperator() {
 }
 
 void HostOperator::combine(const void* left, const void* right, void* out, std::size_t count,
-                           corymb_type type, void* context) noexcept {
+                           corymb_type type, void* context) {
     const auto& self = *static_cast<const HostOperator*>(context);
     const std::size_t element = library().type_size(type);
-    // MPI_Reduce_local counts with int, and its target cannot be its left operand.
+    // MPI_Reduce_local counts with int. What is not commutative may want its vector whole.
     constexpr std::size_t piece_bytes = std::size_t{1} << 26;
-    const bool on_left = out == left && !self.is_commutative_;
-    const std::size_t most =
-        std::max<std::size_t>((on_left ? host_element_bytes_most : piece_bytes) / element, 1);
+    const std::size_t most = self.is_commutative_ ? std::max<std::size_t>(piece_bytes / element, 1)
+                                                  : std::size_t{std::numeric_limits<int>::max()};
     for (std::size_t done = 0; done < count; done += most) {
         const std::size_t at = done * element;
         self.combine_here(static_cast<const std::byte*>(left) + at,
@@ -89,7 +90,7 @@ void HostOperator::combine(const void* left, const void* right, void* out, std::
 
 /// MPI_Reduce_local(a, b): b = a (+) b.
 void HostOperator::combine_here(const std::byte* left, const std::byte* right, std::byte* out,
-                                std::size_t count, std::size_t element) const noexcept {
+                                std::size_t count, std::size_t element) const {
     const auto reduce = [&](const std::byte* a, std::byte* b) {
         host().Reduce_local(a, b, static_cast<int>(count), aim_.type, aim_.op);
     };
@@ -97,11 +98,12 @@ void HostOperator::combine_here(const std::byte* left, const std::byte* right, s
         reduce(left, out);
     } else if (out == left && is_commutative_) {
         reduce(right, out);
-    } else if (out == left) {
-        alignas(std::max_align_t) std::byte copy[host_element_bytes_most];
-        std::memcpy(copy, right, count * element);
-        reduce(left, copy);
-        std::memcpy(out, copy, count * element);
+    } else if (out == left) { // It cannot be the target.
+        std::vector<std::max_align_t> copy(count * element / sizeof(std::max_align_t) + 1);
+        auto* const bytes = reinterpret_cast<std::byte*>(copy.data());
+        std::memcpy(bytes, right, count * element);
+        reduce(left, bytes);
+        std::memcpy(out, bytes, count * element);
     } else {
         std::memcpy(out, right, count * element);
         reduce(left, out);

@@ -54,9 +54,9 @@ public:
 
 private:
     static void combine(const void* left, const void* right, void* out, std::size_t count,
-                        corymb_type type, void* context) noexcept;
+                        corymb_type type, void* context);
     void combine_here(const std::byte* left, const std::byte* right, std::byte* out,
-                      std::size_t count, std::size_t element) const noexcept;
+                      std::size_t count, std::size_t element) const;
 
     Aim aim_{};
     bool is_commutative_;

@@ -7,6 +7,7 @@
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
 #include <corymb/mailbox.hpp>
+#include <corymb/plain_data.hpp>
 
 #include <chrono>
 #include <compare>
@@ -29,7 +30,7 @@ struct ActiveState;
 /// Throws Errc::mismatch.
 template <class T>
 T value_of(Rank from, std::span<const std::byte> bytes) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(moves_as_bytes<T>());
     if (bytes.size() != sizeof(T)) {
         throw_wrong_length(from, bytes.size(), sizeof(T));
     }
@@ -49,7 +50,7 @@ std::size_t answer_with(std::span<std::byte> answer, const Run& run) {
         run();
         return 0;
     } else {
-        static_assert(std::is_trivially_copyable_v<Result>);
+        static_assert(moves_as_bytes<Result>());
         const Result result = run();
         return put_answer(answer, &result, sizeof result);
     }
@@ -72,6 +73,7 @@ struct GlobalAddress {
 namespace detail {
 template <class A>
 struct ObjectRequest {
+    static_assert(moves_as_bytes<A>());
     GlobalAddress at;
     A argument;
 };
@@ -81,7 +83,7 @@ struct ObjectRequest {
 /// order is that of owner, region and element, and total.
 template <class T>
 struct GlobalPointer {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(detail::moves_as_bytes<T>());
     GlobalAddress address;
 
     explicit operator bool() const noexcept { return address.owner >= 0; }
@@ -171,7 +173,7 @@ public:
                                   std::span<const std::byte> argument);
     template <class A>
     [[nodiscard]] ActiveCall call_value(Rank to, std::uint16_t number, const A& argument) {
-        static_assert(std::is_trivially_copyable_v<A>);
+        static_assert(detail::moves_as_bytes<A>());
         return call(to, number, std::as_bytes(std::span(&argument, 1)));
     }
     /// Runs what others have asked for; returns how much that was.

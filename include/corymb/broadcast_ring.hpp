@@ -5,6 +5,7 @@
 
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
+#include <corymb/plain_data.hpp>
 #include <corymb/wait_policy.hpp>
 
 #include <chrono>
@@ -92,7 +93,7 @@ public:
     template <class T>
     void publish_value(const T& value,
                        std::chrono::nanoseconds limit = std::chrono::nanoseconds{0}) {
-        static_assert(std::is_trivially_copyable_v<T>);
+        static_assert(detail::moves_as_bytes<T>());
         publish(&value, sizeof value, limit);
     }
 
@@ -199,7 +200,7 @@ std::size_t BroadcastReader::probe(Callback&& callback, std::size_t most) {
 
 template <class T, class Callback>
 std::size_t BroadcastReader::probe_values(Callback&& callback, std::size_t most) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(detail::moves_as_bytes<T>());
     return probe(
         [&callback](const BroadcastMessage& message) {
             if (message.bytes.size() != sizeof(T)) {

@@ -160,70 +160,77 @@ public:
     // several nodes: a source of the caller's own has none, or no scheme serves so many ranks.
 
     void barrier();
-    template <class T>
-    void broadcast(std::span<T> data, Rank root = 0) {
-        run(detail::broadcast_wish(data, root));
+    template <class T = detail::Deduced, Elements Data>
+    void broadcast(Data&& data, Rank root = 0) {
+        run(detail::broadcast_wish(detail::write_to<T, Data>(data), root));
     }
-    template <class T, class Op = std::plus<>>
-    void reduce(std::span<const T> input, std::span<T> output, Op op = {}, Rank root = 0) {
-        run(reduce_wish(input, output, op, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    void reduce(In&& input, Out&& output, Op op = {}, Rank root = 0) {
+        run(reduce_wish(detail::buffers<T, In, Out>(input, output), op, root));
     }
-    template <class T, class Op = std::plus<>>
-    void allreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
-        run(allreduce_wish(input, output, op));
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void allreduce(In&& input, Out&& output, Op op = {}) {
+        run(allreduce_wish(detail::buffers<T, In, Out>(input, output), op));
     }
-    template <class T>
-    void gather(std::span<const T> input, std::span<T> output, Rank root = 0) {
-        run(parts_wish(Collective::gather, input, output, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    void gather(In&& input, Out&& output, Rank root = 0) {
+        run(parts_wish(Collective::gather, detail::buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    void scatter(std::span<const T> input, std::span<T> output, Rank root = 0) {
-        run(parts_wish(Collective::scatter, input, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    void scatter(In&& input, Out&& output, Rank root = 0) {
+        run(parts_wish(Collective::scatter, detail::buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    void allgather(std::span<const T> input, std::span<T> output) {
-        run(parts_wish(Collective::allgather, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void allgather(In&& input, Out&& output) {
+        run(parts_wish(Collective::allgather, detail::buffers<T, In, Out>(input, output), 0));
     }
-    template <class T>
-    void alltoall(std::span<const T> input, std::span<T> output) {
-        run(parts_wish(Collective::alltoall, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void alltoall(In&& input, Out&& output) {
+        run(parts_wish(Collective::alltoall, detail::buffers<T, In, Out>(input, output), 0));
     }
-    template <class T, class Op = std::plus<>>
-    void reduce_scatter(std::span<const T> input, std::span<T> output, Op op = {}) {
-        run(parts_wish(Collective::reduce_scatter, input, output, 0, reduction_of<T>(op)));
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void reduce_scatter(In&& input, Out&& output, Op op = {}) {
+        run(parts_wish(Collective::reduce_scatter, detail::buffers<T, In, Out>(input, output), 0,
+                       reduction_of<detail::ValueOf<Out>>(op)));
     }
-    template <class T, class Op = std::plus<>>
-    void scan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        run(parts_wish(Collective::scan, input, output, 0, reduction_of<T>(op)));
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void scan(In&& input, Out&& output, Op op = {}) {
+        run(parts_wish(Collective::scan, detail::buffers<T, In, Out>(input, output), 0,
+                       reduction_of<detail::ValueOf<Out>>(op)));
     }
-    template <class T, class Op = std::plus<>>
-    void exscan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        run(parts_wish(Collective::exscan, input, output, 0, reduction_of<T>(op)));
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void exscan(In&& input, Out&& output, Op op = {}) {
+        run(parts_wish(Collective::exscan, detail::buffers<T, In, Out>(input, output), 0,
+                       reduction_of<detail::ValueOf<Out>>(op)));
     }
 
     // The vector operations, arguments and errors as of Team. Where ranks do not know all lengths,
     // those of a node tell each other what they know first.
 
-    template <class T>
-    void gatherv(std::span<const T> input, std::span<T> output, Parts parts, Rank root = 0) {
-        run(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    void gatherv(In&& input, Out&& output, Parts parts, Rank root = 0) {
+        run(detail::gatherv_wish(Collective::gather, detail::buffers<T, In, Out>(input, output),
+                                 parts, root));
     }
-    template <class T>
-    void scatterv(std::span<const T> input, Parts parts, std::span<T> output, Rank root = 0) {
-        run(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    void scatterv(In&& input, Parts parts, Out&& output, Rank root = 0) {
+        run(detail::scatterv_wish(Collective::scatter, detail::buffers<T, In, Out>(input, output),
+                                  parts, root));
     }
-    template <class T>
-    void allgatherv(std::span<const T> input, std::span<T> output, Parts parts) {
-        run(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void allgatherv(In&& input, Out&& output, Parts parts) {
+        run(detail::gatherv_wish(Collective::allgather, detail::buffers<T, In, Out>(input, output),
+                                 parts, Rank{0}));
     }
-    template <class T>
-    void alltoallv(std::span<const T> input, Parts input_parts, std::span<T> output,
-                   Parts output_parts) {
-        run(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void alltoallv(In&& input, Parts input_parts, Out&& output, Parts output_parts) {
+        run(detail::alltoallv_wish(detail::buffers<T, In, Out>(input, output), input_parts,
+                                   output_parts));
     }
-    template <class T, class Op = std::plus<>>
-    void reduce_scatterv(std::span<const T> input, Parts parts, std::span<T> output, Op op = {}) {
-        run(detail::reduce_scatterv_wish(input, parts, output, op));
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void reduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {}) {
+        run(detail::reduce_scatterv_wish(detail::buffers<T, In, Out>(input, output), parts, op));
     }
 
     // Nonblocking forms, as of Team: they return at once; docs/requests.md says what a Request
@@ -232,76 +239,86 @@ public:
     // `lanes`, else Errc::unsupported; where there is no plan, the request says so.
 
     [[nodiscard]] Request ibarrier();
-    template <class T>
-    [[nodiscard]] Request ibroadcast(std::span<T> data, Rank root = 0) {
-        return start(detail::broadcast_wish(data, root));
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request ibroadcast(Data&& data, Rank root = 0) {
+        return start(detail::broadcast_wish(detail::write_to<T, Data>(data), root));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce(std::span<const T> input, std::span<T> output, Op op = {},
-                                  Rank root = 0) {
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(In&& input, Out&& output, Op op = {}, Rank root = 0) {
         return keep_operator(Mode::nonblocking, op, [&](const Op& with) {
-            return reduce_wish(input, output, with, root);
+            return reduce_wish(detail::kept_buffers<T, In, Out>(input, output), with, root);
         });
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return keep_operator(Mode::nonblocking, op,
-                             [&](const Op& with) { return allreduce_wish(input, output, with); });
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(In&& input, Out&& output, Op op = {}) {
+        return keep_operator(Mode::nonblocking, op, [&](const Op& with) {
+            return allreduce_wish(detail::kept_buffers<T, In, Out>(input, output), with);
+        });
     }
-    template <class T>
-    [[nodiscard]] Request igather(std::span<const T> input, std::span<T> output, Rank root = 0) {
-        return start(parts_wish(Collective::gather, input, output, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request igather(In&& input, Out&& output, Rank root = 0) {
+        return start(
+            parts_wish(Collective::gather, detail::kept_buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    [[nodiscard]] Request iscatter(std::span<const T> input, std::span<T> output, Rank root = 0) {
-        return start(parts_wish(Collective::scatter, input, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request iscatter(In&& input, Out&& output, Rank root = 0) {
+        return start(
+            parts_wish(Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    [[nodiscard]] Request iallgather(std::span<const T> input, std::span<T> output) {
-        return start(parts_wish(Collective::allgather, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request iallgather(In&& input, Out&& output) {
+        return start(
+            parts_wish(Collective::allgather, detail::kept_buffers<T, In, Out>(input, output), 0));
     }
-    template <class T>
-    [[nodiscard]] Request ialltoall(std::span<const T> input, std::span<T> output) {
-        return start(parts_wish(Collective::alltoall, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request ialltoall(In&& input, Out&& output) {
+        return start(
+            parts_wish(Collective::alltoall, detail::kept_buffers<T, In, Out>(input, output), 0));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce_scatter(std::span<const T> input, std::span<T> output,
-                                          Op op = {}) {
-        return keep_parts(Mode::nonblocking, Collective::reduce_scatter, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatter(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::nonblocking, Collective::reduce_scatter,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iscan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return keep_parts(Mode::nonblocking, Collective::scan, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::nonblocking, Collective::scan,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return keep_parts(Mode::nonblocking, Collective::exscan, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::nonblocking, Collective::exscan,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
 
-    template <class T>
-    [[nodiscard]] Request igatherv(std::span<const T> input, std::span<T> output, Parts parts,
-                                   Rank root = 0) {
-        return start(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request igatherv(In&& input, Out&& output, Parts parts, Rank root = 0) {
+        return start(detail::gatherv_wish(
+            Collective::gather, detail::kept_buffers<T, In, Out>(input, output), parts, root));
     }
-    template <class T>
-    [[nodiscard]] Request iscatterv(std::span<const T> input, Parts parts, std::span<T> output,
-                                    Rank root = 0) {
-        return start(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request iscatterv(In&& input, Parts parts, Out&& output, Rank root = 0) {
+        return start(detail::scatterv_wish(
+            Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), parts, root));
     }
-    template <class T>
-    [[nodiscard]] Request iallgatherv(std::span<const T> input, std::span<T> output, Parts parts) {
-        return start(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request iallgatherv(In&& input, Out&& output, Parts parts) {
+        return start(detail::gatherv_wish(Collective::allgather,
+                                          detail::kept_buffers<T, In, Out>(input, output), parts,
+                                          Rank{0}));
     }
-    template <class T>
-    [[nodiscard]] Request ialltoallv(std::span<const T> input, Parts input_parts,
-                                     std::span<T> output, Parts output_parts) {
-        return start(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request ialltoallv(In&& input, Parts input_parts, Out&& output,
+                                     Parts output_parts) {
+        return start(detail::alltoallv_wish(detail::kept_buffers<T, In, Out>(input, output),
+                                            input_parts, output_parts));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce_scatterv(std::span<const T> input, Parts parts,
-                                           std::span<T> output, Op op = {}) {
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {}) {
         return keep_operator(Mode::nonblocking, op, [&](const Op& with) {
-            return detail::reduce_scatterv_wish(input, parts, output, with);
+            return detail::reduce_scatterv_wish(detail::kept_buffers<T, In, Out>(input, output),
+                                                parts, with);
         });
     }
 
@@ -311,80 +328,86 @@ public:
     // carrier has `own_lanes`, else Errc::unsupported; where there is no plan, the request says so.
 
     [[nodiscard]] Request barrier_init();
-    template <class T>
-    [[nodiscard]] Request broadcast_init(std::span<T> data, Rank root = 0) {
-        return prepare(detail::broadcast_wish(data, root));
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request broadcast_init(Data&& data, Rank root = 0) {
+        return prepare(detail::broadcast_wish(detail::write_to<T, Data>(data), root));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_init(std::span<const T> input, std::span<T> output, Op op = {},
-                                      Rank root = 0) {
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(In&& input, Out&& output, Op op = {}, Rank root = 0) {
         return keep_operator(Mode::persistent, op, [&](const Op& with) {
-            return reduce_wish(input, output, with, root);
+            return reduce_wish(detail::kept_buffers<T, In, Out>(input, output), with, root);
         });
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request allreduce_init(std::span<const T> input, std::span<T> output,
-                                         Op op = {}) {
-        return keep_operator(Mode::persistent, op,
-                             [&](const Op& with) { return allreduce_wish(input, output, with); });
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(In&& input, Out&& output, Op op = {}) {
+        return keep_operator(Mode::persistent, op, [&](const Op& with) {
+            return allreduce_wish(detail::kept_buffers<T, In, Out>(input, output), with);
+        });
     }
-    template <class T>
-    [[nodiscard]] Request gather_init(std::span<const T> input, std::span<T> output,
-                                      Rank root = 0) {
-        return prepare(parts_wish(Collective::gather, input, output, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request gather_init(In&& input, Out&& output, Rank root = 0) {
+        return prepare(
+            parts_wish(Collective::gather, detail::kept_buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    [[nodiscard]] Request scatter_init(std::span<const T> input, std::span<T> output,
-                                       Rank root = 0) {
-        return prepare(parts_wish(Collective::scatter, input, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request scatter_init(In&& input, Out&& output, Rank root = 0) {
+        return prepare(
+            parts_wish(Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), root));
     }
-    template <class T>
-    [[nodiscard]] Request allgather_init(std::span<const T> input, std::span<T> output) {
-        return prepare(parts_wish(Collective::allgather, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request allgather_init(In&& input, Out&& output) {
+        return prepare(
+            parts_wish(Collective::allgather, detail::kept_buffers<T, In, Out>(input, output), 0));
     }
-    template <class T>
-    [[nodiscard]] Request alltoall_init(std::span<const T> input, std::span<T> output) {
-        return prepare(parts_wish(Collective::alltoall, input, output, 0));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request alltoall_init(In&& input, Out&& output) {
+        return prepare(
+            parts_wish(Collective::alltoall, detail::kept_buffers<T, In, Out>(input, output), 0));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_scatter_init(std::span<const T> input, std::span<T> output,
-                                              Op op = {}) {
-        return keep_parts(Mode::persistent, Collective::reduce_scatter, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatter_init(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::reduce_scatter,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request scan_init(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return keep_parts(Mode::persistent, Collective::scan, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::scan,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {}) {
-        return keep_parts(Mode::persistent, Collective::exscan, input, output, op);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(In&& input, Out&& output, Op op = {}) {
+        return keep_parts(Mode::persistent, Collective::exscan,
+                          detail::kept_buffers<T, In, Out>(input, output), op);
     }
 
-    template <class T>
-    [[nodiscard]] Request gatherv_init(std::span<const T> input, std::span<T> output, Parts parts,
-                                       Rank root = 0) {
-        return prepare(detail::gatherv_wish(Collective::gather, input, output, parts, root));
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request gatherv_init(In&& input, Out&& output, Parts parts, Rank root = 0) {
+        return prepare(detail::gatherv_wish(
+            Collective::gather, detail::kept_buffers<T, In, Out>(input, output), parts, root));
     }
-    template <class T>
-    [[nodiscard]] Request scatterv_init(std::span<const T> input, Parts parts, std::span<T> output,
-                                        Rank root = 0) {
-        return prepare(detail::scatterv_wish(Collective::scatter, input, parts, output, root));
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request scatterv_init(In&& input, Parts parts, Out&& output, Rank root = 0) {
+        return prepare(detail::scatterv_wish(
+            Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), parts, root));
     }
-    template <class T>
-    [[nodiscard]] Request allgatherv_init(std::span<const T> input, std::span<T> output,
-                                          Parts parts) {
-        return prepare(detail::gatherv_wish(Collective::allgather, input, output, parts, Rank{0}));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request allgatherv_init(In&& input, Out&& output, Parts parts) {
+        return prepare(detail::gatherv_wish(Collective::allgather,
+                                            detail::kept_buffers<T, In, Out>(input, output), parts,
+                                            Rank{0}));
     }
-    template <class T>
-    [[nodiscard]] Request alltoallv_init(std::span<const T> input, Parts input_parts,
-                                         std::span<T> output, Parts output_parts) {
-        return prepare(detail::alltoallv_wish(input, input_parts, output, output_parts));
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request alltoallv_init(In&& input, Parts input_parts, Out&& output,
+                                         Parts output_parts) {
+        return prepare(detail::alltoallv_wish(detail::kept_buffers<T, In, Out>(input, output),
+                                              input_parts, output_parts));
     }
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_scatterv_init(std::span<const T> input, Parts parts,
-                                               std::span<T> output, Op op = {}) {
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatterv_init(In&& input, Parts parts, Out&& output, Op op = {}) {
         return keep_operator(Mode::persistent, op, [&](const Op& with) {
-            return detail::reduce_scatterv_wish(input, parts, output, with);
+            return detail::reduce_scatterv_wish(detail::kept_buffers<T, In, Out>(input, output),
+                                                parts, with);
         });
     }
 
@@ -418,24 +441,23 @@ private:
     enum class Mode : std::uint8_t { nonblocking, persistent };
     static void check_equal(std::size_t wanted, std::size_t has);
     template <class T, class Op>
-    detail::Wish reduce_wish(std::span<const T> input, std::span<T> output, const Op& op,
-                             Rank root) const {
+    detail::Wish reduce_wish(detail::Buffers<T> of, const Op& op, Rank root) const {
         if (rank() == root) {
-            check_equal(input.size(), output.size());
+            check_equal(of.in.size(), of.out.size());
         }
-        return {Collective::reduce, root,         input.data(),
-                output.data(),      input.size(), reduction_of<T>(op)};
+        return {Collective::reduce, root,         of.in.data(),
+                of.out.data(),      of.in.size(), reduction_of<T>(op)};
     }
     template <class T, class Op>
-    detail::Wish allreduce_wish(std::span<const T> input, std::span<T> output, const Op& op) const {
-        check_equal(input.size(), output.size());
-        return {Collective::allreduce, 0, input.data(), output.data(), input.size(),
+    detail::Wish allreduce_wish(detail::Buffers<T> of, const Op& op) const {
+        check_equal(of.in.size(), of.out.size());
+        return {Collective::allreduce, 0, of.in.data(), of.out.data(), of.in.size(),
                 reduction_of<T>(op)};
     }
     template <class T>
-    detail::Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Rank root,
+    detail::Wish parts_wish(Collective op, detail::Buffers<T> of, Rank root,
                             std::optional<Reduction> with = {}) const {
-        detail::Wish wish = detail::parts_wish(op, input, output, root, rank(), size());
+        detail::Wish wish = detail::parts_wish(op, of, root, rank(), size());
         wish.reduction = with ? *with : wish.reduction;
         return wish;
     }
@@ -453,10 +475,10 @@ private:
         }
     }
     template <class T, class Op>
-    [[nodiscard]] Request keep_parts(Mode mode, Collective of, std::span<const T> input,
-                                     std::span<T> output, const Op& op) {
+    [[nodiscard]] Request keep_parts(Mode mode, Collective what, detail::Buffers<T> of,
+                                     const Op& op) {
         return keep_operator(mode, op, [&](const Op& with) {
-            return parts_wish(of, input, output, 0, reduction_of<T>(with));
+            return parts_wish(what, of, 0, reduction_of<T>(with));
         });
     }
     struct State;

@@ -5,6 +5,7 @@
 
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
+#include <corymb/plain_data.hpp>
 #include <corymb/rank.hpp>
 #include <corymb/wait_policy.hpp>
 
@@ -92,7 +93,7 @@ public:
     }
     template <class T>
     [[nodiscard]] bool send_value(Rank to, const T& value) {
-        static_assert(std::is_trivially_copyable_v<T>);
+        static_assert(detail::moves_as_bytes<T>());
         return send(to, &value, sizeof value);
     }
     /// Returns when there is room for a message to `to`, at once or after a sleep, at most `limit`
@@ -214,7 +215,7 @@ std::size_t Mailbox::probe(Callback&& callback, std::size_t most) {
 
 template <class T, class Callback>
 std::size_t Mailbox::probe_values(Callback&& callback, std::size_t most) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(detail::moves_as_bytes<T>());
     return probe(
         [&callback](Rank from, std::span<const std::byte> message) {
             if (message.size() != sizeof(T)) {

@@ -5,6 +5,7 @@
 
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
+#include <corymb/plain_data.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/wait_policy.hpp>
 
@@ -183,7 +184,9 @@ public:
     template <class T>
         requires(!std::convertible_to<const T&, std::span<const std::byte>>)
     [[nodiscard]] MulticastToken send(const T& message, std::uint32_t handler = 0) {
-        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= multicast_message_bytes);
+        static_assert(detail::moves_as_bytes<T>());
+        static_assert(sizeof(T) <= multicast_message_bytes,
+                      "a message of a multicast has at most 56 bytes");
         return send(std::as_bytes(std::span(&message, 1)), handler);
     }
 

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <corymb/export.hpp>
+#include <corymb/plain_data.hpp>
 #include <corymb/types.hpp>
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,13 +17,15 @@
 #include <limits>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace corymb {
 
 /// The smaller element. Beside it: std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>,
 /// std::bit_xor<>, std::logical_and<>, std::logical_or<>, or any function object that is
-/// associative; it may have state. Floating point: a NaN wins over every number, and -0 is smaller
-/// than +0, so that the result does not depend on the order.
+/// associative; it may have state. One of your own gets the ranks in their order, unless
+/// `commutative` says that it need not. Floating point: a NaN wins over every number, and -0 is
+/// smaller than +0, so that the result does not depend on the order.
 struct minimum {
     template <class T>
     constexpr T operator()(const T& a, const T& b) const {
@@ -90,10 +94,39 @@ struct max_loc {
     }
 };
 
-/// Whether a (+) b == b (+) a. Specialise to false for an operator of your own that depends on the
-/// order; reductions then combine in rank order.
+/// Whether a (+) b == b (+) a for an operator of your own, whatever its operands are. As long as
+/// that is not said, here or by `commutative`, the left operand comes from lower ranks than the
+/// right one. The operators of this header, and those of the standard library on numbers, are known
+/// to be commutative.
 template <class Op>
-inline constexpr bool is_commutative = true;
+inline constexpr bool is_commutative = false;
+
+namespace detail {
+/// An operator that is said to be commutative; without state if `op` is.
+template <class Op, bool is_base = std::is_empty_v<Op> && !std::is_final_v<Op>>
+struct Commutative {
+    template <class A, class B>
+    constexpr auto operator()(const A& a, const B& b) const
+        -> std::invoke_result_t<const Op&, const A&, const B&> {
+        return op(a, b);
+    }
+    Op op;
+};
+template <class Op>
+struct Commutative<Op, true> : Op {
+    using Op::operator();
+};
+} // namespace detail
+
+template <class Op>
+inline constexpr bool is_commutative<detail::Commutative<Op>> = true;
+
+/// Promises that `op` gives the same for a (+) b and b (+) a, so that ranks may be combined in any
+/// order, which is often faster: team.allreduce(in, out, corymb::commutative(gcd)).
+template <class Op>
+[[nodiscard]] constexpr detail::Commutative<Op> commutative(Op op) {
+    return {std::move(op)};
+}
 
 /// Operators by name, for callers that know them only at run time.
 enum class Operator : std::uint8_t {
@@ -154,6 +187,9 @@ struct Reduction {
     /// Equal for the same standard type and operator, so that ranks can notice that they differ;
     /// 0 for an operator or type of the user's own.
     std::uint32_t identity = 0;
+    /// `combine` gets all elements that a rank contributes at once, never some of them: for an
+    /// operator that looks at more than one. Only of one that is not commutative.
+    bool whole = false;
 
     bool operator==(const Reduction&) const = default;
 };
@@ -239,6 +275,33 @@ struct OperatorOf<min_loc, T> : KnownOperator<Operator::min_loc> {};
 template <class T>
 struct OperatorOf<max_loc, T> : KnownOperator<Operator::max_loc> {};
 
+template <class Op, class T>
+struct OperatorOf<Commutative<Op>, T> : OperatorOf<Op, T> {};
+
+/// What the operators that OperatorOf knows are commutative on. A struct may have operators that
+/// are not: a product of matrices, a sum of strings.
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic_v<T> || ElementTypeOf<T>::known;
+template <class T>
+inline constexpr bool is_number<std::complex<T>> = std::is_floating_point_v<T>;
+template <class T, class Index>
+inline constexpr bool is_number<ValueIndex<T, Index>> =
+    std::is_arithmetic_v<T> && std::is_integral_v<Index>;
+
+template <class T, class Op>
+constexpr bool takes_any_order() noexcept {
+    return is_commutative<Op> || (OperatorOf<Op, T>::known && is_number<T>);
+}
+
+template <class T, class Op>
+consteval bool combines() {
+    static_assert(std::is_invocable_v<const Op&, T, T>,
+                  "the operator cannot combine two of these elements: it is called as a const "
+                  "function object with both and returns one. For the elements of containers pass "
+                  "two buffers, allreduce(input, output)");
+    return moves_as_bytes<T>();
+}
+
 template <class T, class Op>
 constexpr bool has_kernel() noexcept {
     if constexpr (ElementTypeOf<T>::known && OperatorOf<Op, T>::known) {
@@ -281,7 +344,7 @@ inline constexpr bool is_stateless = std::is_empty_v<Op> && std::is_default_cons
 /// standard types use the same kernels as `reduction_of(ElementType, Operator)`.
 template <class T, class Op>
 [[nodiscard]] constexpr Reduction reduction_of() noexcept {
-    static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes");
+    static_assert(detail::combines<T, Op>());
     static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
                   "an operator is a function object without state");
     if constexpr (detail::has_kernel<T, Op>()) {
@@ -293,7 +356,7 @@ template <class T, class Op>
                 },
                 sizeof(T), true, nullptr, detail::reduction_identity(type, code)};
     } else {
-        return {detail::combine_each<T, Op>, sizeof(T), is_commutative<Op>};
+        return {detail::combine_each<T, Op>, sizeof(T), detail::takes_any_order<T, Op>()};
     }
 }
 
@@ -301,7 +364,7 @@ template <class T, class Op>
 /// `op`, which must outlive the reduction, by one thread at a time.
 template <class T, class Op>
 [[nodiscard]] constexpr Reduction reduction_of(const Op& op) noexcept {
-    static_assert(std::is_trivially_copyable_v<T>, "elements travel as bytes");
+    static_assert(detail::combines<T, Op>());
     if constexpr (detail::is_stateless<Op>) {
         return reduction_of<T, Op>();
     } else {
@@ -314,7 +377,7 @@ template <class T, class Op>
                     detail::store_element(out, i, static_cast<T>(result));
                 }
             },
-            sizeof(T), is_commutative<Op>, const_cast<Op*>(&op)};
+            sizeof(T), detail::takes_any_order<T, Op>(), const_cast<Op*>(&op)};
     }
 }
 

@@ -30,6 +30,7 @@ struct PlanRequest {
     /// A reduce_scatter that keeps parts has an order of its own for each part.
     bool reproducible = false;
     bool keeps_parts = false; ///< Only plans for parts of different lengths (see `keeps_parts`).
+    bool one_block = false;   ///< Only plans that do not cut the payload into blocks.
     bool pull = true;         ///< Ranks can copy out of each other's buffers.
     bool push = true;         ///< Ranks can write into each other's buffers.
     /// More ranks than usable CPUs: of all plans the one with the least work and turns.

@@ -2,6 +2,7 @@
 // Teams of threads and their group operations.
 #pragma once
 
+#include <corymb/elements.hpp>
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
 #include <corymb/operators.hpp>
@@ -61,6 +62,8 @@ struct Wish {
     /// Elements that the buffers have, as far as that is known: no part may lie beyond.
     std::size_t input_size = std::numeric_limits<std::size_t>::max();
     std::size_t output_size = std::numeric_limits<std::size_t>::max();
+    /// An allreduce that stands for the caller's reduce_scatter (src/team/whole_scatter.hpp).
+    bool is_scatter = false;
 };
 } // namespace detail
 
@@ -85,6 +88,9 @@ struct PlanNeed {
     /// Of a barrier: ranks that take turns on CPUs have waited for data of this root before it, and
     /// probably do again behind it, so `root` should be the first to leave it.
     bool root_first = false;
+    /// The plan must not cut the payload: its `block_count` is at most 1. For operators of which
+    /// each call must get a whole vector.
+    bool one_block = false;
 };
 
 /// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
@@ -132,6 +138,10 @@ struct TeamOptions {
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.
 ///
+/// Buffers are `Elements`: std::vector, std::array, std::span or any other contiguous range, of one
+/// type that is plain data (`is_plain_data`); others do not compile. Input and output are read and
+/// written in place. A buffer that this rank does not use may be {}.
+///
 /// All ranks call the same operations in the same order with the same root, count and type.
 /// Operations block until this rank's part is done and throw `Error` (timeout, team_broken) when a
 /// peer fails to arrive; afterwards the team is broken for everybody and a new one must be made.
@@ -158,142 +168,146 @@ public:
     /// Returns when every rank has called it.
     void barrier();
 
-    /// Copies the root's `data` to every rank's. Same length everywhere.
+    /// Copies the root's `data` to every rank's, in place, and returns it: a reference to a
+    /// variable, or the temporary. Same length everywhere.
+    template <class T = detail::Deduced, Elements Data>
+    Data broadcast(Data&& data, Rank root = 0);
     template <class T>
-    void broadcast(std::span<T> data, Rank root = 0);
-    template <class T>
+        requires(!Elements<T> && !detail::IsPointer<T>)
     [[nodiscard]] T broadcast(T value, Rank root = 0);
+    /// Does not compile: a pointer would move, not what it points to.
+    template <detail::IsPointer T>
+    void broadcast(T&& refused, Rank root = 0);
 
-    /// Combines `input` of all ranks element by element; the root's `output` has the result. On
-    /// other ranks `output` may be empty. `output` may be the same memory as `input`.
-    template <class T, class Op = std::plus<>>
-    void reduce(std::span<const T> input, std::span<T> output, Op op = {}, Rank root = 0);
+    /// Combines `input` of all ranks element by element, in the order of ranks: `op(a, b)` gets `a`
+    /// from lower ranks than `b`. Any order is taken only if `op` is known to be commutative (the
+    /// operators of operators.hpp on numbers) or said to be (`corymb::commutative(op)`). `op` must
+    /// be associative, and may have state. So it is in all operations that combine.
+    ///
+    /// The root's `output` has the result. On other ranks `output` may be empty. `output` may be
+    /// the same memory as `input`.
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    void reduce(In&& input, Out&& output, Op op = {}, Rank root = 0);
 
     /// As `reduce`, with the result on every rank.
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void allreduce(In&& input, Out&& output, Op op = {});
     template <class T, class Op = std::plus<>>
-    void allreduce(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
+        requires(!Elements<Op> && !detail::IsPointer<T>)
     [[nodiscard]] T allreduce(T value, Op op = {});
+    /// Does not compile, as above.
+    template <detail::IsPointer T, class... Rest>
+    void allreduce(T&& refused, Rest&&... rest);
 
     // Every rank has a part. Each has a nonblocking and a persistent form, see below.
 
     /// Rank r's `input` becomes part r of the root's `output`, which has size() times as many
     /// elements; the root's own input may lie there already. Elsewhere `output` may be empty.
-    template <class T>
-    void gather(std::span<const T> input, std::span<T> output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request igather(std::span<const T> input, std::span<T> output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request gather_init(std::span<const T> input, std::span<T> output, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    void gather(In&& input, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request igather(In&& input, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request gather_init(In&& input, Out&& output, Rank root = 0);
 
     /// Part r of the root's `input`, which has size() times as many elements, becomes rank r's
     /// `output`; the root's own output may lie there. Elsewhere `input` may be empty.
-    template <class T>
-    void scatter(std::span<const T> input, std::span<T> output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request iscatter(std::span<const T> input, std::span<T> output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request scatter_init(std::span<const T> input, std::span<T> output,
-                                       Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    void scatter(In&& input, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request iscatter(In&& input, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request scatter_init(In&& input, Out&& output, Rank root = 0);
 
     /// As `gather`, with the result on every rank.
-    template <class T>
-    void allgather(std::span<const T> input, std::span<T> output);
-    template <class T>
-    [[nodiscard]] Request iallgather(std::span<const T> input, std::span<T> output);
-    template <class T>
-    [[nodiscard]] Request allgather_init(std::span<const T> input, std::span<T> output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void allgather(In&& input, Out&& output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request iallgather(In&& input, Out&& output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request allgather_init(In&& input, Out&& output);
 
     /// Part q of rank p's `input` becomes part p of rank q's `output`. Both have the same number of
     /// elements, a multiple of size(), and are apart.
-    template <class T>
-    void alltoall(std::span<const T> input, std::span<T> output);
-    template <class T>
-    [[nodiscard]] Request ialltoall(std::span<const T> input, std::span<T> output);
-    template <class T>
-    [[nodiscard]] Request alltoall_init(std::span<const T> input, std::span<T> output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void alltoall(In&& input, Out&& output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request ialltoall(In&& input, Out&& output);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request alltoall_init(In&& input, Out&& output);
 
     /// Part r of all ranks' `input`, combined element by element, becomes rank r's `output`. The
     /// input has size() times as many elements; the output may lie in its part r.
-    template <class T, class Op = std::plus<>>
-    void reduce_scatter(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce_scatter(std::span<const T> input, std::span<T> output,
-                                          Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_scatter_init(std::span<const T> input, std::span<T> output,
-                                              Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void reduce_scatter(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatter(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatter_init(In&& input, Out&& output, Op op = {});
 
     // The vector operations: parts may differ in length, and some may be empty. `Parts` follow the
     // buffer that they describe; other ranks' parts must be as long as those say.
 
     /// As `gather`. Only the root needs `parts`.
-    template <class T>
-    void gatherv(std::span<const T> input, std::span<T> output, Parts parts, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request igatherv(std::span<const T> input, std::span<T> output, Parts parts,
-                                   Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request gatherv_init(std::span<const T> input, std::span<T> output, Parts parts,
-                                       Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    void gatherv(In&& input, Out&& output, Parts parts, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request igatherv(In&& input, Out&& output, Parts parts, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    [[nodiscard]] Request gatherv_init(In&& input, Out&& output, Parts parts, Rank root = 0);
 
     /// As `scatter`. Only the root needs `parts`, which may overlap.
-    template <class T>
-    void scatterv(std::span<const T> input, Parts parts, std::span<T> output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request iscatterv(std::span<const T> input, Parts parts, std::span<T> output,
-                                    Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request scatterv_init(std::span<const T> input, Parts parts, std::span<T> output,
-                                        Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    void scatterv(In&& input, Parts parts, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request iscatterv(In&& input, Parts parts, Out&& output, Rank root = 0);
+    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    [[nodiscard]] Request scatterv_init(In&& input, Parts parts, Out&& output, Rank root = 0);
 
     /// As `allgather`. The counts are the same on all ranks; displacements may differ.
-    template <class T>
-    void allgatherv(std::span<const T> input, std::span<T> output, Parts parts);
-    template <class T>
-    [[nodiscard]] Request iallgatherv(std::span<const T> input, std::span<T> output, Parts parts);
-    template <class T>
-    [[nodiscard]] Request allgatherv_init(std::span<const T> input, std::span<T> output,
-                                          Parts parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void allgatherv(In&& input, Out&& output, Parts parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request iallgatherv(In&& input, Out&& output, Parts parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request allgatherv_init(In&& input, Out&& output, Parts parts);
 
     /// As `alltoall`: count q of p's input is count p of q's output. Parts of the input may
     /// overlap. Of bytes it is what MPI calls alltoallw: each part may have a type of its own.
-    template <class T>
-    void alltoallv(std::span<const T> input, Parts input_parts, std::span<T> output,
-                   Parts output_parts);
-    template <class T>
-    [[nodiscard]] Request ialltoallv(std::span<const T> input, Parts input_parts,
-                                     std::span<T> output, Parts output_parts);
-    template <class T>
-    [[nodiscard]] Request alltoallv_init(std::span<const T> input, Parts input_parts,
-                                         std::span<T> output, Parts output_parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    void alltoallv(In&& input, Parts input_parts, Out&& output, Parts output_parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request ialltoallv(In&& input, Parts input_parts, Out&& output,
+                                     Parts output_parts);
+    template <class T = detail::Deduced, Elements In, Elements Out>
+    [[nodiscard]] Request alltoallv_init(In&& input, Parts input_parts, Out&& output,
+                                         Parts output_parts);
 
     /// As `reduce_scatter`. The counts are the same on all ranks.
-    template <class T, class Op = std::plus<>>
-    void reduce_scatterv(std::span<const T> input, Parts parts, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce_scatterv(std::span<const T> input, Parts parts,
-                                           std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_scatterv_init(std::span<const T> input, Parts parts,
-                                               std::span<T> output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void reduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request ireduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request reduce_scatterv_init(In&& input, Parts parts, Out&& output, Op op = {});
 
     /// Rank r's `output` has the inputs of the ranks 0 to r combined; it may be the input's
     /// memory.
-    template <class T, class Op = std::plus<>>
-    void scan(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iscan(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request scan_init(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void scan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(In&& input, Out&& output, Op op = {});
 
     /// As `scan`, of the ranks 0 to r - 1; that of rank 0 is left as it is.
-    template <class T, class Op = std::plus<>>
-    void exscan(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iexscan(std::span<const T> input, std::span<T> output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request exscan_init(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    void exscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(In&& input, Out&& output, Op op = {});
 
     // The same on data that does not lie in one piece (packed.hpp). What a rank does not use may be
     // empty. Requests copy the layouts: elements are taken when the operation starts, and put back
@@ -382,42 +396,42 @@ public:
     // ranks start the same collectives in the same order, which counts nonblocking and persistent
     // ones only: blocking ones may come in between anywhere. An operator with state is copied.
     [[nodiscard]] Request ibarrier();
-    template <class T>
-    [[nodiscard]] Request ibroadcast(std::span<T> data, Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce(std::span<const T> input, std::span<T> output, Op op = {},
-                                  Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request ibroadcast(Data&& data, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(In&& input, Out&& output, Op op = {}, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(In&& input, Out&& output, Op op = {});
 
     // Persistent forms: a request on the same buffers that can be started many times. All ranks
     // make them in the same order; they need not start them in the same order.
     [[nodiscard]] Request barrier_init();
-    template <class T>
-    [[nodiscard]] Request broadcast_init(std::span<T> data, Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_init(std::span<const T> input, std::span<T> output, Op op = {},
-                                      Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request allreduce_init(std::span<const T> input, std::span<T> output, Op op = {});
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request broadcast_init(Data&& data, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(In&& input, Out&& output, Op op = {}, Rank root = 0);
+    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(In&& input, Out&& output, Op op = {});
 
     // Messages between two ranks. The k-th message from p to q goes to the k-th receive of q from p
     // and both name the same number of bytes. A send may wait for its receive.
-    template <class T>
-    void send(std::span<const T> data, Rank to);
-    template <class T>
-    void recv(std::span<T> data, Rank from);
+    template <class T = detail::Deduced, Elements Data>
+    void send(Data&& data, Rank to);
+    template <class T = detail::Deduced, Elements Data>
+    void recv(Data&& data, Rank from);
     /// Both at once, with any two ranks.
-    template <class T>
-    void sendrecv(std::span<const T> out, Rank to, std::span<T> in, Rank from);
-    template <class T>
-    [[nodiscard]] Request isend(std::span<const T> data, Rank to);
-    template <class T>
-    [[nodiscard]] Request irecv(std::span<T> data, Rank from);
-    template <class T>
-    [[nodiscard]] Request send_init(std::span<const T> data, Rank to);
-    template <class T>
-    [[nodiscard]] Request recv_init(std::span<T> data, Rank from);
+    template <class T = detail::Deduced, Elements Out, Elements In>
+    void sendrecv(Out&& out, Rank to, In&& in, Rank from);
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request isend(Data&& data, Rank to);
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request irecv(Data&& data, Rank from);
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request send_init(Data&& data, Rank to);
+    template <class T = detail::Deduced, Elements Data>
+    [[nodiscard]] Request recv_init(Data&& data, Rank from);
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
     /// operations are done. Bounded but for what the coroutines do. Returns how many operations are
@@ -470,21 +484,18 @@ private:
     Request start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
                          const Start& start);
     template <class T, class Op>
-    Request start_kept(Mode mode, Collective op, std::span<const T> input, std::span<T> output,
-                       const Op& with, Rank root);
+    Request start_kept(Mode mode, Collective op, detail::Buffers<T> of, const Op& with, Rank root);
     template <class T, class Op>
-    [[nodiscard]] detail::Wish reduction_wish(Collective op, std::span<const T> input,
-                                              std::span<T> output, const Op& with, Rank root) const;
+    [[nodiscard]] detail::Wish reduction_wish(Collective op, detail::Buffers<T> of, const Op& with,
+                                              Rank root) const;
     template <class T>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, std::span<const T> input,
-                                          std::span<T> output, Rank root) const;
+    [[nodiscard]] detail::Wish parts_wish(Collective op, detail::Buffers<T> of, Rank root) const;
     template <class T, class Op>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, std::span<const T> input,
-                                          std::span<T> output, const Op& with) const;
+    [[nodiscard]] detail::Wish parts_wish(Collective op, detail::Buffers<T> of,
+                                          const Op& with) const;
 
     template <class T, class Op>
-    Request start_reduce_scatterv(Mode mode, std::span<const T> input, Parts parts,
-                                  std::span<T> output, const Op& with);
+    Request start_reduce_scatterv(Mode mode, detail::Buffers<T> of, Parts parts, const Op& with);
 
     std::unique_ptr<detail::Member, void (*)(detail::Member*)> member_{nullptr, nullptr};
 };

@@ -68,13 +68,16 @@ UserReduction::UserReduction(const UserOperator& op, std::size_t element_bytes,
 }
 
 Reduction UserReduction::reduction() {
-    return {combine, element_bytes_, op_.commutative, this};
+    return {combine, element_bytes_, op_.commutative, this, 0, !op_.commutative};
 }
 
 void UserReduction::combine(const void* left, const void* right, void* out, std::size_t count,
                             void* context) {
     const auto& self = *static_cast<const UserReduction*>(context);
     const std::size_t size = count * self.element_bytes_;
+    if (size == 0) { // Blocks may be empty.
+        return;
+    }
     const nb::gil_scoped_acquire lock;
     const nb::bytes in(left, size);
     const nb::bytearray in_out(right, size);
@@ -98,8 +101,9 @@ void bind_user_operator(nb::module_& module) {
             "An operator that calls `function(inbuf, inoutbuf, datatype)`, which sets each element "
             "of inoutbuf to inbuf (op) inoutbuf. Both are memoryviews of equally many elements: "
             "numbers where Python has them, else single bytes; `datatype` is None where corymb has "
-            "none. It must be associative; the ranks' order is kept unless `commute` is true. What "
-            "it raises leaves the operation and breaks the team.")
+            "none. It must be associative. Unless `commute` is true, inbuf comes from lower ranks "
+            "than inoutbuf, and both hold all that a rank contributes; else they come in any order "
+            "and in pieces. What it raises leaves the operation and breaks the team.")
         .def(
             "Free", [](UserOperator& self) { self.function.reset(); },
             "Lets go of the function; operations under way keep it.")

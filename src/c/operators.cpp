@@ -13,6 +13,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 namespace corymb::c {
 
@@ -57,6 +58,10 @@ struct alignas(alignment_max) Bounce {
     std::byte bytes[bounce_bytes];
 };
 
+struct alignas(alignment_max) Block {
+    std::byte bytes[alignment_max];
+};
+
 bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
 }
@@ -76,7 +81,8 @@ std::shared_ptr<const OwnOperator> own_operator(corymb_op op) {
 }
 
 Reduction OwnCall::reduction() {
-    return {combine, size_of(type_), op_->commutative, this, 0};
+    const bool commutes = op_->commutative;
+    return {combine, size_of(type_), commutes, this, 0, !commutes};
 }
 
 void OwnCall::throw_if_broken() const {
@@ -88,6 +94,9 @@ void OwnCall::throw_if_broken() const {
 void OwnCall::combine(const void* left, const void* right, void* out, std::size_t count,
                       void* context) {
     const auto& self = *static_cast<const OwnCall*>(context);
+    if (count == 0) { // Blocks may be empty.
+        return;
+    }
     try {
         self.combine_aligned(left, right, out, count);
     } catch (const std::exception& error) {
@@ -108,6 +117,10 @@ void OwnCall::combine_aligned(const void* left, const void* right, void* out,
         op_->combine(left, right, out, count, type_, op_->context);
         return;
     }
+    if (!op_->commutative) { // In one piece.
+        combine_copies(left, right, out, count);
+        return;
+    }
     Bounce a;
     Bounce b;
     const std::size_t most = bounce_bytes / bytes; // An element has at most cell_bytes.
@@ -120,6 +133,20 @@ void OwnCall::combine_aligned(const void* left, const void* right, void* out,
         std::memcpy(static_cast<std::byte*>(out) + at, a.bytes, now * bytes);
         done += now;
     }
+}
+
+void OwnCall::combine_copies(const void* left, const void* right, void* out,
+                             std::size_t count) const {
+    const std::size_t bytes = count * size_of(type_);
+    const auto in_blocks = [bytes](const void* from) {
+        std::vector<Block> copy((bytes + sizeof(Block) - 1) / sizeof(Block));
+        std::memcpy(copy.data(), from, bytes);
+        return copy;
+    };
+    std::vector<Block> a = in_blocks(left);
+    const std::vector<Block> b = in_blocks(right);
+    op_->combine(a.data(), b.data(), a.data(), count, type_, op_->context);
+    std::memcpy(out, a.data(), bytes);
 }
 
 void OwnCall::give_up(const char* why) const noexcept {

@@ -53,6 +53,7 @@ private:
     static void combine(const void* left, const void* right, void* out, std::size_t count,
                         void* context);
     void combine_aligned(const void* left, const void* right, void* out, std::size_t count) const;
+    void combine_copies(const void* left, const void* right, void* out, std::size_t count) const;
     void give_up(const char* why) const noexcept;
 
     std::shared_ptr<const OwnOperator> op_;

@@ -191,7 +191,7 @@ void ClusterMember::execute(Known& known, const team::Operands& given) {
     if (const std::size_t need = scratch_bytes(operands, program.local); need > scratch_.size()) {
         scratch_.resize(need);
     }
-    operands.scratch = scratch_.data();
+    set_scratch(operands, program.local, scratch_.data());
     run_steps(program, operands);
 }
 

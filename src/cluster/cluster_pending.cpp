@@ -336,7 +336,7 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
     if (const std::size_t need = scratch_bytes(operands, *program); need > lane.scratch.size()) {
         lane.scratch.resize(need);
     }
-    operands.scratch = lane.scratch.data();
+    set_scratch(operands, *program, lane.scratch.data());
     operation.activation.operands = &operands;
 }
 

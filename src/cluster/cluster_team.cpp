@@ -4,8 +4,12 @@
 #include "cluster/cluster_member.hpp"
 #include "cluster/places.hpp"
 #include "team/call.hpp"
+#include "team/whole_scatter.hpp"
+
+#include <corymb/detail/untyped.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -100,10 +104,19 @@ Request ClusterTeam::barrier_init() {
 }
 
 void ClusterTeam::run(const detail::Wish& wish) {
+    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
+        detail::run_whole(rank(), size(), wish, [this](const detail::Wish& whole) { run(whole); });
+        return;
+    }
     state_->member.run(wish);
 }
 
 Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
+        const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
+        whole->before();
+        return detail::Untyped::keeping(start(whole->wish(), std::move(keep)), whole);
+    }
     cluster::ClusterPending& pending = state_->member.pending();
     cluster::FarOperation& operation =
         pending.make(cluster::call_of(rank(), size(), wish), std::move(keep));
@@ -117,6 +130,10 @@ Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void>
 }
 
 Request ClusterTeam::prepare(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
+        const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
+        return detail::Untyped::keeping(prepare(whole->wish(), std::move(keep)), whole);
+    }
     return Request(&state_->member.pending().make_persistent(cluster::call_of(rank(), size(), wish),
                                                              std::move(keep)));
 }

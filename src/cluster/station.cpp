@@ -51,8 +51,14 @@ std::string Station::name_of(Rank which) const {
 
 Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alternative) {
     plans_for_pull = all_can_pull;
-    Plan plan = plans(
-        {key.op, size(), key.root, key.bytes, key.ordered, key.keeps_parts, false, alternative});
+    Plan plan = plans({.op = key.op,
+                       .size = size(),
+                       .root = key.root,
+                       .bytes = key.bytes,
+                       .ordered = key.ordered,
+                       .keeps_parts = key.keeps_parts,
+                       .alternative = alternative,
+                       .one_block = key.one_block});
     if (alternative != 0 && plan.size() == 0) {
         return plan;
     }
@@ -67,6 +73,7 @@ Plan Station::checked_plan(const team::PlanKey& key, bool all_can_pull, int alte
             check_vector_plan(plan, home.node_of_rank);
         }
     }
+    team::check_one_block(key, plan);
     check_far_steps(plan, home.node_of_rank);
     if (!all_can_pull && uses(plan, Mechanism::pull)) {
         throw Error(Errc::unsupported, plan.algorithm +

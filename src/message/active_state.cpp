@@ -39,6 +39,10 @@ ActiveState::ActiveState(Mailbox of, std::chrono::nanoseconds limit)
     : box(std::move(of)), rank(box->rank()), size(box->size()),
       bytes_max(box->message_bytes() - std::min(box->message_bytes(), active_header_bytes)),
       deadline_ns(bounded_ns(limit)), frame_(active_header_bytes + bytes_max) {
+    if (limit.count() < 0) {
+        throw Error(Errc::invalid_argument,
+                    "the deadline of active messages is negative; give the longest wait");
+    }
     if (bytes_max == 0) {
         throw Error(Errc::invalid_argument,
                     "active messages need an open mailbox whose messages are longer than " +

@@ -44,7 +44,10 @@ BroadcastOptions checked(BroadcastOptions options) {
         refuse("the ring would have " + std::to_string(bytes >> 20U) +
                " MiB; slots times message_bytes may be at most 1 GiB");
     }
-    if (options.deadline.count() <= 0) {
+    if (options.deadline.count() < 0) {
+        refuse("BroadcastOptions::deadline is negative; give the longest wait, or 0 for a minute");
+    }
+    if (options.deadline.count() == 0) {
         options.deadline = default_deadline;
     }
     return options;

@@ -106,6 +106,9 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
         return std::nullopt;
     }
     Plan plan = nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
+    if (need.one_block && plan.block_count > 1) {
+        return std::nullopt;
+    }
     const auto prove = [&] {
         check_plan(plan, need.ordered);
         if (need.keeps_parts) {
@@ -230,12 +233,13 @@ public:
         request.root = is_rooted(need.op) ? need.root : 0;
         // The search may have passed by one that is better in truth, or, where not all plans may
         // do, have begun with few.
-        const bool may_miss = need.alternative == 1 || need.keeps_parts || !can_pull;
+        const bool may_miss =
+            need.alternative == 1 || need.keeps_parts || need.one_block || !can_pull;
         request.exhaustive = may_miss && nodes_.size() <= all_schemes_ranks;
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
         // Else its plan serves only to find the scheme.
-        const bool is_ours = !is_any && cluster_.places() == places_;
+        const bool is_ours = !is_any && !need.one_block && cluster_.places() == places_;
         request.proven = is_ours && need.alternative == 0;
         const Demands demands = demands_of(need, can_pull);
         ClusterChoice choice = make_cluster_plan(cluster_, request, demands);

@@ -199,6 +199,7 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
     request.ordered = need.ordered;
     request.reproducible = need.reproducible;
     request.keeps_parts = need.keeps_parts;
+    request.one_block = need.one_block;
     request.oversubscribed = ground.crowded;
     request.cpus = team.usable;
     request.pull = team.pull;

@@ -87,7 +87,8 @@ Call equal_call(Rank rank, int size, const Wish& wish) {
     call.output_bytes = parts.out * bytes;
     // Whole lines are not shared between blocks; a payload within one line is one block.
     call.operands.element_bytes = bytes % cache_line_bytes == 0 ? cache_line_bytes : std::size_t{1};
-    call.terms = team::terms_of(wish.op, wish.root, bytes, wish.reduction.identity);
+    call.terms = team::terms_of(wish.is_scatter ? Collective::reduce_scatter : wish.op, wish.root,
+                                bytes, wish.reduction.identity);
     return call;
 }
 
@@ -148,6 +149,7 @@ void set_operator(Call& call, const Wish& wish) {
         call.operands.element_bytes = wish.reduction.element_bytes;
         call.operands.combine = combine_of(wish.reduction);
         call.operands.context = wish.reduction.context;
+        call.operands.is_whole = wish.reduction.whole;
     }
 }
 
@@ -175,6 +177,10 @@ Call collective_call(Rank rank, int size, const Wish& wish) {
     check_wish(wish, size);
     Call call = wish.is_vector ? vector_call(rank, size, wish) : equal_call(rank, size, wish);
     set_operator(call, wish);
+    call.key.one_block = wish.reduction.whole && is_reduction(wish.op);
+    if (call.key.ordered) {
+        call.terms = team::in_rank_order(call.terms);
+    }
     return call;
 }
 

@@ -78,6 +78,14 @@ private:
 [[nodiscard]] constexpr bool is_vector(const CallTerms& terms) noexcept {
     return (terms.what >> 44U & 1U) != 0;
 }
+/// The same of an operator that is not commutative.
+[[nodiscard]] constexpr CallTerms in_rank_order(CallTerms terms) noexcept {
+    terms.what |= std::uint64_t{1} << 46U;
+    return terms;
+}
+[[nodiscard]] constexpr bool is_in_rank_order(const CallTerms& terms) noexcept {
+    return (terms.what >> 46U & 1U) != 0;
+}
 /// The same of a team that combines in an order that is always the same.
 [[nodiscard]] constexpr CallTerms reproducible(CallTerms terms) noexcept {
     terms.what |= std::uint64_t{1} << 45U;

@@ -124,6 +124,9 @@ std::string describe(const team::CallTerms& terms) {
             text += fmt::format(" with {}", to_string(operator_of_identity(identity)));
         }
     }
+    if (team::is_in_rank_order(terms)) {
+        text += ", in rank order";
+    }
     if (is_rooted(op)) {
         text += fmt::format(", root {}", team::root_of(terms));
     }

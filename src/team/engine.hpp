@@ -290,14 +290,10 @@ private:
     // Cells
     // ----------------------------------------------------------------------------------------
 
-    std::size_t cell_length() const noexcept {
-        return cell_bytes / operands_->element_bytes * operands_->element_bytes;
-    }
-
     bool send_cells(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
         do {
-            const std::size_t part = std::min(cell_length(), what.bytes - offset_);
+            const std::size_t part = std::min(operands_->cell_length(), what.bytes - offset_);
             // No credit rides on cells: in its place is how much there is to come, modulo 2^32.
             if (!peer.cells_out.send(*waiter_, what.data + offset_, part, what.bytes - offset_,
                                      signature_)) {
@@ -312,21 +308,29 @@ private:
 
     bool receive_cells(const Compiled& step) {
         const Address to = bytes_of(step.to);
+        const bool is_staged = step.fold && operands_->outgrow_a_cell(to.bytes);
         do {
-            const std::size_t part = std::min(cell_length(), to.bytes - offset_);
+            const std::size_t part = std::min(operands_->cell_length(), to.bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
             if (payload == nullptr || !is_ours(word) ||
                 !agree(word >> 32U, static_cast<std::uint32_t>(to.bytes - offset_))) {
                 return false;
             }
-            arrive(step, payload, {to.data + offset_, part}, offset_);
+            if (is_staged) [[unlikely]] {
+                copy_bytes(operands_->staging + offset_, payload, part);
+            } else {
+                arrive(step, payload, {to.data + offset_, part}, offset_);
+            }
             if (step.peer->cells_in.release()) {
                 step.peer->spot->wake_if_parked(own_key_);
             }
             offset_ += part;
         } while (offset_ < to.bytes);
         offset_ = 0;
+        if (is_staged) [[unlikely]] {
+            arrive(step, operands_->staging, to, 0);
+        }
         return true;
     }
 
@@ -338,7 +342,7 @@ private:
         if (is_enclosed(what.bytes)) [[unlikely]] {
             return post_enclosed(*step.peer, what);
         }
-        if (goes_through_cells(step, what.bytes)) [[unlikely]] {
+        if (operands_->fit_into(step.cells, what.bytes)) [[unlikely]] {
             return post_copy(*step.peer, what);
         }
         return send_message(*step.peer, &what, sizeof what, signature_);
@@ -357,12 +361,8 @@ private:
 
     /// Whether post and pull leave the kernel alone. The ring has room for all of it when the peer
     /// has come to this operation: of those before it nothing is left then.
-    [[nodiscard]] bool goes_through_cells(const Compiled& step, std::size_t bytes) const noexcept {
-        return step.cells != 0 && (bytes + cell_length() - 1) / cell_length() <= step.cells;
-    }
-
     [[nodiscard]] bool takes_copy_along(const Compiled& step, std::size_t bytes) const noexcept {
-        return is_enclosed(bytes) || goes_through_cells(step, bytes);
+        return is_enclosed(bytes) || operands_->fit_into(step.cells, bytes);
     }
 
     /// The address first, without data. From then on offset_ is one more than the bytes in cells.
@@ -405,7 +405,7 @@ private:
         if (!copying.is_allowed()) {
             return false;
         }
-        return copied(copies_.fetch(process, there, to, step.fold, operands_->element_bytes,
+        return copied(copies_.fetch(process, there, to, step.fold, operands_->uncut_bytes(to.bytes),
                                     arriving(step))) &&
                waiter_->begin_copy();
     }
@@ -427,7 +427,7 @@ private:
         if (is_enclosed(to.bytes)) [[unlikely]] {
             return pull_enclosed(step, to);
         }
-        if (goes_through_cells(step, to.bytes)) [[unlikely]] {
+        if (operands_->fit_into(step.cells, to.bytes)) [[unlikely]] {
             return pull_copy(step, to);
         }
         Address there;
@@ -516,9 +516,10 @@ private:
             const Copying copying(*waiter_, channel::Copy::into_process);
             return copying.is_allowed() && write();
         };
-        return copied(step.fold ? copies_.put_folded(*step.peer, room, operands_->element_bytes,
-                                                     arriving(step), guarded)
-                                : copies_.put(*step.peer, room, own, guarded));
+        return copied(step.fold
+                          ? copies_.put_folded(*step.peer, room, operands_->uncut_bytes(own.bytes),
+                                               arriving(step), guarded)
+                          : copies_.put(*step.peer, room, own, guarded));
     }
 
     // Publications

@@ -46,8 +46,8 @@ public:
     /// Whether all that `prepare` would check and compute is known. What is not plainly so goes the
     /// long way.
     [[nodiscard]] bool is_for(const Wish& other) const noexcept {
-        return other.is_vector == wish_.is_vector && other.op == wish_.op &&
-               other.root == wish_.root && other.count == wish_.count &&
+        return other.is_vector == wish_.is_vector && other.is_scatter == wish_.is_scatter &&
+               other.op == wish_.op && other.root == wish_.root && other.count == wish_.count &&
                other.reduction == wish_.reduction && may_have(other.input, other.output) &&
                (!other.is_vector || has_parts_of(other));
     }

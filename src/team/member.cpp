@@ -183,7 +183,7 @@ void Member::run_program(PreparedCall& prepared) {
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);
     }
-    operands.scratch = scratch_.data();
+    set_scratch(operands, program, scratch_.data());
     begin(call.terms);
     execute(call.terms, program, operands, call.key);
 }

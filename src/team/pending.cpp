@@ -221,8 +221,9 @@ void Pending::note_start(const LaneOperation& operation) {
 /// Member::execute does), and says that it has begun.
 void Pending::begin(Queue& queue) {
     LaneOperation& operation = *queue.first;
-    operation.operands.scratch =
-        operation.own_scratch.empty() ? queue.scratch.data() : operation.own_scratch.data();
+    set_scratch(operation.operands, *operation.activation.program,
+                operation.own_scratch.empty() ? queue.scratch.data()
+                                              : operation.own_scratch.data());
     ++queue.begun;
     if (queue.state != nullptr) {
         queue.digest.add(operation.terms);

@@ -49,6 +49,48 @@ std::optional<int> number_from(const char* variable) {
     return value;
 }
 
+/// Before anything is met or waited for.
+void check(const AttachOptions& options) {
+    const auto refuse = [](const std::string& text) {
+        throw Error(Errc::invalid_argument, text);
+    };
+    if (!options.name.empty() && options.descriptor >= 0) {
+        refuse("a team meets by name or by descriptor; give one of them");
+    }
+    if (!options.name.empty() && options.size < 1) {
+        refuse("a team that meets by name needs its size (AttachOptions::size)");
+    }
+    if (options.descriptor < -1) {
+        refuse(fmt::format("there is no descriptor {}; leave it out (-1) or give that of "
+                           "make_team_descriptor",
+                           options.descriptor));
+    }
+    if (options.size < 0 || options.ranks_here < 0) {
+        refuse(fmt::format("size is {} and ranks_here {}; neither can be negative", options.size,
+                           options.ranks_here));
+    }
+    if (options.rank < -1) {
+        refuse(
+            fmt::format("there is no rank {}; ranks count from 0, and -1 takes the next free one",
+                        options.rank));
+    }
+    const std::int64_t last =
+        std::int64_t{std::max(options.rank, 0)} + std::max(options.ranks_here, 1) - 1;
+    if (options.size > 0 && last >= options.size) {
+        refuse(fmt::format("rank {} is out of range; the team has ranks 0 to {}", last,
+                           options.size - 1));
+    }
+    if (options.patience.count() < 0) {
+        refuse("the patience is negative; give the longest time to wait for the other processes, "
+               "or 0 for 60 seconds");
+    }
+    if (options.team.pin) {
+        refuse("processes are not bound when they attach (TeamOptions::pin); bind them before, for "
+               "example by `corymb run --bind` or taskset");
+    }
+    detail::check_options(options.team);
+}
+
 /// Where the team is and what this process brings, all defaults resolved.
 struct Place {
     std::shared_ptr<SharedMemory> memory;
@@ -60,10 +102,6 @@ Place place_of(const AttachOptions& options, std::int64_t deadline,
                std::optional<team::NameMeeting>& meeting) {
     Place place{nullptr, options.rank, std::max(1, options.ranks_here)};
     if (!options.name.empty()) {
-        if (options.size < 1) {
-            throw Error(Errc::invalid_argument,
-                        "a team that meets by name needs its size (AttachOptions::size)");
-        }
         meeting.emplace(options.name, options.size, deadline);
         place.memory = meeting->memory();
     } else if (options.descriptor >= 0) {
@@ -93,6 +131,7 @@ Place place_of(const AttachOptions& options, std::int64_t deadline,
 } // namespace
 
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
+    check(options);
     const std::chrono::nanoseconds patience = patience_of(options);
     const std::int64_t begin = now_ns();
     std::optional<team::NameMeeting> meeting;
@@ -107,6 +146,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
             Errc::invalid_argument,
             fmt::format("the team has {} ranks, AttachOptions::size says {}", size, options.size));
     }
+    detail::check_cpus(options.team, size);
     if (options.huge_pages) {
         const std::string refusal = place.memory->ask_for_huge_pages();
         company->notes += (refusal.empty() ? "huge pages where the kernel has them" : refusal);
@@ -148,6 +188,12 @@ std::string ProcessTeam::notes() const {
 
 Team Team::attach(const AttachOptions& options) {
     AttachOptions one = options;
+    if (one.ranks_here > 1) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("Team::attach is for one rank, and ranks_here is {}; make a "
+                                "ProcessTeam, and let each thread join it with its own rank",
+                                one.ranks_here));
+    }
     one.ranks_here = 1;
     ProcessTeam team(one);
     return team.join(team.first_rank());

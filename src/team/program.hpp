@@ -7,6 +7,7 @@
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -142,16 +143,33 @@ struct Operands {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
     std::byte* scratch = nullptr;
+    std::byte* staging = nullptr; ///< For `is_whole`: room for one part.
     Layout input_layout{};
     Layout output_layout{};
     Layout scratch_layout{};
     std::size_t bytes = 0;       ///< Of one part; with layouts the longest.
     std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;
+    /// Reduction::whole: only for plans of one block, and without layouts.
+    bool is_whole = false;
     Reduction::Combine combine = nullptr;
     void* context = nullptr;          ///< Of the operator.
     channel::Signature signature = 0; ///< Of messages; those with another are refused.
 
+    /// What goes into a cell.
+    [[nodiscard]] std::size_t cell_length() const noexcept {
+        return cell_bytes / element_bytes * element_bytes;
+    }
+    [[nodiscard]] bool fit_into(std::uint32_t cells, std::size_t of) const noexcept {
+        return cells != 0 && (of + cell_length() - 1) / cell_length() <= cells;
+    }
+    /// Of `of` bytes to be combined, so many must not be cut.
+    [[nodiscard]] std::size_t uncut_bytes(std::size_t of) const noexcept {
+        return is_whole ? std::max<std::size_t>(of, 1) : element_bytes;
+    }
+    [[nodiscard]] bool outgrow_a_cell(std::size_t of) const noexcept {
+        return uncut_bytes(of) > cell_length();
+    }
     [[nodiscard]] bool has_layouts() const noexcept {
         return input_layout.lengths != nullptr || output_layout.lengths != nullptr;
     }
@@ -175,15 +193,23 @@ void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
     operands.block_bytes = (elements + blocks - 1) / blocks * operands.element_bytes;
 }
 
-/// Scratch holds whole parts, each as long as the caller's.
+/// Scratch holds whole parts, each as long as the caller's, and behind them what `staging` needs.
 template <class Env>
 [[nodiscard]] std::size_t scratch_bytes(const Operands& operands,
                                         const Program<Env>& program) noexcept {
     const std::size_t blocks = program.block_count;
-    if (blocks <= 1) {
-        return program.scratch_blocks * operands.bytes;
+    const std::size_t parts =
+        blocks <= 1 ? program.scratch_blocks : (program.scratch_blocks + blocks - 1) / blocks;
+    return (parts + (operands.is_whole ? 1 : 0)) * operands.bytes;
+}
+
+/// Of as many bytes.
+template <class Env>
+void set_scratch(Operands& operands, const Program<Env>& program, std::byte* memory) noexcept {
+    operands.scratch = memory;
+    if (operands.is_whole) {
+        operands.staging = memory + scratch_bytes(operands, program) - operands.bytes;
     }
-    return (program.scratch_blocks + blocks - 1) / blocks * operands.bytes;
 }
 
 } // namespace corymb::team

@@ -2,6 +2,7 @@
 // Team's operations that do not block.
 #include "team/call.hpp"
 #include "team/member.hpp"
+#include "team/whole_scatter.hpp"
 
 #include <corymb/detail/untyped.hpp>
 #include <corymb/team.hpp>
@@ -64,6 +65,24 @@ detail::PairCall message_call(const detail::Member& member, team::Direction dire
     return call;
 }
 
+/// What the caller of a request does around it, and within that what the library does.
+class Nested final : public detail::Staging {
+public:
+    Nested(std::shared_ptr<detail::Staging> outer, std::shared_ptr<detail::Staging> inner)
+        : outer_(std::move(outer)), inner_(std::move(inner)) {}
+    void before() override {
+        outer_->before();
+        inner_->before();
+    }
+    void after() override {
+        inner_->after();
+        outer_->after();
+    }
+
+private:
+    std::shared_ptr<detail::Staging> outer_, inner_;
+};
+
 } // namespace
 
 Request Team::ibarrier() {
@@ -75,6 +94,13 @@ Request Team::barrier_init() {
 }
 
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
+        const auto whole = std::make_shared<detail::WholeScatter>(member().rank, size(), wish);
+        if (mode == Mode::nonblocking) {
+            whole->before();
+        }
+        return keeping(start(mode, whole->wish(), std::move(keep)), whole);
+    }
     const detail::Call& call = member().call_for(wish);
     if (keep == nullptr) {
         keep = call.layout;
@@ -109,7 +135,8 @@ Request detail::Untyped::receive(Team& team, bool is_persistent, const Message& 
 }
 
 Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging) {
-    request.operation_->staging = std::move(staging);
+    std::shared_ptr<detail::Staging>& own = request.operation_->staging;
+    own = own ? std::make_shared<Nested>(std::move(staging), std::move(own)) : std::move(staging);
     return request;
 }
 

@@ -3,6 +3,7 @@
 #include "team/call.hpp"
 #include "team/member.hpp"
 #include "team/team_plans.hpp"
+#include "team/whole_scatter.hpp"
 
 #include <corymb/team.hpp>
 
@@ -43,6 +44,11 @@ void Team::barrier() {
 }
 
 void Team::run(const detail::Wish& wish) {
+    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
+        detail::run_whole(member().rank, size(), wish,
+                          [&](const detail::Wish& whole) { member().run(whole); });
+        return;
+    }
     member().run(wish);
 }
 

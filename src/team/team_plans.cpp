@@ -52,6 +52,7 @@ void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
                                         "root, size or payload");
     }
     check_plan(plan, key.ordered);
+    team::check_one_block(key, plan);
     if (uses(plan, Mechanism::network)) {
         throw Error(Errc::unsupported, plan.algorithm + " is a plan for several nodes; a team's "
                                                         "ranks share memory");
@@ -310,7 +311,8 @@ PlanNeed TeamPlans::need_of(const team::PlanKey& key) const {
             .ordered = key.ordered,
             .keeps_parts = key.keeps_parts,
             .reproducible = key.reproducible,
-            .root_first = key.root_first};
+            .root_first = key.root_first,
+            .one_block = key.one_block};
 }
 
 team::PlanOrigin TeamPlans::origin_of(const team::PlanKey& key) const {

@@ -28,9 +28,17 @@ std::uint64_t PlanKey::number() const noexcept {
     // Size classes differ in their width.
     return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
            (keeps_parts ? 1u << 9 : 0u) | (reproducible ? 1u << 10 : 0u) |
-           (root_first ? 1u << 11 : 0u) | (stays ? 1u << 13 : 0u) |
+           (root_first ? 1u << 11 : 0u) | (one_block ? 1u << 14 : 0u) | (stays ? 1u << 13 : 0u) |
            static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
            static_cast<std::uint64_t>(root) << 32;
+}
+
+void check_one_block(const PlanKey& key, const Plan& plan) {
+    if (key.one_block && plan.block_count > 1) {
+        throw Error(Errc::invalid_plan, plan.algorithm +
+                                            " cuts the payload of an operator that wants it whole; "
+                                            "the plan source must look at PlanNeed::one_block");
+    }
 }
 
 } // namespace corymb::team
@@ -42,10 +50,6 @@ namespace {
 constexpr std::int64_t default_deadline_ns = 300'000'000'000;
 
 std::int64_t deadline_of(const TeamOptions& options) {
-    if (options.deadline.count() < 0) {
-        throw Error(Errc::invalid_argument, "TeamOptions::deadline is negative; give the longest "
-                                            "wait, or 0 for the default of 5 minutes");
-    }
     if (options.deadline.count() > 0) {
         return bounded_ns(options.deadline);
     }
@@ -64,15 +68,6 @@ team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company)
         own.allowed.assign(named.begin(), named.end());
     }
     return {std::max(static_cast<int>(own.allowed.size()), 1), own.count()};
-}
-
-int ranks_per_cpu_of(const TeamOptions& options) {
-    if (options.ranks_per_cpu < 0) {
-        throw Error(Errc::invalid_argument,
-                    "TeamOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
-                        "; it counts the ranks that take turns on a CPU, 0 if those of the team");
-    }
-    return options.ranks_per_cpu;
 }
 
 /// More than the largest number that a CPU can have.
@@ -97,10 +92,47 @@ struct Yielder {
 
 } // namespace
 
+void check_options(const TeamOptions& options) {
+    if (options.deadline.count() < 0) {
+        throw Error(Errc::invalid_argument, "TeamOptions::deadline is negative; give the longest "
+                                            "wait, or 0 for the default of 5 minutes");
+    }
+    if (options.interrupted_every.count() < 0) {
+        throw Error(Errc::invalid_argument, "TeamOptions::interrupted_every is negative; give the "
+                                            "first interval, or 0 for the usual ones");
+    }
+    if (options.ranks_per_cpu < 0) {
+        throw Error(Errc::invalid_argument,
+                    "TeamOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
+                        "; it counts the ranks that take turns on a CPU, 0 if those of the team");
+    }
+    static_cast<void>(deadline_of(options)); // May be a variable that is wrong.
+}
+
+void check_cpus(const TeamOptions& options, int size) {
+    if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
+        throw Error(Errc::invalid_argument, "TeamOptions::cpus names " +
+                                                std::to_string(options.cpus.size()) +
+                                                " CPUs for a team of " + std::to_string(size) +
+                                                "; give one a rank or none");
+    }
+}
+
+namespace {
+
+/// The same, checked.
+const TeamOptions& checked(const TeamOptions& options, int size) {
+    check_options(options);
+    check_cpus(options, size);
+    return options;
+}
+
+} // namespace
+
 TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int size,
                        const TeamOptions& given, std::shared_ptr<team::Company> others)
-    : memory(std::move(where)), company(std::move(others)), cpus(cpus_of(given, company.get())),
-      others_per_cpu(ranks_per_cpu_of(given)),
+    : memory(std::move(where)), company(std::move(others)),
+      cpus(cpus_of(checked(given, size), company.get())), others_per_cpu(given.ranks_per_cpu),
       oversubscribed(size > cpus.usable || others_per_cpu > 1),
       fabric(arena, size, 0, team::fencing_of(oversubscribed)),
       record(fabric.arena().find_or_make<team::TeamRecord>(
@@ -108,12 +140,6 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
       options(given), plans_given(static_cast<bool>(given.plans)), deadline_ns(deadline_of(given)),
       own_pid_(static_cast<std::uint32_t>(::getpid())),
       taken_(static_cast<std::size_t>(size), false) {
-    if (!options.cpus.empty() && options.cpus.size() != static_cast<std::size_t>(size)) {
-        throw Error(Errc::invalid_argument, "TeamOptions::cpus names " +
-                                                std::to_string(options.cpus.size()) +
-                                                " CPUs for a team of " + std::to_string(size) +
-                                                "; give one a rank or none");
-    }
     if (oversubscribed && !has_strangers()) {
         const auto ranks = static_cast<std::size_t>(size);
         const std::size_t places = configured_cpus();

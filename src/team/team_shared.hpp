@@ -49,6 +49,7 @@ struct PlanKey {
     bool root_first = false; ///< Of a barrier.
     /// Results depend on the order of combining, so that equal calls need equal plans.
     bool stays = false;
+    bool one_block = false; ///< The payload is not cut.
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.
@@ -58,6 +59,9 @@ struct PlanKey {
 /// Payloads that a meeting via exchange carries are one class, those up to a line another; larger
 /// ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
+
+/// Throws Errc::invalid_plan for a plan that cuts what must be whole.
+void check_one_block(const PlanKey& key, const Plan& plan);
 
 /// A plan and who reads its publications; lives as long as the team.
 struct SharedPlan {
@@ -136,6 +140,10 @@ struct DefaultPlans {
 namespace corymb::detail {
 
 class TeamPlans; // team_plans.hpp
+
+/// Throw Errc::invalid_argument for options that are wrong by themselves, or for so many ranks.
+void check_options(const TeamOptions& options);
+void check_cpus(const TeamOptions& options, int size);
 
 /// Shared by all ranks of one team in this process; thread-safe.
 struct TeamShared {

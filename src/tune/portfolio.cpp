@@ -58,7 +58,11 @@ public:
             const std::stop_token& stop)
         : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)), stop_(stop),
           costs_(machine, request.placement),
-          variants_(variants(request.op, request.bytes, request.pull)) {}
+          variants_(variants(request.op, request.bytes, request.pull)) {
+        if (request.one_block) {
+            std::erase_if(variants_, [](const Variant& variant) { return variant.blocks > 1; });
+        }
+    }
 
     /// Every family in one block by each mechanism, the most promising in more; those that search
     /// only for the best variant of the others.
@@ -250,7 +254,8 @@ private:
             if (steps_of(candidate.plan) > steps_max_) {
                 return;
             }
-            if (request_.keeps_parts && !keeps_parts(candidate.plan)) {
+            if ((request_.keeps_parts && !keeps_parts(candidate.plan)) ||
+                (request_.one_block && candidate.plan.block_count > 1)) {
                 return;
             }
             const Timeline timeline = simulate(candidate.plan, machine_, request_.placement,

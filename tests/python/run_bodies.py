@@ -11,6 +11,10 @@ import sys
 import time
 from array import array
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from thread_ranks import in_form
 
 import corymb
 from corymb import Op, Team
@@ -44,6 +48,42 @@ def reduce_by_own_operator(team: Team) -> int:
     out = array("q", [0])
     team.Allreduce(array("q", [6 * (team.rank + 2)]), out, Op.Create(gcds, commute=True))
     return out[0]
+
+
+def affine(inbuf: memoryview, inoutbuf: memoryview, datatype: object) -> None:
+    """The first element is the factor of all others, so that the vector must come whole."""
+    left, right = np.frombuffer(inbuf, "u8"), np.frombuffer(inoutbuf, "u8")
+    right[1:] = left[1:] * right[0] + right[1:]
+    right[0] *= left[0]
+
+
+def affine_of(rank: int, count: int) -> Any:
+    own = np.arange(count, dtype="u8") + np.uint64(7 * rank)
+    own[0] = rank + 2
+    return own
+
+
+def affine_up_to(rank: int, count: int) -> Any:
+    combined = affine_of(0, count)
+    for other in range(1, rank + 1):
+        both = affine_of(other, count)
+        affine(memoryview(combined), memoryview(both), None)
+        combined = both
+    return combined
+
+
+def whole_vectors(team: Team, form: str = "blocking") -> None:
+    op = Op.Create(affine)
+    for count in (1, 6, 1500, 30_000):
+        out = np.zeros(count, "u8")
+        in_form(team, form, "Allreduce", affine_of(team.rank, count), out, op)
+        assert (out == affine_up_to(team.size - 1, count)).all()
+        in_form(team, form, "Scan", affine_of(team.rank, count), out, op)
+        assert (out == affine_up_to(team.rank, count)).all()
+        whole = affine_up_to(team.size - 1, count * team.size)
+        mine = affine_of(team.rank, count * team.size)
+        in_form(team, form, "Reduce_scatter_block", mine, out, op)
+        assert (out == whole.reshape(team.size, -1)[team.rank]).all()
 
 
 def unlucky(team: Team) -> None:

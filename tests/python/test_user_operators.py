@@ -157,3 +157,12 @@ def test_wrong_use_is_refused() -> None:
 
 def test_among_processes() -> None:
     assert corymb.run(run_bodies.reduce_by_own_operator, 2) == [6, 6]
+
+
+@pytest.mark.parametrize("form", ["blocking", "nonblocking", "persistent"])
+def test_without_a_promise_vectors_come_whole(form: str) -> None:
+    on_threads(run_bodies.whole_vectors, N, args=(form,))
+
+
+def test_among_processes_vectors_come_whole() -> None:
+    corymb.run(run_bodies.whole_vectors, 3)

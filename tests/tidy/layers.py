@@ -56,6 +56,25 @@ SYSTEM_HEADERS = {
 }
 
 
+# Folder of headers -> the header that includes them all.
+UMBRELLAS = {
+    "include/corymb": "include/corymb/corymb.hpp",
+    "include/corymb/c": "include/corymb.h",
+}
+
+
+def check_umbrellas(tree: Tree) -> Iterator[Finding]:
+    """Each public header is in the one that is to be enough for everything."""
+    sources = tree.sources
+    for path in sorted(sources):
+        umbrella = UMBRELLAS.get(path.rpartition("/")[0])
+        if umbrella is None or path == umbrella:
+            continue
+        line = f"#include <{path.removeprefix('include/')}>"
+        if umbrella not in sources or line not in sources[umbrella].lines:
+            yield Finding(path, 1, "umbrella", f"{umbrella} does not include it")
+
+
 def layer_table(tree: Tree) -> dict[str, set[str]]:
     """folder -> folders that it may include, as written in docs/architecture.md."""
     table: dict[str, set[str]] = {}

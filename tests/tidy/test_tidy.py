@@ -136,6 +136,13 @@ class Layers(RuleTest):
         self.bad(layers.check_system_headers, {"src/sim/a.cpp": "\n#include <chrono>\n"}, 2)
         self.good(layers.check_system_headers, {"src/team/a.cpp": "#include <thread>\n"})
 
+    def test_umbrellas_have_all_headers(self):
+        umbrella, header = "include/corymb/corymb.hpp", "include/corymb/team.hpp"
+        missing = {umbrella: "// #include <corymb/team.hpp>\n", header: ""}
+        self.bad(layers.check_umbrellas, missing, 1, "does not include it")
+        self.bad(layers.check_umbrellas, {"include/corymb/c/a.h": ""}, 1, "include/corymb.h")
+        self.good(layers.check_umbrellas, missing | {umbrella: "#include <corymb/team.hpp>\n"})
+
 
 class Headers(RuleTest):
     def test_a_name_needs_its_header(self):

@@ -22,6 +22,7 @@ RULES = (
     layers.check_layers,
     layers.check_system_headers,
     headers.check_standard_headers,
+    layers.check_umbrellas,
     sizes.check_file_size,
     sizes.check_function_size,
     sizes.check_line_length,

@@ -40,7 +40,8 @@ CORYMB_EXPORT corymb_status corymb_broadcast_init(void* data, size_t count, cory
                                                   corymb_request** request) CORYMB_NOEXCEPT;
 
 /// Combines `input` of all ranks element by element into the root's `output`; elsewhere it may be
-/// NULL.
+/// NULL. An operator of your own that is not commutative gets the ranks in their order, and all
+/// that a rank contributes at once. So it is in all operations that combine.
 CORYMB_EXPORT corymb_status corymb_reduce(const void* input, void* output, size_t count,
                                           corymb_type type, corymb_op op, int root,
                                           corymb_team* team) CORYMB_NOEXCEPT;

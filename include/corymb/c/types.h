@@ -71,14 +71,16 @@ typedef enum corymb_op {
     CORYMB_OP_MAX = 0x7FFFFFFF
 } corymb_op;
 
-/// Sets out[i] = left[i] (+) right[i] for `count` elements of `type`; associative. `out` may be
+/// Sets out[i] = left[i] (+) right[i] for `count` elements of `type`; associative. One that is not
+/// commutative gets all that a rank contributes at once, and may see it as one thing. `out` may be
 /// `left` or `right`. All three are aligned as the type's size permits, up to 16 bytes. It runs
 /// within calls of the library and must not call it. If it throws, the team breaks: docs/c.md.
 typedef void (*corymb_combine)(const void* left, const void* right, void* out, size_t count,
                                corymb_type type, void* context);
 
-/// Makes an operator of your own, for any type. Where it is not commutative, ranks are combined in
-/// their order. Ranks that are threads may share one; then `combine` runs in several at once.
+/// Makes an operator of your own, for any type. Where `commutative` is 0, ranks are combined in
+/// their order: `left` holds lower ranks than `right`. Else they come in any order and in pieces.
+/// Ranks that are threads may share one; then `combine` runs in several at once.
 CORYMB_EXPORT corymb_status corymb_op_create(corymb_combine combine, void* context, int commutative,
                                              corymb_op* op) CORYMB_NOEXCEPT;
 /// Gives it back and sets it to CORYMB_NO_OP. Operations under way keep what they need, except the

@@ -18,7 +18,7 @@ namespace detail {
 template <class T>
 class StagedBuffers final : public Staging {
 public:
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(moves_as_bytes<T>());
 
     /// What the operation does with the output. Throws Errc::invalid_argument when a function is
     /// missing: without it the operation would be in vain.

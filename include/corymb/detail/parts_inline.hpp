@@ -11,9 +11,8 @@ namespace detail {
 
 /// For rank `rank` of a team of `size`. Throws Errc::invalid_argument where the two do not fit.
 template <class T>
-Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Rank root, Rank rank,
-                int size) {
-    static_assert(std::is_trivially_copyable_v<T>);
+Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
+    const auto& [input, output] = of;
     const bool many_in =
         op == Collective::scatter || op == Collective::alltoall || op == Collective::reduce_scatter;
     const bool many_out =
@@ -42,122 +41,142 @@ Wish parts_wish(Collective op, std::span<const T> input, std::span<T> output, Ra
 } // namespace detail
 
 template <class T>
-detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span<T> output,
-                              Rank root) const {
-    return detail::parts_wish(op, input, output, root, rank(), member_ ? size() : 1);
+detail::Wish Team::parts_wish(Collective op, detail::Buffers<T> of, Rank root) const {
+    return detail::parts_wish(op, of, root, rank(), member_ ? size() : 1);
 }
 
 template <class T, class Op>
-detail::Wish Team::parts_wish(Collective op, std::span<const T> input, std::span<T> output,
-                              const Op& with) const {
-    detail::Wish wish = parts_wish(op, input, output, Rank{0});
+detail::Wish Team::parts_wish(Collective op, detail::Buffers<T> of, const Op& with) const {
+    detail::Wish wish = parts_wish(op, of, Rank{0});
     wish.reduction = reduction_of<T>(with);
     return wish;
 }
 
-template <class T>
-void Team::gather(std::span<const T> input, std::span<T> output, Rank root) {
-    run(parts_wish(Collective::gather, input, output, root));
+template <class T, Elements In, Elements Out>
+void Team::gather(In&& input, Out&& output, Rank root) {
+    run(parts_wish(Collective::gather, detail::buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-Request Team::igather(std::span<const T> input, std::span<T> output, Rank root) {
-    return start(Mode::nonblocking, parts_wish(Collective::gather, input, output, root));
+template <class T, Elements In, Elements Out>
+Request Team::igather(In&& input, Out&& output, Rank root) {
+    return start(
+        Mode::nonblocking,
+        parts_wish(Collective::gather, detail::kept_buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-Request Team::gather_init(std::span<const T> input, std::span<T> output, Rank root) {
-    return start(Mode::persistent, parts_wish(Collective::gather, input, output, root));
+template <class T, Elements In, Elements Out>
+Request Team::gather_init(In&& input, Out&& output, Rank root) {
+    return start(
+        Mode::persistent,
+        parts_wish(Collective::gather, detail::kept_buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-void Team::scatter(std::span<const T> input, std::span<T> output, Rank root) {
-    run(parts_wish(Collective::scatter, input, output, root));
+template <class T, Elements Out, Elements In>
+void Team::scatter(In&& input, Out&& output, Rank root) {
+    run(parts_wish(Collective::scatter, detail::buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-Request Team::iscatter(std::span<const T> input, std::span<T> output, Rank root) {
-    return start(Mode::nonblocking, parts_wish(Collective::scatter, input, output, root));
+template <class T, Elements Out, Elements In>
+Request Team::iscatter(In&& input, Out&& output, Rank root) {
+    return start(
+        Mode::nonblocking,
+        parts_wish(Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-Request Team::scatter_init(std::span<const T> input, std::span<T> output, Rank root) {
-    return start(Mode::persistent, parts_wish(Collective::scatter, input, output, root));
+template <class T, Elements Out, Elements In>
+Request Team::scatter_init(In&& input, Out&& output, Rank root) {
+    return start(
+        Mode::persistent,
+        parts_wish(Collective::scatter, detail::kept_buffers<T, In, Out>(input, output), root));
 }
 
-template <class T>
-void Team::allgather(std::span<const T> input, std::span<T> output) {
-    run(parts_wish(Collective::allgather, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+void Team::allgather(In&& input, Out&& output) {
+    run(parts_wish(Collective::allgather, detail::buffers<T, In, Out>(input, output), Rank{0}));
 }
 
-template <class T>
-Request Team::iallgather(std::span<const T> input, std::span<T> output) {
-    return start(Mode::nonblocking, parts_wish(Collective::allgather, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+Request Team::iallgather(In&& input, Out&& output) {
+    return start(Mode::nonblocking,
+                 parts_wish(Collective::allgather, detail::kept_buffers<T, In, Out>(input, output),
+                            Rank{0}));
 }
 
-template <class T>
-Request Team::allgather_init(std::span<const T> input, std::span<T> output) {
-    return start(Mode::persistent, parts_wish(Collective::allgather, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+Request Team::allgather_init(In&& input, Out&& output) {
+    return start(Mode::persistent,
+                 parts_wish(Collective::allgather, detail::kept_buffers<T, In, Out>(input, output),
+                            Rank{0}));
 }
 
-template <class T>
-void Team::alltoall(std::span<const T> input, std::span<T> output) {
-    run(parts_wish(Collective::alltoall, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+void Team::alltoall(In&& input, Out&& output) {
+    run(parts_wish(Collective::alltoall, detail::buffers<T, In, Out>(input, output), Rank{0}));
 }
 
-template <class T>
-Request Team::ialltoall(std::span<const T> input, std::span<T> output) {
-    return start(Mode::nonblocking, parts_wish(Collective::alltoall, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+Request Team::ialltoall(In&& input, Out&& output) {
+    return start(
+        Mode::nonblocking,
+        parts_wish(Collective::alltoall, detail::kept_buffers<T, In, Out>(input, output), Rank{0}));
 }
 
-template <class T>
-Request Team::alltoall_init(std::span<const T> input, std::span<T> output) {
-    return start(Mode::persistent, parts_wish(Collective::alltoall, input, output, Rank{0}));
+template <class T, Elements In, Elements Out>
+Request Team::alltoall_init(In&& input, Out&& output) {
+    return start(
+        Mode::persistent,
+        parts_wish(Collective::alltoall, detail::kept_buffers<T, In, Out>(input, output), Rank{0}));
 }
 
-template <class T, class Op>
-void Team::reduce_scatter(std::span<const T> input, std::span<T> output, Op op) {
-    run(parts_wish(Collective::reduce_scatter, input, output, op));
+template <class T, Elements In, Elements Out, class Op>
+void Team::reduce_scatter(In&& input, Out&& output, Op op) {
+    run(parts_wish(Collective::reduce_scatter, detail::buffers<T, In, Out>(input, output), op));
 }
 
-template <class T, class Op>
-Request Team::ireduce_scatter(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::nonblocking, Collective::reduce_scatter, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::ireduce_scatter(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::nonblocking, Collective::reduce_scatter,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-Request Team::reduce_scatter_init(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::persistent, Collective::reduce_scatter, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::reduce_scatter_init(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::persistent, Collective::reduce_scatter,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-void Team::scan(std::span<const T> input, std::span<T> output, Op op) {
-    run(parts_wish(Collective::scan, input, output, op));
+template <class T, Elements In, Elements Out, class Op>
+void Team::scan(In&& input, Out&& output, Op op) {
+    run(parts_wish(Collective::scan, detail::buffers<T, In, Out>(input, output), op));
 }
 
-template <class T, class Op>
-Request Team::iscan(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::nonblocking, Collective::scan, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::iscan(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::nonblocking, Collective::scan,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-Request Team::scan_init(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::persistent, Collective::scan, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::scan_init(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::persistent, Collective::scan,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-void Team::exscan(std::span<const T> input, std::span<T> output, Op op) {
-    run(parts_wish(Collective::exscan, input, output, op));
+template <class T, Elements In, Elements Out, class Op>
+void Team::exscan(In&& input, Out&& output, Op op) {
+    run(parts_wish(Collective::exscan, detail::buffers<T, In, Out>(input, output), op));
 }
 
-template <class T, class Op>
-Request Team::iexscan(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::nonblocking, Collective::exscan, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::iexscan(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::nonblocking, Collective::exscan,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-Request Team::exscan_init(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::persistent, Collective::exscan, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::exscan_init(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::persistent, Collective::exscan,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
 } // namespace corymb

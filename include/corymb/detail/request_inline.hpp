@@ -11,12 +11,12 @@
 namespace corymb {
 
 template <class T, class Op>
-Request Team::start_kept(Mode mode, Collective op, std::span<const T> input, std::span<T> output,
-                         const Op& with, Rank root) {
+Request Team::start_kept(Mode mode, Collective op, detail::Buffers<T> of, const Op& with,
+                         Rank root) {
     const auto wish_with = [&](const Op& one) {
         return has_parts(op) || op == Collective::scan || op == Collective::exscan
-                   ? parts_wish(op, input, output, one)
-                   : reduction_wish(op, input, output, one, root);
+                   ? parts_wish(op, of, one)
+                   : reduction_wish(op, of, one, root);
     };
     if constexpr (detail::is_stateless<Op>) {
         return start(mode, wish_with(with));
@@ -27,74 +27,78 @@ Request Team::start_kept(Mode mode, Collective op, std::span<const T> input, std
     }
 }
 
-template <class T>
-Request Team::ibroadcast(std::span<T> data, Rank root) {
-    return start(Mode::nonblocking, detail::broadcast_wish(data, root));
+template <class T, Elements Data>
+Request Team::ibroadcast(Data&& data, Rank root) {
+    return start(Mode::nonblocking, detail::broadcast_wish(detail::write_to<T, Data>(data), root));
 }
 
-template <class T>
-Request Team::broadcast_init(std::span<T> data, Rank root) {
-    return start(Mode::persistent, detail::broadcast_wish(data, root));
+template <class T, Elements Data>
+Request Team::broadcast_init(Data&& data, Rank root) {
+    return start(Mode::persistent, detail::broadcast_wish(detail::write_to<T, Data>(data), root));
 }
 
-template <class T, class Op>
-Request Team::ireduce(std::span<const T> input, std::span<T> output, Op op, Rank root) {
-    return start_kept(Mode::nonblocking, Collective::reduce, input, output, op, root);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::ireduce(In&& input, Out&& output, Op op, Rank root) {
+    return start_kept(Mode::nonblocking, Collective::reduce,
+                      detail::kept_buffers<T, In, Out>(input, output), op, root);
 }
 
-template <class T, class Op>
-Request Team::reduce_init(std::span<const T> input, std::span<T> output, Op op, Rank root) {
-    return start_kept(Mode::persistent, Collective::reduce, input, output, op, root);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::reduce_init(In&& input, Out&& output, Op op, Rank root) {
+    return start_kept(Mode::persistent, Collective::reduce,
+                      detail::kept_buffers<T, In, Out>(input, output), op, root);
 }
 
-template <class T, class Op>
-Request Team::iallreduce(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::nonblocking, Collective::allreduce, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::iallreduce(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::nonblocking, Collective::allreduce,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T, class Op>
-Request Team::allreduce_init(std::span<const T> input, std::span<T> output, Op op) {
-    return start_kept(Mode::persistent, Collective::allreduce, input, output, op, 0);
+template <class T, Elements In, Elements Out, class Op>
+Request Team::allreduce_init(In&& input, Out&& output, Op op) {
+    return start_kept(Mode::persistent, Collective::allreduce,
+                      detail::kept_buffers<T, In, Out>(input, output), op, 0);
 }
 
-template <class T>
-Request Team::isend(std::span<const T> data, Rank to) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    return start_send(Mode::nonblocking, data.data(), data.size_bytes(), to);
+template <class T, Elements Data>
+Request Team::isend(Data&& data, Rank to) {
+    const auto bytes = std::as_bytes(detail::read_later<T, Data>(data));
+    return start_send(Mode::nonblocking, bytes.data(), bytes.size(), to);
 }
 
-template <class T>
-Request Team::irecv(std::span<T> data, Rank from) {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
-    return start_recv(Mode::nonblocking, data.data(), data.size_bytes(), from);
+template <class T, Elements Data>
+Request Team::irecv(Data&& data, Rank from) {
+    const auto bytes = std::as_writable_bytes(detail::write_to<T, Data>(data));
+    return start_recv(Mode::nonblocking, bytes.data(), bytes.size(), from);
 }
 
-template <class T>
-Request Team::send_init(std::span<const T> data, Rank to) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    return start_send(Mode::persistent, data.data(), data.size_bytes(), to);
+template <class T, Elements Data>
+Request Team::send_init(Data&& data, Rank to) {
+    const auto bytes = std::as_bytes(detail::read_later<T, Data>(data));
+    return start_send(Mode::persistent, bytes.data(), bytes.size(), to);
 }
 
-template <class T>
-Request Team::recv_init(std::span<T> data, Rank from) {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
-    return start_recv(Mode::persistent, data.data(), data.size_bytes(), from);
+template <class T, Elements Data>
+Request Team::recv_init(Data&& data, Rank from) {
+    const auto bytes = std::as_writable_bytes(detail::write_to<T, Data>(data));
+    return start_recv(Mode::persistent, bytes.data(), bytes.size(), from);
 }
 
-template <class T>
-void Team::send(std::span<const T> data, Rank to) {
-    isend(data, to).wait();
+template <class T, Elements Data>
+void Team::send(Data&& data, Rank to) {
+    isend(detail::read_from<T, Data>(data), to).wait();
 }
 
-template <class T>
-void Team::recv(std::span<T> data, Rank from) {
-    irecv(data, from).wait();
+template <class T, Elements Data>
+void Team::recv(Data&& data, Rank from) {
+    irecv(detail::write_to<T, Data>(data), from).wait();
 }
 
-template <class T>
-void Team::sendrecv(std::span<const T> out, Rank to, std::span<T> in, Rank from) {
-    Request incoming = irecv(in, from);
-    Request outgoing = isend(out, to);
+template <class T, Elements Out, Elements In>
+void Team::sendrecv(Out&& out, Rank to, In&& in, Rank from) {
+    Request incoming = irecv(detail::write_to<T, In>(in), from);
+    Request outgoing = isend(detail::read_from<T, Out>(out), to);
     outgoing.wait();
     incoming.wait();
 }

@@ -4,13 +4,14 @@
 
 #include <corymb/team.hpp>
 
+#include <utility>
+
 namespace corymb {
 
 namespace detail {
 
 template <class T>
 Wish broadcast_wish(std::span<T> data, Rank root) {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>);
     Wish wish{Collective::broadcast, root, nullptr, data.data(), data.size(), {}};
     wish.reduction.element_bytes = sizeof(T);
     wish.reduction.identity = move_identity<T>();
@@ -19,44 +20,59 @@ Wish broadcast_wish(std::span<T> data, Rank root) {
 
 } // namespace detail
 
-template <class T>
-void Team::broadcast(std::span<T> data, Rank root) {
-    run(detail::broadcast_wish(data, root));
+template <class T, Elements Data>
+Data Team::broadcast(Data&& data, Rank root) {
+    run(detail::broadcast_wish(detail::write_to<T, Data&>(data), root));
+    return std::forward<Data>(data);
 }
 
 template <class T>
+    requires(!Elements<T> && !detail::IsPointer<T>)
 T Team::broadcast(T value, Rank root) {
+    static_assert(detail::moves_as_bytes<T>());
     run(detail::broadcast_wish(std::span<T>(&value, 1), root));
     return value;
 }
 
+template <detail::IsPointer T>
+void Team::broadcast(T&& /*refused*/, Rank /*root*/) {
+    static_assert(detail::moves_as_bytes<std::remove_cvref_t<T>>());
+}
+
 template <class T, class Op>
-detail::Wish Team::reduction_wish(Collective op, std::span<const T> input, std::span<T> output,
-                                  const Op& with, Rank root) const {
-    if ((op == Collective::allreduce || rank() == root) && output.size() != input.size()) {
+detail::Wish Team::reduction_wish(Collective op, detail::Buffers<T> of, const Op& with,
+                                  Rank root) const {
+    if ((op == Collective::allreduce || rank() == root) && of.out.size() != of.in.size()) {
         throw Error(Errc::invalid_argument,
                     std::string(to_string(op)) + ": the output has " +
-                        std::to_string(output.size()) + " elements, the input " +
-                        std::to_string(input.size()) + "; they must be as many");
+                        std::to_string(of.out.size()) + " elements, the input " +
+                        std::to_string(of.in.size()) + "; they must be as many");
     }
-    return {op, root, input.data(), output.data(), input.size(), reduction_of<T>(with)};
+    return {op, root, of.in.data(), of.out.data(), of.in.size(), reduction_of<T>(with)};
+}
+
+template <class T, Elements In, Elements Out, class Op>
+void Team::reduce(In&& input, Out&& output, Op op, Rank root) {
+    run(reduction_wish(Collective::reduce, detail::buffers<T, In, Out>(input, output), op, root));
+}
+
+template <class T, Elements In, Elements Out, class Op>
+void Team::allreduce(In&& input, Out&& output, Op op) {
+    run(reduction_wish(Collective::allreduce, detail::buffers<T, In, Out>(input, output), op, 0));
 }
 
 template <class T, class Op>
-void Team::reduce(std::span<const T> input, std::span<T> output, Op op, Rank root) {
-    run(reduction_wish(Collective::reduce, input, output, op, root));
-}
-
-template <class T, class Op>
-void Team::allreduce(std::span<const T> input, std::span<T> output, Op op) {
-    run(reduction_wish(Collective::allreduce, input, output, op, 0));
-}
-
-template <class T, class Op>
+    requires(!Elements<Op> && !detail::IsPointer<T>)
 T Team::allreduce(T value, Op op) {
+    static_assert(detail::combines<T, Op>());
     T result;
     run({Collective::allreduce, 0, &value, &result, 1, reduction_of<T>(op)});
     return result;
+}
+
+template <detail::IsPointer T, class... Rest>
+void Team::allreduce(T&& /*refused*/, Rest&&... /*rest*/) {
+    static_assert(detail::moves_as_bytes<std::remove_cvref_t<T>>());
 }
 
 } // namespace corymb

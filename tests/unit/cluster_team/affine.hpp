@@ -6,7 +6,6 @@
 
 #include <corymb/cluster_team.hpp>
 #include <corymb/error.hpp>
-#include <corymb/operators.hpp>
 
 #include <vector>
 
@@ -38,6 +37,3 @@ inline corymb::ClusterTeamOptions without_order(const std::vector<int>& where) {
 }
 
 } // namespace cluster_test
-
-template <>
-inline constexpr bool corymb::is_commutative<cluster_test::Then> = false;

@@ -63,6 +63,10 @@ private:
     std::thread thread_;
 };
 
+TEST(ActiveMessageTest, ANegativeDeadlineIsRefused) {
+    refusal(Errc::invalid_argument, [] { const Pair pair(64, -1s); });
+}
+
 TEST(ActiveMessageTest, AHandlerRunsThereAndItsAnswerComesBack) {
     Pair pair;
     pair.b->on_value<int>(twice, [](Rank from, int value) { return 2 * value + from; });

@@ -224,6 +224,8 @@ TEST(BroadcastTest, WhatIsWrongIsRefused) {
     };
     expect_error(Errc::invalid_argument, "slots is 1", make({.slots = 1}));
     expect_error(Errc::invalid_argument, "readers is 0", make({.readers = -3}));
+    expect_error(Errc::invalid_argument, "deadline is negative",
+                 make({.deadline = std::chrono::seconds(-1)}));
     expect_error(Errc::invalid_argument, "message_bytes", make({.message_bytes = 1U << 24U}));
     expect_error(Errc::invalid_argument, "1 GiB",
                  make({.message_bytes = 1U << 20U, .slots = 1U << 20U}));

@@ -4,13 +4,18 @@
 
 #include <corymb/usable_cpus.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <utility>
+#include <vector>
 
 namespace corymb {
 namespace {
@@ -34,6 +39,41 @@ void expect_refusal(const AttachOptions& options, Errc code, const std::string& 
         EXPECT_EQ(error.code(), code) << error.what();
         EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
     }
+}
+
+TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
+    using Change = std::function<void(AttachOptions&)>;
+    const std::vector<std::pair<Change, std::string>> all = {
+        {[](auto& of) { of.ranks_here = 2; }, "make a ProcessTeam"},
+        {[](auto& of) { of.ranks_here = -1; }, "ranks_here -1"},
+        {[](auto& of) { of.rank = -3; }, "no rank -3"},
+        {[](auto& of) { of.rank = 2; }, "rank 2 is out of range"},
+        {[](auto& of) { of.rank = std::numeric_limits<int>::max(); }, "out of range"},
+        {[](auto& of) { of.size = 0; }, "size"},
+        {[](auto& of) { of.size = -2; }, "size"},
+        {[](auto& of) { of.patience = std::chrono::seconds(-1); }, "patience is negative"},
+        {[](auto& of) { of.descriptor = 0; }, "by name or by descriptor"},
+        {[](auto& of) { of.descriptor = -7; }, "no descriptor -7"},
+        {[](auto& of) { of.team.pin = true; }, "not bound"},
+        {[](auto& of) { of.team.deadline = std::chrono::seconds(-1); }, "deadline is negative"},
+        {[](auto& of) { of.team.interrupted_every = std::chrono::seconds(-1); }, "negative"},
+        {[](auto& of) { of.team.ranks_per_cpu = -1; }, "ranks_per_cpu"},
+    };
+    for (const auto& [change, says] : all) {
+        AttachOptions options = by_name("wrong", 2);
+        options.patience = std::chrono::hours(1);
+        change(options);
+        expect_refusal(options, Errc::invalid_argument, says);
+        if (says != "make a ProcessTeam") {
+            EXPECT_THROW(ProcessTeam{options}, Error) << says;
+        }
+    }
+    const TeamDescriptor memory(3);
+    AttachOptions options;
+    options.descriptor = memory.number();
+    options.team.cpus = {0};
+    options.patience = std::chrono::hours(1);
+    expect_refusal(options, Errc::invalid_argument, "1 CPUs for a team of 3");
 }
 
 TEST(AttachTest, ProcessesMeetByNameAndTheNameIsFreeAgain) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of a team among processes, and among processes with several threads each.
 #include "children.hpp"
+#include "team/order_rounds.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -125,6 +126,19 @@ TEST_P(OperationsTest, AmongProcessesOfSeveralThreads) {
 INSTANTIATE_TEST_SUITE_P(Mechanisms, OperationsTest,
                          ::testing::Values(Mechanism::cells, Mechanism::pull, Mechanism::push),
                          [](const auto& which) { return std::string(to_string(which.param)); });
+
+TEST(ProcessTeamTest, OperatorsThatSayNothingGetTheRanksInTheirOrder) {
+    const TeamDescriptor memory(4);
+    Children children;
+    for (int child = 0; child < 4; ++child) {
+        children.start([&] {
+            Team team = Team::attach(by_descriptor(memory, {}));
+            order_test::run_all(team, 3);
+            order_test::run_all(team, 700);
+        });
+    }
+    children.expect_all_good();
+}
 
 TEST(ProcessTeamTest, DefaultPlansAreMadeOnceAndAreTheSameEverywhere) {
     const TeamDescriptor memory(3);

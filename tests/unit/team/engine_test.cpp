@@ -136,13 +136,6 @@ struct concatenate {
     }
 };
 
-} // namespace
-
-template <>
-inline constexpr bool is_commutative<concatenate> = false;
-
-namespace {
-
 TEST(EngineTest, ReductionsKeepRankOrderWhenThePlanDoes) {
     const auto plans = [](const PlanNeed& need) {
         EXPECT_TRUE(need.ordered);

@@ -31,13 +31,6 @@ struct Left {
 
 constexpr Mode modes[] = {Mode::blocking, Mode::nonblocking, Mode::persistent};
 
-} // namespace
-
-template <>
-inline constexpr bool is_commutative<Left> = false;
-
-namespace {
-
 /// Numbers of very different magnitude, so that any other order of adding shows.
 double value(Rank rank, std::size_t place) {
     const auto seed = static_cast<double>(rank * 37 + static_cast<int>(place % 61)) + 0.3;

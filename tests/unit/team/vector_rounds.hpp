@@ -242,13 +242,6 @@ struct compose {
     }
 };
 
-} // namespace corymb::vector_test
-
-template <>
-inline constexpr bool corymb::is_commutative<corymb::vector_test::compose> = false;
-
-namespace corymb::vector_test {
-
 struct sum_modulo {
     std::int64_t modulus;
     std::int64_t operator()(std::int64_t a, std::int64_t b) const { return (a + b) % modulus; }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "team/call.hpp"
+
+#include <corymb/detail/staging.hpp>
+#include <corymb/team.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+/// A reduce_scatter whose operator wants each rank's vector whole (Reduction::whole). The ranks
+/// combine the whole vectors in an allreduce, and each keeps its own part of the result.
+class WholeScatter final : public Staging {
+public:
+    [[nodiscard]] static bool is_needed_for(const Wish& wish) noexcept {
+        return wish.reduction.whole && wish.op == Collective::reduce_scatter;
+    }
+
+    /// Throws as collective_call.
+    WholeScatter(Rank rank, int size, const Wish& given)
+        : input_(static_cast<const std::byte*>(given.input)),
+          output_(static_cast<std::byte*>(given.output)), wish_(given) {
+        static_cast<void>(collective_call(rank, size, given)); // Refuses what it must.
+        lay_out(static_cast<std::size_t>(rank), static_cast<std::size_t>(size), given);
+        const std::size_t element = given.reduction.element_bytes;
+        result_ = std::make_unique_for_overwrite<std::byte[]>(wish_.count * element);
+        if (!copies_.empty()) {
+            gathered_ = std::make_unique_for_overwrite<std::byte[]>(wish_.count * element);
+            wish_.input = gathered_.get();
+        }
+        wish_.output = result_.get();
+        wish_.op = Collective::allreduce;
+        wish_.is_scatter = true;
+        wish_.is_vector = false;
+        wish_.input_parts = wish_.output_parts = {};
+    }
+
+    /// What the ranks do between `before` and `after`.
+    [[nodiscard]] const Wish& wish() const noexcept { return wish_; }
+
+    void before() override {
+        for (const Copy& copy : copies_) {
+            std::memcpy(gathered_.get() + copy.to, input_ + copy.from, copy.bytes);
+        }
+    }
+    void after() override {
+        if (own_bytes_ != 0) {
+            std::memcpy(output_, result_.get() + own_begin_, own_bytes_);
+        }
+    }
+
+private:
+    struct Copy {
+        std::size_t to, from, bytes;
+    };
+
+    /// Parts that do not follow each other are copied together, in the order of ranks.
+    void lay_out(std::size_t rank, std::size_t size, const Wish& given) {
+        const std::size_t element = given.reduction.element_bytes;
+        bool is_dense = true;
+        wish_.count = 0;
+        for (std::size_t part = 0; part < size; ++part) {
+            const auto& [counts, displacements] = given.input_parts;
+            const std::size_t count = given.is_vector ? counts[part] : given.count;
+            const std::size_t from = displacements.empty() ? wish_.count : displacements[part];
+            if (count != 0) {
+                is_dense = is_dense && from == wish_.count;
+                copies_.push_back({wish_.count * element, from * element, count * element});
+            }
+            if (part == rank) {
+                own_begin_ = wish_.count * element;
+                own_bytes_ = count * element;
+            }
+            wish_.count += count;
+        }
+        if (is_dense) {
+            copies_.clear();
+        }
+    }
+
+    const std::byte* input_;
+    std::byte* output_;
+    Wish wish_;
+    std::vector<Copy> copies_; ///< Into `gathered_`.
+    std::unique_ptr<std::byte[]> gathered_;
+    std::unique_ptr<std::byte[]> result_;
+    std::size_t own_begin_ = 0;
+    std::size_t own_bytes_ = 0;
+};
+
+/// `run(wish)` of what stands for the operation.
+template <class Run>
+void run_whole(Rank rank, int size, const Wish& wish, const Run& run) {
+    WholeScatter scatter(rank, size, wish);
+    scatter.before();
+    run(scatter.wish());
+    scatter.after();
+}
+
+} // namespace corymb::detail
