@@ -52,6 +52,8 @@ std::string bytes_in(const Account::Key& what, const Account::Row& row) {
     return is_known ? std::to_string(row.bytes) : "-";
 }
 
+} // namespace
+
 std::string name_of(Operation operation, Form form) {
     std::string name = names[static_cast<std::size_t>(operation)];
     if (form == Form::nonblocking) {
@@ -60,6 +62,8 @@ std::string name_of(Operation operation, Form form) {
     }
     return "MPI_" + name + (form == Form::persistent ? "_init" : "");
 }
+
+namespace {
 
 /// What is left of a communicator. Those of equal title are added up: a program that makes ten
 /// thousand wants to see one.

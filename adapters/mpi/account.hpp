@@ -32,6 +32,9 @@ private:
     std::map<Key, Row> rows_;
 };
 
+/// As the program calls it.
+[[nodiscard]] std::string name_of(Operation operation, Form form);
+
 /// CORYMB_MPI_EXPLAIN=1.
 [[nodiscard]] bool is_explaining() noexcept;
 

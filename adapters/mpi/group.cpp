@@ -210,6 +210,7 @@ void end_team(RankTeam& team, bool all) noexcept {
     if (team.cluster != nullptr) {
         library().cluster_team_free(&team.cluster);
     }
+    team.board.reset(); // Waits of the team ask it.
     if (team.id != 0) {
         host().Group_free(&team.members);
         team.id = 0;

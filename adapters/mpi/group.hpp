@@ -4,6 +4,7 @@
 #pragma once
 
 #include "account.hpp"
+#include "call_board.hpp"
 #include "carrier.hpp"
 #include "choice.hpp"
 #include "costly_plans.hpp"
@@ -82,7 +83,8 @@ struct RankTeam {
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
-    bool can_request = true; ///< Nonblocking and persistent operations, too.
+    std::unique_ptr<CallBoard> board{}; ///< Where it has a team on one node.
+    bool can_request = true;            ///< Nonblocking and persistent operations, too.
     Reason why_no_requests = Reason::no_hook;
     /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
     bool by_thread = false;

@@ -157,9 +157,28 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     }
 }
 
-int visit(void* /*context*/) noexcept {
+/// Others may wait for this rank in the MPI, and may do so for ever.
+int visit(void* board) noexcept {
     visit_mpi();
-    return 0;
+    return static_cast<CallBoard*>(board)->is_contradicted() ? 1 : 0;
+}
+
+/// Collective over the group's team: its ranks get the memory of the board, or do without.
+/// `memory` is rank 0's, which stays open until all have theirs.
+void open_board(Group& group, Descriptor& memory) {
+    std::uint64_t place = 0; // In one word, for the plan of has_nonce.
+    if (group.rank == 0) {
+        memory.reset(CallBoard::make(group.size));
+        place = static_cast<std::uint64_t>(::getpid()) << 32U |
+                static_cast<std::uint32_t>(memory.number());
+    }
+    if (library().broadcast(&place, 1, CORYMB_UINT64, 0, group.team) != CORYMB_OK) {
+        return;
+    }
+    if (group.rank != 0) {
+        open_memory(place >> 32U, place & 0xffff'ffffU, memory);
+    }
+    group.board->open(memory.number());
 }
 
 /// Blocking and nonblocking calls are to come in the same order everywhere, but MPI libraries do
@@ -249,8 +268,11 @@ std::uint64_t join_node(Group& group, const Words& words, const Descriptor& memo
         return attached.objections;
     }
     Words proved;
+    Descriptor board;
     if (!has_nonce(group, group.rank, words.nonce)) {
         object(proved, Objection::other_memory);
+    } else {
+        open_board(group, board);
     }
     if (agree(group.comm, proved) && !agree_on_early_requests(group, words)) {
         object(proved, Objection::not_attached);
@@ -384,7 +406,9 @@ corymb_status attach(Group& group, int descriptor, int size, int rank) {
     corymb_options options;
     corymb_options_init(&options);
     options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
+    group.board = std::make_unique<CallBoard>(rank, size);
     options.interrupted = &visit;
+    options.interrupted_context = group.board.get();
     options.interrupted_every_ns = visit_every_ns;
     options.ranks_per_cpu = group.ranks_per_cpu;
     corymb_attach_options how;

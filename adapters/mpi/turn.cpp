@@ -143,6 +143,9 @@ void Turn::take_back_call() noexcept {
         --meetings.requests;
     } else {
         ++meetings.calls_left;
+        if (group_->board != nullptr) {
+            group_->board->take_back();
+        }
     }
 }
 
@@ -160,7 +163,10 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
             : nullptr;
     const std::int64_t began_ns = wait != nullptr ? now_ns() : 0;
     const Reason reason = wait != nullptr ? Reason::planning : Reason::slower;
-    const int result = group_->is_watched ? pass_on(reason, bytes) : call_.below();
+    const auto below = [&] {
+        return group_->is_watched ? pass_on(reason, bytes) : call_.below();
+    };
+    const int result = call_below(bytes, below);
     if (!is_refused(result)) [[likely]] {
         or_take_back.done();
         if (wait != nullptr) {
@@ -205,7 +211,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
             take_back_call();
         };
         UnlessDone or_take_back(take_back);
-        result = call_.below();
+        result = call_below(bytes, call_.below);
         span.end_ns = now_ns();
         note(Reason::trial, bytes);
         if (is_refused(result)) {
@@ -258,7 +264,11 @@ int Turn::account_for(corymb_status status, std::uint64_t bytes) {
         note(Reason::none, bytes);
         return MPI_SUCCESS;
     }
-    report(status);
+    if (group_->board != nullptr && !group_->board->contradiction().empty()) {
+        std::fprintf(stderr, "corymb: %s\n", group_->board->contradiction().c_str());
+    } else {
+        report(status);
+    }
     group_->has_failed.store(true, std::memory_order_relaxed);
     const int error = error_class(status);
     host().Comm_call_errhandler(group_->comm, error);

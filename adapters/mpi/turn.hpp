@@ -6,6 +6,7 @@
 #include "call.hpp"
 #include "group.hpp"
 #include "requests.hpp"
+#include "unless_done.hpp"
 #include "work.hpp"
 
 #include <algorithm>
@@ -76,6 +77,13 @@ public:
     /// Then, collective: bytes that go to each rank, and bytes that are to come from each. True: a
     /// rank has named another number than is sent.
     [[nodiscard]] bool find_bounds(const std::uint64_t* sent, const std::uint64_t* expected);
+    /// Then the MPI does it.
+    int leave_bounds(std::uint64_t bytes) {
+        if (call_.form == Form::blocking) {
+            count_blocking();
+        }
+        return call_below(bytes, [&] { return pass_on(Reason::bounds, bytes); });
+    }
     /// Of is_mpis.
     int leave() {
         count_blocking();
@@ -153,6 +161,9 @@ private:
     }
     void count_blocking() noexcept {
         ++group_->calls_taken;
+        if (group_->board != nullptr) [[likely]] {
+            group_->board->begin(call_.operation);
+        }
         if (--group_->meetings.calls_left == 0) [[unlikely]] {
             meet_about_requests(*group_);
         }
@@ -179,6 +190,20 @@ private:
             abandon();
         }
         return status;
+    }
+    /// The call goes to the MPI, while others may think that it is corymb's.
+    template <class CallBelow>
+    int call_below(std::uint64_t bytes, const CallBelow& below) {
+        CallBoard* const board = call_.form == Form::blocking ? group_->board.get() : nullptr;
+        if (board == nullptr) {
+            return below();
+        }
+        board->leave(bytes);
+        const auto come_back = [board] {
+            board->come_back();
+        };
+        const UnlessDone at_the_end(come_back);
+        return below();
     }
     template <class Run>
     int do_by(Verdict verdict, std::uint64_t bytes, Run& run) {

@@ -173,7 +173,7 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
         traffic.set(traffic.sent, in_place ? parts : in_parts);
     };
     if (has_bounds(turn, describe)) {
-        return turn.pass_on(Reason::bounds, static_cast<std::uint64_t>(out_bytes));
+        return turn.leave_bounds(static_cast<std::uint64_t>(out_bytes));
     }
     return turn.take(static_cast<std::size_t>(out_bytes), [&] {
         ProgramParts out_parts;
@@ -237,7 +237,7 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
         }
     };
     if (has_bounds(turn, describe)) {
-        return turn.pass_on(Reason::bounds, bytes);
+        return turn.leave_bounds(bytes);
     }
     return turn.take(bytes, [&] {
         Work work = vector_work(CORYMB_GATHER, bytes, root);
@@ -293,7 +293,7 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
         }
     };
     if (has_bounds(turn, describe)) {
-        return turn.pass_on(Reason::bounds, bytes);
+        return turn.leave_bounds(bytes);
     }
     return turn.take(bytes, [&] {
         Work work = vector_work(CORYMB_SCATTER, bytes, root);

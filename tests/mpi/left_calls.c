@@ -109,7 +109,7 @@ static void add(void* left, void* right, int* count, MPI_Datatype* type) {
     }
     ++*(is_called_by_corymb() ? &by_corymb : &by_mpi);
     if (is_slow) {
-        usleep(20000);
+        usleep(100000);
     }
 }
 

@@ -50,6 +50,19 @@ def test_lists_that_name_more_than_comes(
     assert "a rank's lists name more than the others send" in run.stderr
 
 
+def test_a_rank_in_the_mpi_contradicts_one_in_corymb(
+    mpi: Mpi, program: Program, mpirun: Mpirun
+) -> None:
+    """Without a deadline."""
+    run = mpirun(mpi, 2, program(mpi, "bounds"), "differ", seconds=60)
+    assert run.returncode != 0
+    assert "ended" not in run.stdout
+    assert (
+        "rank 1 is in MPI_Barrier, which corymb performs, and rank 0 in MPI_Alltoallv of 64 bytes,"
+        " which the MPI performs"
+    ) in run.stderr
+
+
 @pytest.mark.parametrize("how", ["nonblocking", "persistent"])
 def test_a_request_completed_past_corymb_is_an_error(
     mpi: Mpi, program: Program, mpirun: Mpirun, how: str
