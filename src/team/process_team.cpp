@@ -194,7 +194,7 @@ Team Team::attach(const AttachOptions& options) {
                                 "ProcessTeam, and let each thread join it with its own rank",
                                 one.ranks_here));
     }
-    one.ranks_here = 1;
+    one.ranks_here = one.ranks_here == 0 ? 1 : one.ranks_here;
     ProcessTeam team(one);
     return team.join(team.first_rank());
 }

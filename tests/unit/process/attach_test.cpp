@@ -61,7 +61,7 @@ TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
     };
     for (const auto& [change, says] : all) {
         AttachOptions options = by_name("wrong", 2);
-        options.patience = std::chrono::hours(1);
+        options.patience = 20s;
         change(options);
         expect_refusal(options, Errc::invalid_argument, says);
         if (says != "make a ProcessTeam") {
@@ -72,7 +72,7 @@ TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
     AttachOptions options;
     options.descriptor = memory.number();
     options.team.cpus = {0};
-    options.patience = std::chrono::hours(1);
+    options.patience = 20s;
     expect_refusal(options, Errc::invalid_argument, "1 CPUs for a team of 3");
 }
 
