@@ -124,6 +124,7 @@ public:
 
 private:
     friend struct detail::MulticastMember;
+    void wait_for_end(std::chrono::nanoseconds limit);
     void finish(const std::vector<Rank>& lost);
     void abandon() noexcept;
     std::shared_ptr<detail::MulticastMember> member_;

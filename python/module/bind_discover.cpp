@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // corymb/discover.hpp for Python.
 #include "bindings.hpp"
+#include "output.hpp"
 
 #include <corymb/discover.hpp>
 
@@ -40,6 +41,12 @@ std::pair<std::optional<Machine>, std::string> cached() {
     std::string why;
     std::optional<Machine> machine = load_cached_machine(&why);
     return {std::move(machine), std::move(why)};
+}
+
+void export_distances(const Machine& machine, const std::filesystem::path& xml_file) {
+    flush_before(xml_file);
+    const nb::gil_scoped_release unlocked;
+    export_hwloc_distances(machine, xml_file);
 }
 
 void bind_probes(nb::module_& module) {
@@ -87,8 +94,7 @@ void bind_discover(nb::module_& module) {
                "Topology out of an hwloc XML file, with relative costs.");
     module.def("topology_from_synthetic", &topology_from_synthetic, nb::arg("description"),
                unlocked, "Topology of an hwloc description such as 'pack:2 l3:2 core:4 pu:2'.");
-    module.def("export_hwloc_distances", &export_hwloc_distances, nb::arg("machine"),
-               nb::arg("xml_file"), unlocked,
+    module.def("export_hwloc_distances", &export_distances, nb::arg("machine"), nb::arg("xml_file"),
                "Writes hwloc XML with the send and receive costs as distances (picoseconds).");
 }
 

@@ -2,6 +2,7 @@
 // corymb/machine.hpp for Python. A Machine is immutable there (but for its name), so that numpy
 // views of its matrices stay valid as long as somebody holds them.
 #include "bindings.hpp"
+#include "output.hpp"
 
 #include <corymb/machine.hpp>
 
@@ -188,9 +189,11 @@ void bind_forms(nb::class_<Machine>& machine) {
         .def(
             "save",
             [](const Machine& self, const std::filesystem::path& file) {
-                save_machine(self, file);
+                write_text(file, to_json(self));
             },
-            nb::arg("file"), unlocked, "Writes the model file atomically.")
+            nb::arg("file"),
+            "Writes the model file; '-' is standard output. A file keeps its old text when that "
+            "fails.")
         .def_static("from_json", &machine_from_json, nb::arg("text"), unlocked)
         .def(
             "to_json", [](const Machine& self) { return to_json(self); }, unlocked)

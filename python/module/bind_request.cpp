@@ -3,15 +3,38 @@
 
 #include "bindings.hpp"
 
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace corymb::python {
 
 namespace {
 
 using Requests = std::vector<PythonRequest*>;
+
+/// The requests of an iterable, which live for as long as this does. The constructor raises
+/// TypeError for an item that is none, such as None.
+class Listed {
+public:
+    Listed(const nb::object& items, const char* call) {
+        for (const nb::handle item : nb::iter(items)) {
+            if (!nb::isinstance<PythonRequest>(item) || !nb::inst_ready(item)) {
+                const std::string text =
+                    std::string(call) + ": item " + std::to_string(requests_.size()) +
+                    " is of type " + nb::type_name(item.type()).c_str() + ", not corymb.Request";
+                throw nb::type_error(text.c_str());
+            }
+            held_.push_back(nb::borrow(item));
+            requests_.push_back(nb::inst_ptr<PythonRequest>(item));
+        }
+    }
+    [[nodiscard]] const Requests& operator*() const noexcept { return requests_; }
+
+private:
+    std::vector<nb::object> held_;
+    Requests requests_;
+};
 
 /// Lets go on every way out.
 template <class Action>
@@ -31,8 +54,9 @@ bool wait_one(PythonRequest& request) {
     return true;
 }
 
-bool wait_all_of(const Requests& requests) {
-    for (PythonRequest* const request : requests) {
+bool wait_all_of(const nb::object& items) {
+    const Listed listed(items, "Waitall");
+    for (PythonRequest* const request : *listed) {
         if (request->is_active()) {
             request->wait();
         }
@@ -40,22 +64,25 @@ bool wait_all_of(const Requests& requests) {
     return true;
 }
 
-std::ptrdiff_t wait_any_of(const Requests& requests) {
-    const std::size_t index = PythonRequest::wait_any(requests);
+std::ptrdiff_t wait_any_of(const nb::object& items) {
+    const Listed listed(items, "Waitany");
+    const std::size_t index = PythonRequest::wait_any(*listed);
     return index == no_request ? -1 : static_cast<std::ptrdiff_t>(index);
 }
 
 /// Completes all that are done; whether none is left.
-bool test_all_of(const Requests& requests) {
+bool test_all_of(const nb::object& items) {
+    const Listed listed(items, "Testall");
     bool all = true;
-    for (PythonRequest* const request : requests) {
+    for (PythonRequest* const request : *listed) {
         all = (!request->is_active() || request->test()) && all;
     }
     return all;
 }
 
-void start_all_of(const Requests& requests) {
-    for (PythonRequest* const request : requests) {
+void start_all_of(const nb::object& items) {
+    const Listed listed(items, "Startall");
+    for (PythonRequest* const request : *listed) {
         request->start();
     }
 }
@@ -159,13 +186,17 @@ void bind_request(nb::module_& module) {
         .def_prop_ro("active", &PythonRequest::is_active, "Started and not completed.")
         .def_prop_ro("persistent", &PythonRequest::is_persistent, "Can be started again.")
         .def_static("Waitall", &wait_all_of, nb::arg("requests"),
+                    nb::sig("def Waitall(requests: collections.abc.Iterable[Request]) -> bool"),
                     "Completes every active request; the others are left alone.")
         .def_static("Waitany", &wait_any_of, nb::arg("requests"),
+                    nb::sig("def Waitany(requests: collections.abc.Iterable[Request]) -> int"),
                     "Completes one active request, all of one team; returns its index, or "
                     "corymb.UNDEFINED (-1) when none is active.")
         .def_static("Testall", &test_all_of, nb::arg("requests"),
+                    nb::sig("def Testall(requests: collections.abc.Iterable[Request]) -> bool"),
                     "Completes those that are done; whether none is active any more.")
         .def_static("Startall", &start_all_of, nb::arg("requests"),
+                    nb::sig("def Startall(requests: collections.abc.Iterable[Request]) -> None"),
                     "Starts persistent requests in their order.");
 }
 

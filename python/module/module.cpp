@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module corymb._core: the public C++ headers seen from Python, one file a header.
 #include "bindings.hpp"
+#include "output.hpp"
 
 #include <corymb/version.hpp>
 
@@ -13,6 +14,7 @@ NB_MODULE(_core, module) {
     corymb::python::bind_error(module);
     corymb::python::bind_machine(module);
     corymb::python::bind_discover(module);
+    corymb::python::bind_output(module);
     corymb::python::bind_plan(module);
     corymb::python::bind_planner(module);
     corymb::python::bind_multicast_model(module);

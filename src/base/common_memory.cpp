@@ -2,11 +2,13 @@
 #include "base/common_memory.hpp"
 
 #include "base/fork_count.hpp"
+#include "base/limit_text.hpp"
 #include "base/membarrier.hpp"
 #include "base/usable_cpus.hpp"
 
 #include <corymb/error.hpp>
 
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -44,16 +46,17 @@ int inheritable(const SharedMemory* file, const char* what) {
     }
     const int descriptor = ::dup(file->descriptor()); // Without close-on-exec.
     if (descriptor < 0) {
-        throw Error(Errc::io,
-                    std::string("no descriptor for the memory of this ") + what + " can be had");
+        throw Error(Errc::io, std::string("no descriptor for the memory of this ") + what +
+                                  " can be had: " + reason_with_limit(errno));
     }
     return descriptor;
 }
 
 void check_not_forked(std::uint32_t fork_count_then) {
     if (fork_count_then != fork_count()) {
-        throw Error(Errc::invalid_argument,
-                    "this handle is that of the parent process; a child attaches for itself");
+        throw Error(
+            Errc::invalid_argument,
+            "this handle belongs to the parent process; a forked child attaches for itself");
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unistd.h>
+#include <utility>
 
 namespace corymb {
 
@@ -12,6 +13,14 @@ public:
     ~Descriptor() { close(); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
+    /// Closes what it had.
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        if (this != &other) {
+            close();
+            number_ = std::exchange(other.number_, -1);
+        }
+        return *this;
+    }
 
     [[nodiscard]] int number() const noexcept { return number_; }
     /// Whether the system had nothing to object; it is closed in any case.

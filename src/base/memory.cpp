@@ -2,11 +2,13 @@
 #include "base/memory.hpp"
 
 #include "base/cache_line.hpp"
+#include "base/limit_text.hpp"
 
 #include <corymb/error.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +36,8 @@ std::size_t whole(std::size_t bytes) noexcept {
 }
 
 [[noreturn]] void refuse(std::size_t bytes) {
-    throw Error(Errc::io, "no memory for " + std::to_string(bytes) + " bytes of channels");
+    throw Error(Errc::io, "no memory for " + std::to_string(bytes) +
+                              " bytes of channels: " + reason_with_limit(ENOMEM));
 }
 
 } // namespace

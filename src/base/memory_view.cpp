@@ -18,6 +18,7 @@ std::unique_ptr<MemoryView> MemoryView::open(int descriptor) {
         throw Error(Errc::unsupported, "addresses to see the group's memory are refused; raise the "
                                        "limit (ulimit -v)");
     }
+    ::madvise(base, form.capacity, MADV_DONTDUMP);
     return std::unique_ptr<MemoryView>(
         new MemoryView(static_cast<std::byte*>(base), form.capacity, form.root));
 }

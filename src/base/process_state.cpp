@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/process_state.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/small_file.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
 
 namespace corymb {
 
@@ -28,8 +33,19 @@ std::string process_state(std::uint32_t pid) {
     case 't': return ", stopped";
     case 'Z':
     case 'X': return ", ended";
-    default: return {};
+    default: return is_dumping_core(pid) ? ", crashed" : "";
     }
+}
+
+bool is_dumping_core(std::uint32_t pid) noexcept {
+    // On the stack: this runs while somebody waits.
+    char name[32];
+    std::snprintf(name, sizeof name, "/proc/%u/status", static_cast<unsigned>(pid));
+    const Descriptor file(::open(name, O_RDONLY | O_CLOEXEC));
+    char text[4096]; // The line is one of the first fifty.
+    const ssize_t length = file.number() < 0 ? 0 : ::read(file.number(), text, sizeof text);
+    const std::string_view status(text, length > 0 ? static_cast<std::size_t>(length) : 0);
+    return status.find("\nCoreDumping:\t1") != std::string_view::npos;
 }
 
 std::uint64_t process_start(std::uint32_t pid) {

@@ -4,6 +4,8 @@
 #include "base/shared_memory.hpp"
 
 #include "base/commit.hpp"
+#include "base/held_signals.hpp"
+#include "base/limit_text.hpp"
 #include "base/robust_lock.hpp"
 #include "base/small_file.hpp"
 
@@ -48,7 +50,13 @@ constexpr std::size_t capacity_max = std::size_t{64} << 30;
 constexpr std::size_t capacity_min = std::size_t{64} << 20;
 
 std::string reason() {
-    return std::strerror(errno);
+    return reason_with_limit(errno);
+}
+
+/// ftruncate, which may end the process where files are limited in length.
+bool set_length(int file, std::uint64_t bytes) noexcept {
+    const HeldSignals held({SIGXFSZ});
+    return ::ftruncate(file, static_cast<off_t>(bytes)) == 0;
 }
 
 int class_of(std::size_t bytes) noexcept {
@@ -99,14 +107,16 @@ SharedMemory::Header& SharedMemory::header() const noexcept {
 
 std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t needed) {
     const int file = ::memfd_create("corymb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+        throw Error(Errc::io, fmt::format("no memory to share can be had ({})", reason()));
+    }
     if (file < 0) {
-        throw Error(Errc::unsupported, fmt::format("memfd_create is refused ({}): teams of "
-                                                   "processes need it; allow it in seccomp",
+        throw Error(Errc::unsupported, fmt::format("memfd_create is refused ({}): memory between "
+                                                   "processes needs it; allow it in seccomp",
                                                    reason()));
     }
     std::shared_ptr<SharedMemory> made(new SharedMemory(file));
-    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 ||
-        ::ftruncate(file, static_cast<off_t>(step_bytes)) != 0 ||
+    if (::fchmod(file, S_IRUSR | S_IWUSR) != 0 || !set_length(file, step_bytes) ||
         ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
         throw Error(Errc::io, fmt::format("shared memory cannot be prepared ({})", reason()));
     }
@@ -180,6 +190,8 @@ void SharedMemory::map(std::size_t capacity) {
                                 "the limit (ulimit -v) of all its processes",
                                 capacity >> 20, reason()));
     }
+    // A core dump would walk through, and bring in, every page that the file may grow to.
+    ::madvise(base, capacity, MADV_DONTDUMP);
     base_ = static_cast<std::byte*>(base);
     capacity_ = capacity;
     addresses_taken.fetch_add(capacity, std::memory_order_relaxed);
@@ -202,15 +214,14 @@ void SharedMemory::unlock() noexcept {
 }
 
 void SharedMemory::grow(std::uint64_t end) {
-    rlimit limit{};
-    if (end > capacity_ || (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)) {
+    if (end > capacity_) {
         throw Error(Errc::io, fmt::format("the team's shared memory is full at {} MiB; raise the "
-                                          "limits of address space and file size",
+                                          "limit of address space (ulimit -v)",
                                           header().end >> 20));
     }
     const std::uint64_t length =
         std::min<std::uint64_t>(capacity_, (end + step_bytes - 1) / step_bytes * step_bytes);
-    if (::ftruncate(descriptor_, static_cast<off_t>(length)) != 0) {
+    if (!set_length(descriptor_, length)) {
         throw Error(Errc::io, fmt::format("the team's shared memory cannot grow ({})", reason()));
     }
     header().file_bytes = length;

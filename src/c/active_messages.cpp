@@ -162,7 +162,7 @@ corymb_status corymb_active_call_wait(corymb_active_call** call, int64_t limit_n
     const corymb_status status = c::guarded([&] {
         c::require(call, "corymb_active_call_wait: call");
         auto& of = c::held(*call);
-        const c::Use mark(of);
+        const auto mark = of.user->enter();
         c::give_answer(of.object.wait(c::time_of(limit_ns, "limit_ns")), answer, room, bytes);
     });
     if (call != nullptr && c::is_live(*call) && (*call)->held->object.is_taken()) {

@@ -67,6 +67,7 @@ corymb_status give_request(corymb_team* team, corymb_request** request, Begin&& 
         require(request, "request");
         *request = nullptr;
         corymb_team& handle = live(team);
+        const InHome call(*handle.home);
         NewRequest made(*handle.home);
         begin(handle.team, *made);
         *request = made.keep();

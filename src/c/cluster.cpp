@@ -157,6 +157,7 @@ corymb_status give_request(corymb_cluster_team* team, corymb_request** request, 
         c::require(request, "request");
         *request = nullptr;
         corymb_cluster_team& handle = c::live(team);
+        const c::InHome call(*handle.home);
         c::NewRequest made(*handle.home);
         corymb_request& own = *made;
         const detail::Wish wish = wish_of(handle, arguments(), own.own_call);
@@ -175,6 +176,8 @@ corymb_status corymb_cluster_team_create(corymb_team** local, const corymb_carri
         *team = nullptr;
         c::require(local, "corymb_cluster_team_create: local");
         corymb_team& taken = c::live(*local);
+        detail::Untyped::member(taken.team).user.require_own_process();
+        const c::InHome call(*taken.home);
         *local = nullptr;
         Team own = std::move(taken.team);
         auto shared = detail::Untyped::member(own).shared;
@@ -209,6 +212,7 @@ corymb_status corymb_cluster_team_free(corymb_cluster_team** team) noexcept {
             return;
         }
         corymb_cluster_team& handle = c::live(*team);
+        const auto call = c::InHome::to_end(*handle.home);
         *team = nullptr;
         handle.team.reset();
         handle.shared.reset();

@@ -19,7 +19,15 @@ corymb_team* make_handle(Team&& team) {
     return &handle;
 }
 
+InHome::~InHome() {
+    call_.reset();
+    if (home_->team_is_gone && home_->slots.live() == 0 && !home_->user.is_busy()) {
+        delete home_;
+    }
+}
+
 void free_handle(corymb_team& handle) noexcept {
+    const InHome freeing = InHome::when_free(*handle.home);
     for (corymb_call* call : handle.calls) {
         AllSlots<corymb_call>::give_back(*call);
     }
@@ -31,9 +39,6 @@ void free_handle(corymb_team& handle) noexcept {
 
 void leave(RequestHome& home) noexcept {
     home.team_is_gone = true;
-    if (home.slots.live() == 0) {
-        delete &home;
-    }
 }
 
 NewRequest::NewRequest(RequestHome& home) : slot_(&home.slots.take()) {
@@ -53,11 +58,7 @@ corymb_request* NewRequest::keep() noexcept {
 void free_request(corymb_request& request) noexcept {
     request.request = Request{};
     request.own_call.reset();
-    RequestHome* const home = request.home;
-    home->slots.give_back(request);
-    if (home->team_is_gone && home->slots.live() == 0) {
-        delete home;
-    }
+    request.home->slots.give_back(request);
 }
 
 } // namespace corymb::c

@@ -2,6 +2,7 @@
 // What the opaque pointers of the C interface point to.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "c/operators.hpp"
 #include "c/slots.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace corymb::c {
@@ -55,15 +57,40 @@ namespace corymb::c {
 /// The requests of one team handle, used like it by one thread at a time. Those that outlive the
 /// handle keep it.
 struct RequestHome {
+    OneUser user{"team"};
     Slots<corymb_request> slots;
     bool team_is_gone = false;
+};
+
+/// A call that makes, completes or frees requests of a home: one thread at a time does. Deletes a
+/// home that is empty and without a team at its end, so it goes after all that uses the home.
+class InHome {
+public:
+    /// Throws Errc::invalid_argument while another thread is in such a call, and in a forked child.
+    explicit InHome(RequestHome& home) : InHome(home, home.user.enter()) {}
+    /// As OneUser::enter_to_end.
+    static InHome to_end(RequestHome& home) { return {home, home.user.enter_to_end()}; }
+    /// Waits for the other thread.
+    static InHome when_free(RequestHome& home) noexcept {
+        return {home, home.user.enter_when_free()};
+    }
+    InHome(const InHome&) = delete;
+    InHome& operator=(const InHome&) = delete;
+    ~InHome();
+
+private:
+    InHome(RequestHome& home, OneUser::Call&& call) noexcept
+        : home_(&home), call_(std::move(call)) {}
+
+    RequestHome* home_;
+    std::optional<OneUser::Call> call_;
 };
 
 /// A handle for this team; with an empty team, null.
 [[nodiscard]] corymb_team* make_handle(Team&& team);
 /// Completes what is under way, as ~Team.
 void free_handle(corymb_team& handle) noexcept;
-/// The team handle of these requests is gone.
+/// The team handle of these requests is gone; within a call of the home.
 void leave(RequestHome& home) noexcept;
 
 /// A request that will hold an operation of a team; given back unless it is kept.
@@ -79,7 +106,7 @@ public:
 private:
     corymb_request* slot_;
 };
-/// Lets go of its operation, as ~Request.
+/// Lets go of its operation, as ~Request; within a call of its home.
 void free_request(corymb_request& request) noexcept;
 
 } // namespace corymb::c

@@ -32,6 +32,7 @@ corymb_status corymb_call_create(corymb_collective op, size_t count, corymb_type
         c::require(call, "corymb_call_create: call");
         *call = nullptr;
         Team& own = c::live(team).team;
+        const detail::InCall in_call(detail::Untyped::member(own));
         c::Arguments arguments{c::op_of(op), nullptr, nullptr, count, type, with, root};
         if (arguments.op == Collective::barrier) {
             c::refuse("a barrier has nothing that could be kept; call corymb_barrier");
@@ -62,7 +63,7 @@ corymb_status corymb_call_run(corymb_call* call, const void* input, void* output
     }
     return c::guarded([&] {
         corymb_call& own = c::live(call);
-        detail::Untyped::member(own.team->team).run(own.known, input, output);
+        detail::InCall(detail::Untyped::member(own.team->team))->run(own.known, input, output);
     });
 }
 
@@ -72,7 +73,9 @@ corymb_status corymb_call_free(corymb_call** call) noexcept {
         if (*call == nullptr) {
             return;
         }
-        corymb_call& handle = c::live(std::exchange(*call, nullptr));
+        corymb_call& handle = c::live(*call);
+        const auto in_call = detail::Untyped::member(handle.team->team).user.enter_to_end();
+        *call = nullptr;
         std::erase(handle.team->calls, &handle);
         Calls::give_back(handle);
     });

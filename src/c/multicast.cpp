@@ -124,7 +124,7 @@ corymb_status look_at(corymb_multicast_token** token, const Look& look) noexcept
     const corymb_status status = guarded([&] {
         require(token, "token");
         auto& of = held(*token);
-        const Use mark(of);
+        const auto call = of.user->enter();
         look(of.object);
     });
     if (token != nullptr && is_live(*token) && (*token)->held->object.is_complete()) {

@@ -3,6 +3,7 @@
 // must not end what it runs in.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "c/held.hpp"
 
 #include <memory>
@@ -11,36 +12,26 @@
 
 namespace corymb::c {
 
-/// An object of a rank, and how many calls of this interface are in the middle of using that rank.
+/// An object of a rank, and whether a call of this interface is in the middle of using that rank.
 template <class Object>
 struct OfRank {
-    explicit OfRank(Object&& of, std::shared_ptr<int> of_rank = std::make_shared<int>(0))
-        : object(std::move(of)), uses(std::move(of_rank)) {}
+    explicit OfRank(Object&& of, std::shared_ptr<OneUser> of_rank = new_user())
+        : object(std::move(of)), user(std::move(of_rank)) {}
 
     Object object;
-    std::shared_ptr<int> uses;
-};
-
-class Use {
-public:
-    /// `of` is not freed meanwhile, since it is in use.
-    template <class Object>
-    explicit Use(const OfRank<Object>& of) noexcept : uses_(*of.uses) {
-        ++uses_;
-    }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-    ~Use() { --uses_; }
+    std::shared_ptr<OneUser> user;
 
 private:
-    int& uses_;
+    static std::shared_ptr<OneUser> new_user() { return std::make_shared<OneUser>("handle"); }
 };
 
-/// Throws for what a function that runs in the middle of it must not end.
+/// Throws for what is in use: by another thread, or by a call that runs a function, which must not
+/// end it.
 template <class Handle>
 void require_unused(Handle* handle) {
-    if (*held(handle).uses != 0) {
-        refuse(std::string(Handle::name) + " is in use: what it runs must not free it");
+    if (held(handle).user->is_busy()) {
+        refuse(std::string(Handle::name) +
+               " is in use: another thread, or what it runs, must not free it");
     }
 }
 
@@ -49,7 +40,7 @@ template <class Handle, class Body>
 corymb_status use(Handle* handle, const Body& body) noexcept {
     return guarded([&] {
         auto& of = held(handle);
-        const Use mark(of);
+        const auto call = of.user->enter();
         body(of.object);
     });
 }
@@ -71,8 +62,8 @@ template <class Made, class Handle, class Begin>
 corymb_status begin_of(Handle* handle, Made** made, const char* what, const Begin& begin) noexcept {
     const auto begun = [&] {
         auto& of = held(handle);
-        const Use mark(of);
-        return OfRank(begin(of.object), of.uses);
+        const auto call = of.user->enter();
+        return OfRank(begin(of.object), of.user);
     };
     return made != nullptr ? give_handle(made, what, begun)
                            : guarded([&] { static_cast<void>(begun()); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ corymb_request& checked(corymb_request** request) {
 
 void wait(corymb_request** request) {
     corymb_request& handle = checked(request);
+    const c::InHome call(*handle.home);
     const Settled settled(request);
     handle.request.wait();
     look_at_operator(handle);
@@ -101,6 +103,7 @@ corymb_status corymb_test(corymb_request** request, int* done) noexcept {
         c::require(done, "corymb_test: done");
         *done = 0;
         corymb_request& handle = checked(request);
+        const c::InHome call(*handle.home);
         const Settled settled(request);
         if (handle.request.test()) {
             *done = 1;
@@ -133,6 +136,11 @@ corymb_status corymb_wait_any(corymb_request** requests, size_t count, size_t* i
         if (count != 0) {
             c::require(requests, "corymb_wait_any: requests");
         }
+        std::optional<c::InHome> call; // Of the first one: they are of one team.
+        if (const auto first = std::find_if(requests, requests + count, c::is_live<corymb_request>);
+            first != requests + count) {
+            call.emplace(*(*first)->home);
+        }
         std::exception_ptr error;
         {
             Row row(requests, count);
@@ -163,6 +171,7 @@ corymb_status corymb_cancel(corymb_request** request, int* cancelled) noexcept {
         c::require(cancelled, "corymb_cancel: cancelled");
         *cancelled = 0;
         corymb_request& handle = checked(request);
+        const c::InHome call(*handle.home);
         const Settled settled(request);
         *cancelled = handle.request.cancel() ? 1 : 0;
     });
@@ -190,6 +199,7 @@ corymb_status corymb_request_free(corymb_request** request) noexcept {
             return;
         }
         corymb_request& handle = c::live(*request);
+        const auto call = c::InHome::to_end(*handle.home);
         *request = nullptr;
         c::free_request(handle);
     });

@@ -48,7 +48,9 @@ corymb_status corymb_team_notes(const corymb_team* team, char** text) noexcept {
     return c::guarded([&] {
         c::require(text, "corymb_team_notes: text");
         *text = nullptr;
-        const auto& company = detail::Untyped::member(c::live(team).team).shared->company;
+        const detail::Member& member = detail::Untyped::member(c::live(team).team);
+        member.user.require_own_process();
+        const auto& company = member.shared->company;
         *text = c::new_text(company ? company->notes : "");
     });
 }
@@ -84,6 +86,11 @@ corymb_status corymb_team_free(corymb_team** team) noexcept {
         corymb_team& handle = c::live(*team);
         if (handle.is_of_threads) {
             c::refuse("corymb_team_free: corymb_threads gives this handle back itself");
+        }
+        const OneUser& user = detail::Untyped::member(handle.team).user;
+        if (user.is_busy() && !user.is_inherited()) {
+            c::refuse("corymb_team_free: the team is in use, by another thread or by a call that "
+                      "runs what frees it");
         }
         *team = nullptr;
         c::free_handle(handle);

@@ -46,7 +46,7 @@ ClusterMember::~ClusterMember() = default;
 
 ClusterPending& ClusterMember::pending() {
     if (!pending_) {
-        pending_ = std::make_unique<ClusterPending>(station_);
+        pending_ = std::make_unique<ClusterPending>(station_, user);
     }
     return *pending_;
 }

@@ -3,6 +3,7 @@
 // in memory that the ranks of the node share; those between nodes are messages of a carrier.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "channel/wait_ladder.hpp"
 #include "cluster/cluster_pending.hpp"
 #include "cluster/mail.hpp"
@@ -49,6 +50,8 @@ public:
     [[noreturn]] void fail(const team::Failure& failure) { station_.fail(failure); }
     /// Nonblocking operations.
     [[nodiscard]] ClusterPending& pending();
+
+    OneUser user{"team over several nodes"};
 
 private:
     struct Known {

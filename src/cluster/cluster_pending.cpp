@@ -46,8 +46,8 @@ std::size_t steps_of(const FarOperation& operation) noexcept {
 
 } // namespace
 
-ClusterPending::ClusterPending(Station& station)
-    : station_(&station),
+ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
+    : Driver(of_handle), station_(&station),
       looking_(station.shared->fabric.state(station.own).gate, station.shared->record.broken),
       engine_(looking_), patrol_(station.shared->deadline_ns),
       patrol_within_(deadline_within_node(station.shared->deadline_ns)),

@@ -26,7 +26,7 @@ class ClusterPending final : public detail::Driver {
 public:
     using Operation = detail::Operation;
 
-    explicit ClusterPending(Station& station);
+    ClusterPending(Station& station, OneUser& of_handle);
     /// Completes what is under way as ~Request does; requests that are left keep their outcome.
     ~ClusterPending();
 

@@ -72,23 +72,57 @@ struct ClusterTeam::State {
     cluster::ClusterMember member;
 };
 
+namespace {
+
+template <class State>
+cluster::ClusterMember& own(const std::unique_ptr<State>& state) {
+    if (state == nullptr) {
+        refuse_empty("team over several nodes", "it was moved from");
+    }
+    return state->member;
+}
+
+/// Before what a handle holds goes: a parent process's is left alone, with its requests.
+template <class State>
+void let_go(std::unique_ptr<State>& state) noexcept {
+    if (state == nullptr) {
+        return;
+    }
+    if (state->member.user.is_inherited()) {
+        static_cast<void>(state.release());
+    } else {
+        static_cast<void>(state->member.user.enter_when_free());
+    }
+}
+
+} // namespace
+
 ClusterTeam::ClusterTeam(Team&& local, Carrier& carrier, const ClusterTeamOptions& options) {
     check(local, options);
     state_.reset(new State{{std::move(local), carrier, options}});
 }
 
 ClusterTeam::ClusterTeam(ClusterTeam&& other) noexcept = default;
-ClusterTeam& ClusterTeam::operator=(ClusterTeam&& other) noexcept = default;
-ClusterTeam::~ClusterTeam() = default;
+ClusterTeam& ClusterTeam::operator=(ClusterTeam&& other) noexcept {
+    if (this != &other) {
+        let_go(state_);
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+ClusterTeam::~ClusterTeam() {
+    let_go(state_);
+}
 
 Rank ClusterTeam::rank() const noexcept {
-    return state_->member.rank();
+    return state_ == nullptr ? -1 : state_->member.rank();
 }
 int ClusterTeam::size() const noexcept {
-    return state_->member.size();
+    return state_ == nullptr ? 0 : state_->member.size();
 }
 const Carried& ClusterTeam::carried() const noexcept {
-    return state_->member.carried();
+    static constexpr Carried nothing;
+    return state_ == nullptr ? nothing : state_->member.carried();
 }
 
 void ClusterTeam::barrier() {
@@ -104,20 +138,22 @@ Request ClusterTeam::barrier_init() {
 }
 
 void ClusterTeam::run(const detail::Wish& wish) {
+    const detail::InCall member(own(state_));
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
         detail::run_whole(rank(), size(), wish, [this](const detail::Wish& whole) { run(whole); });
         return;
     }
-    state_->member.run(wish);
+    member->run(wish);
 }
 
 Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    const detail::InCall member(own(state_));
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
         const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
         whole->before();
         return detail::Untyped::keeping(start(whole->wish(), std::move(keep)), whole);
     }
-    cluster::ClusterPending& pending = state_->member.pending();
+    cluster::ClusterPending& pending = member->pending();
     cluster::FarOperation& operation =
         pending.make(cluster::call_of(rank(), size(), wish), std::move(keep));
     try {
@@ -130,36 +166,38 @@ Request ClusterTeam::start(const detail::Wish& wish, std::shared_ptr<const void>
 }
 
 Request ClusterTeam::prepare(const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    const detail::InCall member(own(state_));
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
         const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
         return detail::Untyped::keeping(prepare(whole->wish(), std::move(keep)), whole);
     }
-    return Request(&state_->member.pending().make_persistent(cluster::call_of(rank(), size(), wish),
-                                                             std::move(keep)));
+    return Request(&member->pending().make_persistent(cluster::call_of(rank(), size(), wish),
+                                                      std::move(keep)));
 }
 
 std::size_t ClusterTeam::progress() {
-    return state_->member.pending().progress();
+    return detail::InCall(own(state_))->pending().progress();
 }
 
 void ClusterTeam::complete_all() {
-    state_->member.pending().complete_all();
+    detail::InCall(own(state_))->pending().complete_all();
 }
 
 ChosenPlan ClusterTeam::plan(Collective op, std::uint64_t bytes, Rank root) {
+    const detail::InCall member(own(state_));
     detail::check_rank(root, size(), "root");
     const bool barrier = op == Collective::barrier;
-    return state_->member.plan(
-        {op, is_rooted(op) ? root : 0, barrier ? 0 : team::size_class(bytes)});
+    return member->plan({op, is_rooted(op) ? root : 0, barrier ? 0 : team::size_class(bytes)});
 }
 
 std::vector<ChosenPlan> ClusterTeam::chosen_plans() const {
-    return state_->member.chosen_plans();
+    return detail::InCall(own(state_))->chosen_plans();
 }
 
 void ClusterTeam::abandon(const std::string& why) {
+    const detail::InCall member(own(state_));
     try {
-        state_->member.fail(
+        member->fail(
             {Errc::team_broken, "rank " + std::to_string(rank()) + " gave up: " + why, {rank()}});
     } catch (const Error&) { // What all others are told.
     }

@@ -7,6 +7,7 @@
 #include "cluster/shared_word.hpp"
 
 #include <corymb/cluster_team.hpp>
+#include <corymb/detail/output.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 
@@ -65,7 +66,7 @@ void keep(const std::string& key, const Networks& networks) {
     try {
         const std::filesystem::path file = file_of(key);
         std::filesystem::create_directories(file.parent_path());
-        write_file_atomically(file, std::string(head) + key + "\n" + to_text(networks) + "\n");
+        detail::write_output(file, std::string(head) + key + "\n" + to_text(networks) + "\n");
     } catch (const std::exception&) { // A user without a home: measured again next time.
     }
 }

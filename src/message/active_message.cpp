@@ -57,6 +57,31 @@ void copy_answer(GlobalAddress from, const std::vector<std::byte>& answer,
     }
 }
 
+/// A call of the handle. Throws Errc::invalid_argument for an empty one, for one of a parent
+/// process and while another thread is in a call.
+detail::InCall<ActiveState> in_call(const std::shared_ptr<ActiveState>& state) {
+    if (state == nullptr) {
+        refuse_empty("rank of active messages", "it was moved from");
+    }
+    return detail::InCall(*state);
+}
+
+/// Closes the mailbox once no other thread is in a call.
+void close(ActiveState* state) noexcept {
+    if (state != nullptr && !state->user.is_inherited()) {
+        const OneUser::Call call = state->user.enter_when_free();
+        state->close();
+    }
+}
+
+/// Forgets a call whose answer nobody wants.
+void forget(ActiveState* state, std::uint64_t number) noexcept {
+    if (state != nullptr && !state->user.is_inherited()) {
+        const OneUser::Call call = state->user.enter_when_free();
+        state->pending.erase(number);
+    }
+}
+
 void add_own_handlers(ActiveState& state) {
     ActiveState* const own = &state;
     state.handlers[get_handler] = [own](Rank from, std::span<const std::byte> argument,
@@ -110,13 +135,15 @@ ActiveCall& ActiveCall::operator=(ActiveCall&& other) noexcept {
 }
 
 ActiveCall::~ActiveCall() {
-    if (state_) {
-        state_->pending.erase(number_);
-    }
+    forget(state_.get(), number_);
 }
 
 bool ActiveCall::test() {
-    return !state_ || state_->is_done(number_) || state_->look(number_);
+    if (!state_) {
+        return true;
+    }
+    const auto own = in_call(state_);
+    return own->is_done(number_) || own->look(number_);
 }
 
 bool ActiveCall::is_taken() const noexcept {
@@ -125,9 +152,9 @@ bool ActiveCall::is_taken() const noexcept {
 
 std::vector<std::byte> ActiveCall::wait(std::chrono::nanoseconds limit) {
     if (!state_) {
-        throw Error(Errc::invalid_argument, "this is no call; ActiveMessages::call makes one");
+        refuse_empty("active call", "it was moved from; ActiveMessages::call makes one");
     }
-    return state_->wait(number_, limit);
+    return in_call(state_)->wait(number_, limit);
 }
 
 ActiveMessages::ActiveMessages(Mailbox box, std::chrono::nanoseconds deadline)
@@ -137,28 +164,24 @@ ActiveMessages::ActiveMessages(Mailbox box, std::chrono::nanoseconds deadline)
 
 ActiveMessages& ActiveMessages::operator=(ActiveMessages&& other) noexcept {
     if (this != &other) {
-        if (state_) {
-            state_->close();
-        }
+        close(state_.get());
         state_ = std::move(other.state_);
     }
     return *this;
 }
 
 ActiveMessages::~ActiveMessages() {
-    if (state_) {
-        state_->close();
-    }
+    close(state_.get());
 }
 
 Rank ActiveMessages::rank() const noexcept {
-    return state_->rank;
+    return state_ == nullptr ? -1 : state_->rank;
 }
 int ActiveMessages::size() const noexcept {
-    return state_->size;
+    return state_ == nullptr ? 0 : state_->size;
 }
 std::size_t ActiveMessages::bytes_max() const noexcept {
-    return state_->bytes_max;
+    return state_ == nullptr ? 0 : state_->bytes_max;
 }
 
 std::size_t ActiveMessages::put_bytes_max() const noexcept {
@@ -171,43 +194,47 @@ void ActiveMessages::on(std::uint16_t number, Handler handler) {
                                                 std::to_string(active_handlers_max) +
                                                 " and are not empty");
     }
-    state_->require_outside("on");
-    state_->handlers[number] = std::move(handler);
+    const auto own = in_call(state_);
+    own->require_outside("on");
+    own->handlers[number] = std::move(handler);
 }
 
 ActiveCall ActiveMessages::call(Rank to, std::uint16_t number,
                                 std::span<const std::byte> argument) {
     ActiveCall made;
-    made.number_ = state_->begin(to, number, argument);
+    made.number_ = in_call(state_)->begin(to, number, argument);
     made.state_ = state_;
     made.to_ = to;
     return made;
 }
 
 std::size_t ActiveMessages::poll() {
-    return state_->poll();
+    return in_call(state_)->poll();
 }
 
 std::size_t ActiveMessages::serve(std::chrono::nanoseconds limit) {
     const std::int64_t end_ns = now_ns() + bounded_ns(limit);
-    std::size_t served = state_->poll();
+    const auto own = in_call(state_);
+    std::size_t served = own->poll();
     while (served == 0 && now_ns() < end_ns) {
-        state_->sleep(end_ns, bounded_ns(limit));
-        served = state_->poll();
+        own->sleep(end_ns, bounded_ns(limit));
+        served = own->poll();
     }
     return served;
 }
 
 GlobalAddress ActiveMessages::offer_bytes(std::span<std::byte> memory) {
-    const std::uint32_t region = state_->next_region++;
-    state_->regions[region] = memory;
-    return {state_->rank, region, 0};
+    const auto own = in_call(state_);
+    const std::uint32_t region = own->next_region++;
+    own->regions[region] = memory;
+    return {own->rank, region, 0};
 }
 
 void ActiveMessages::withdraw_region(GlobalAddress first) {
-    if (first.owner != state_->rank || state_->regions.erase(first.region) == 0) {
+    const auto own = in_call(state_);
+    if (first.owner != own->rank || own->regions.erase(first.region) == 0) {
         throw Error(Errc::invalid_argument,
-                    "this memory is not offered by rank " + std::to_string(state_->rank));
+                    "this memory is not offered by rank " + std::to_string(own->rank));
     }
 }
 

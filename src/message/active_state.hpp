@@ -3,6 +3,8 @@
 // which there was no room, and the memory that it offers.
 #pragma once
 
+#include "base/one_user.hpp"
+
 #include <corymb/active_message.hpp>
 
 #include <chrono>
@@ -48,6 +50,7 @@ struct ActiveState {
     /// Throws Errc::invalid_argument when the place is not one.
     std::byte* place(GlobalAddress at, std::size_t bytes, std::size_t alignment) const;
 
+    OneUser user{"rank of active messages"};
     std::optional<Mailbox> box; ///< None when closed.
     const Rank rank;
     const int size;

@@ -40,7 +40,7 @@ BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
 }
 
 BroadcastPublished::~BroadcastPublished() {
-    if (fork_count_ != fork_count()) {
+    if (user.is_inherited()) {
         return; // The parent goes on.
     }
     change_if_possible(shared->memory, [this] {
@@ -50,7 +50,6 @@ BroadcastPublished::~BroadcastPublished() {
 }
 
 void BroadcastPublished::check(const void* data, std::size_t bytes) const {
-    common::check_not_forked(fork_count_);
     if (bytes > shared->options().message_bytes) {
         refuse("a message of " + std::to_string(bytes) +
                " bytes is longer than this ring carries; make it with message_bytes of at least "
@@ -129,7 +128,6 @@ void BroadcastPublished::throw_late() {
 }
 
 void BroadcastPublished::drop(int reader) {
-    common::check_not_forked(fork_count_);
     const std::lock_guard lock(shared->memory);
     if (reader >= 0 && static_cast<std::size_t>(reader) < shared->lines()) {
         const auto line = static_cast<std::size_t>(reader);
@@ -145,7 +143,6 @@ void BroadcastPublished::drop(int reader) {
 }
 
 std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
-    common::check_not_forked(fork_count_);
     drop_ended();
     auto dropped = std::exchange(ended_, {});
     const std::lock_guard lock(shared->memory);
@@ -167,14 +164,13 @@ BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPol
 }
 
 BroadcastRead::~BroadcastRead() {
-    if (fork_count_ == fork_count()) {
+    if (!user.is_inherited()) {
         receiver.leave();
         shared->head->room.wake_if_parked();
     }
 }
 
 void BroadcastRead::check() const {
-    common::check_not_forked(fork_count_);
     if (is_probing_) {
         refuse("callbacks may not use their reader: return first");
     }

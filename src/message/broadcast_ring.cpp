@@ -53,12 +53,26 @@ BroadcastOptions checked(BroadcastOptions options) {
     return options;
 }
 
+/// A call of an end. Throws Errc::invalid_argument for an empty handle, one of a parent process and
+/// while another thread is in a call.
 template <class State>
-State& checked(const std::unique_ptr<State, void (*)(State*)>& state) {
+detail::InCall<State> in_call(const std::unique_ptr<State, void (*)(State*)>& state) {
     if (state == nullptr) {
-        refuse("this handle is empty: it was moved from, or is of no ring");
+        refuse_empty("handle", "it was moved from, or is of no ring");
     }
-    return *state;
+    return detail::InCall(*state);
+}
+
+BroadcastShared& checked(const std::shared_ptr<BroadcastShared>& ring) {
+    if (ring == nullptr) {
+        refuse_empty("ring", "it was moved from");
+    }
+    return *ring;
+}
+
+BroadcastShared& checked_own(const std::shared_ptr<BroadcastShared>& ring) {
+    common::check_not_forked(checked(ring).fork_count_then);
+    return *ring;
 }
 
 } // namespace
@@ -74,21 +88,20 @@ BroadcastPublisher::BroadcastPublisher(BroadcastPublisher&& other) noexcept = de
 BroadcastPublisher& BroadcastPublisher::operator=(BroadcastPublisher&& other) noexcept = default;
 BroadcastPublisher::~BroadcastPublisher() = default;
 BroadcastPublisher::BroadcastPublisher(std::shared_ptr<BroadcastShared> shared)
-    : state_(new BroadcastPublished(std::move(shared)),
-             [](BroadcastPublished* state) { delete state; }) {}
+    : state_(new BroadcastPublished(std::move(shared)), detail::end_handle<BroadcastPublished>) {}
 
 bool BroadcastPublisher::try_publish(const void* data, std::size_t bytes) {
-    BroadcastPublished& state = checked(state_);
-    state.check(data, bytes);
-    return state.try_publish(data, bytes);
+    const auto state = in_call(state_);
+    state->check(data, bytes);
+    return state->try_publish(data, bytes);
 }
 
 void BroadcastPublisher::publish(const void* data, std::size_t bytes,
                                  std::chrono::nanoseconds limit) {
-    BroadcastPublished& state = checked(state_);
-    state.check(data, bytes);
-    const auto longest = limit.count() > 0 ? limit : state.shared->options().deadline;
-    state.publish(data, bytes, longest.count());
+    const auto state = in_call(state_);
+    state->check(data, bytes);
+    const auto longest = limit.count() > 0 ? limit : state->shared->options().deadline;
+    state->publish(data, bytes, longest.count());
 }
 
 std::uint64_t BroadcastPublisher::published() const noexcept {
@@ -96,11 +109,11 @@ std::uint64_t BroadcastPublisher::published() const noexcept {
 }
 
 void BroadcastPublisher::drop(int reader) {
-    checked(state_).drop(reader);
+    in_call(state_)->drop(reader);
 }
 
 std::vector<BroadcastReaderInfo> BroadcastPublisher::take_dropped() {
-    return checked(state_).take_dropped();
+    return in_call(state_)->take_dropped();
 }
 
 BroadcastReader::BroadcastReader() noexcept : state_(nullptr, nullptr) {}
@@ -108,8 +121,7 @@ BroadcastReader::BroadcastReader(BroadcastReader&& other) noexcept = default;
 BroadcastReader& BroadcastReader::operator=(BroadcastReader&& other) noexcept = default;
 BroadcastReader::~BroadcastReader() = default;
 BroadcastReader::BroadcastReader(std::shared_ptr<BroadcastShared> shared, BroadcastPolicy policy)
-    : state_(new BroadcastRead(std::move(shared), policy),
-             [](BroadcastRead* state) { delete state; }) {}
+    : state_(new BroadcastRead(std::move(shared), policy), detail::end_handle<BroadcastRead>) {}
 
 int BroadcastReader::number() const noexcept {
     return state_ == nullptr ? -1 : static_cast<int>(state_->line);
@@ -121,13 +133,13 @@ std::uint64_t BroadcastReader::last() const noexcept {
     return state_ == nullptr ? 0 : state_->last();
 }
 std::size_t BroadcastReader::probe_with(Handler handler, void* self, std::size_t most) {
-    return checked(state_).probe(handler, self, most);
+    return in_call(state_)->probe(handler, self, most);
 }
 bool BroadcastReader::wait(std::chrono::nanoseconds limit) {
-    return checked(state_).wait(bounded_ns(limit));
+    return in_call(state_)->wait(bounded_ns(limit));
 }
 bool BroadcastReader::at_end() {
-    return checked(state_).at_end();
+    return in_call(state_)->at_end();
 }
 
 BroadcastRing::BroadcastRing(std::shared_ptr<BroadcastShared> shared) noexcept
@@ -144,24 +156,25 @@ BroadcastRing BroadcastRing::attach(int descriptor) {
 }
 
 int BroadcastRing::make_descriptor() const {
-    return common::inheritable(shared_->file.get(), "ring");
+    return common::inheritable(checked(shared_).file.get(), "ring");
 }
 
 BroadcastPublisher BroadcastRing::publisher() {
-    common::check_not_forked(shared_->fork_count_then);
+    static_cast<void>(checked_own(shared_));
     return BroadcastPublisher(shared_);
 }
 
 BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
-    common::check_not_forked(shared_->fork_count_then);
+    static_cast<void>(checked_own(shared_));
     return {shared_, policy};
 }
 
 std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {
+    BroadcastShared& shared = checked_own(shared_);
     std::vector<BroadcastReaderInfo> all;
-    const std::lock_guard lock(shared_->memory);
-    for (std::size_t line = 0; line < shared_->lines(); ++line) {
-        if (auto info = shared_->info(line); info.reader >= 0) {
+    const std::lock_guard lock(shared.memory);
+    for (std::size_t line = 0; line < shared.lines(); ++line) {
+        if (auto info = shared.info(line); info.reader >= 0) {
             all.push_back(info);
         }
     }
@@ -169,7 +182,7 @@ std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {
 }
 
 std::size_t BroadcastRing::memory() const {
-    return shared_->arena.bytes();
+    return checked_own(shared_).arena.bytes();
 }
 
 } // namespace corymb

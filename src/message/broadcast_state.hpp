@@ -5,6 +5,7 @@
 
 #include "base/arena.hpp"
 #include "base/fork_count.hpp"
+#include "base/one_user.hpp"
 #include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
 #include "channel/broadcast_ring.hpp"
@@ -115,6 +116,7 @@ struct BroadcastPublished {
 
     const std::shared_ptr<BroadcastShared> shared;
     channel::BroadcastSender<BroadcastEnv> sender;
+    OneUser user{"publisher"};
 
 private:
     void put(const void* data, std::size_t bytes) noexcept;
@@ -125,7 +127,6 @@ private:
     std::int64_t looked_at_ = 0;             // When the processes were looked after.
     std::vector<BroadcastReaderInfo> ended_; // Not told yet.
     std::vector<std::uint64_t> told_;        // By line: tag of the last drop that was told.
-    std::uint32_t fork_count_ = fork_count();
 };
 
 struct BroadcastRead {
@@ -145,6 +146,7 @@ struct BroadcastRead {
     const BroadcastPolicy policy;
     channel::BroadcastReceiver<BroadcastEnv> receiver;
     std::size_t line = 0;
+    OneUser user{"reader"};
 
 private:
     void check() const;
@@ -156,7 +158,6 @@ private:
     std::vector<std::uint64_t> copy_; // Of the message whose callback runs.
     std::uint64_t missed_ = 0;        // Since the last message.
     bool is_probing_ = false;
-    std::uint32_t fork_count_ = fork_count();
 };
 
 } // namespace corymb::detail

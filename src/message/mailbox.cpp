@@ -86,20 +86,28 @@ Checked checked(int size, MailboxOptions options) {
 }
 
 // Apart, so that the checks are all that a probe of silent peers spends on them.
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_handle(const MailboxState* state) {
-    refuse(state == nullptr
-               ? "this mailbox handle is empty: it was moved from, or never joined a group"
-               : "this mailbox is that of the parent process; a child attaches for itself");
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_handle() {
+    refuse_empty("mailbox handle", "it was moved from, or never joined a group");
 }
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_callback() {
     refuse("callbacks may not probe or wait: return first");
 }
 
-MailboxState& checked(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
-    if (state == nullptr || state->is_parents()) [[unlikely]] {
-        refuse_handle(state.get());
+/// A call of a mailbox. Throws Errc::invalid_argument for an empty handle, one of a parent process
+/// and while another thread is in a call.
+detail::InCall<MailboxState>
+in_call(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
+    if (state == nullptr) [[unlikely]] {
+        refuse_handle();
     }
-    return *state;
+    return detail::InCall(*state);
+}
+
+detail::MailboxShared& checked(const std::shared_ptr<detail::MailboxShared>& group) {
+    if (group == nullptr) {
+        refuse_empty("group of mailboxes", "it was moved from");
+    }
+    return *group;
 }
 
 void check_outside_callback(const MailboxState& state) {
@@ -178,8 +186,7 @@ Mailbox& Mailbox::operator=(Mailbox&& other) noexcept = default;
 Mailbox::~Mailbox() = default;
 
 Mailbox::Mailbox(std::shared_ptr<detail::MailboxShared> shared, Rank rank)
-    : state_(new MailboxState(std::move(shared), rank), [](MailboxState* state) { delete state; }) {
-}
+    : state_(new MailboxState(std::move(shared), rank), detail::end_handle<MailboxState>) {}
 
 Rank Mailbox::rank() const noexcept {
     return state_ == nullptr ? -1 : state_->rank;
@@ -192,7 +199,8 @@ std::size_t Mailbox::message_bytes() const noexcept {
 }
 
 bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
-    MailboxState& state = checked(state_);
+    const auto call = in_call(state_);
+    MailboxState& state = *call;
     auto& way = state.out(to, bytes);
     if (data == nullptr && bytes != 0) {
         refuse("a message of " + std::to_string(bytes) + " bytes needs an address, not null");
@@ -206,8 +214,7 @@ bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
 }
 
 bool Mailbox::wait_for_room(Rank to, std::chrono::nanoseconds limit) {
-    MailboxState& state = checked(state_);
-    return state.wait_for_room(to, bounded_ns(limit));
+    return in_call(state_)->wait_for_room(to, bounded_ns(limit));
 }
 
 bool Mailbox::send(Rank to, const void* data, std::size_t bytes, std::chrono::nanoseconds limit) {
@@ -215,7 +222,8 @@ bool Mailbox::send(Rank to, const void* data, std::size_t bytes, std::chrono::na
 }
 
 std::size_t Mailbox::send_batch(Rank to, std::span<const std::span<const std::byte>> messages) {
-    MailboxState& state = checked(state_);
+    const auto call = in_call(state_);
+    MailboxState& state = *call;
     for (const auto& message : messages) { // All are right, or none is sent.
         static_cast<void>(state.out(to, message.size()));
     }
@@ -234,7 +242,8 @@ std::size_t Mailbox::send_batch(Rank to, std::span<const std::span<const std::by
 }
 
 bool Mailbox::send_with(Rank to, std::size_t bytes, Writer fill, void* self) {
-    MailboxState& state = checked(state_);
+    const auto call = in_call(state_);
+    MailboxState& state = *call;
     Reservation reservation(state, state.out(to, bytes), bytes);
     if (reservation.place() == nullptr) {
         state.suspect(to);
@@ -250,19 +259,21 @@ bool Mailbox::send_with(Rank to, std::size_t bytes, Writer fill, void* self) {
 }
 
 std::size_t Mailbox::probe_with(Handler handler, void* self, std::size_t most) {
-    MailboxState& state = checked(state_);
+    const auto call = in_call(state_);
+    MailboxState& state = *call;
     check_outside_callback(state);
     return state.is_silent() ? 0 : state.probe(handler, self, most);
 }
 
 bool Mailbox::wait(std::chrono::nanoseconds limit) {
-    MailboxState& state = checked(state_);
+    const auto call = in_call(state_);
+    MailboxState& state = *call;
     check_outside_callback(state);
     return state.wait(bounded_ns(limit));
 }
 
 bool Mailbox::has_left(Rank member) const {
-    return checked(state_).has_left(member);
+    return in_call(state_)->has_left(member);
 }
 
 MailboxGroup::MailboxGroup(int size, const MailboxOptions& options) {
@@ -283,11 +294,11 @@ MailboxGroup MailboxGroup::attach(int descriptor) {
 }
 
 int MailboxGroup::make_descriptor() const {
-    return common::inheritable(shared_->file.get(), "group of mailboxes");
+    return common::inheritable(checked(shared_).file.get(), "group of mailboxes");
 }
 
 Mailbox MailboxGroup::join(Rank rank) {
-    common::check_not_forked(shared_->fork_count_then);
+    common::check_not_forked(checked(shared_).fork_count_then);
     if (rank < 0 || rank >= shared_->size) {
         refuse("there is no rank " + std::to_string(rank) + " in a group of " +
                std::to_string(shared_->size));
@@ -296,15 +307,17 @@ Mailbox MailboxGroup::join(Rank rank) {
 }
 
 int MailboxGroup::size() const noexcept {
-    return shared_->size;
+    return shared_ == nullptr ? 0 : shared_->size;
 }
 MailboxProtocol MailboxGroup::protocol() const noexcept {
-    return shared_->options.protocol;
+    return shared_ == nullptr ? MailboxProtocol::automatic : shared_->options.protocol;
 }
 const std::string& MailboxGroup::reason() const noexcept {
-    return shared_->reason;
+    static const std::string& nothing = *new std::string; // Outlives all that may ask.
+    return shared_ == nullptr ? nothing : shared_->reason;
 }
 std::size_t MailboxGroup::memory() const {
+    common::check_not_forked(checked(shared_).fork_count_then);
     return shared_->arena.bytes();
 }
 

@@ -70,7 +70,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
 }
 
 MailboxState::~MailboxState() {
-    if (!is_parents()) {
+    if (!user.is_inherited()) {
         change_if_possible(group->memory, [this] { // As has_left wants it.
             box_->state.store(Box::closed, std::memory_order_relaxed);
         });

@@ -6,6 +6,7 @@
 // when its ring is found empty; with `ring` for the first message only, and the source stays.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "channel/look_now.hpp"
 #include "message/mailbox_shared.hpp"
 #include "message/wait_until.hpp"
@@ -60,8 +61,6 @@ struct MailboxState {
     [[nodiscard]] bool is_silent() const noexcept {
         return is_srbp ? shared_in_.is_idle() : !has_sources_ && !vector_->any();
     }
-    /// This process was forked since it joined.
-    [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
 
@@ -69,6 +68,7 @@ struct MailboxState {
     const Rank rank;
     const bool is_srbp;
     const bool is_nvp;
+    OneUser user{"mailbox"};
     bool is_probing = false; ///< A callback of `probe` is running.
     bool is_filling = false; ///< One of `send_in_place` is.
 
@@ -99,7 +99,6 @@ private:
     message::Waiting waiting_;
     std::int64_t looked_at_ = 0;   // When the other processes were looked after.
     std::vector<Rank> told_ended_; // By `wait`.
-    std::uint32_t fork_count_ = fork_count();
 };
 
 } // namespace corymb::detail

@@ -9,6 +9,26 @@ namespace corymb {
 
 using detail::MulticastMember;
 
+namespace {
+
+/// A call of the handle. Throws Errc::invalid_argument for an empty one, for one of a parent
+/// process and while another thread is in a call.
+detail::InCall<MulticastMember> in_call(const std::shared_ptr<MulticastMember>& member) {
+    if (member == nullptr) {
+        refuse_empty("multicast handle", "it was moved from");
+    }
+    return detail::InCall(*member);
+}
+
+detail::MulticastShared& checked(const std::shared_ptr<detail::MulticastShared>& group) {
+    if (group == nullptr) {
+        refuse_empty("multicast group", "it was moved from");
+    }
+    return *group;
+}
+
+} // namespace
+
 MulticastGroup::MulticastGroup(int size, const MulticastOptions& options)
     : shared_(std::make_shared<detail::MulticastShared>(
           size, options, options.between_processes ? SharedMemory::create() : nullptr)) {}
@@ -22,11 +42,11 @@ MulticastGroup MulticastGroup::open(int descriptor) {
 }
 
 int MulticastGroup::make_descriptor() const {
-    return common::inheritable(shared_->file.get(), "multicast group");
+    return common::inheritable(checked(shared_).file.get(), "multicast group");
 }
 
 Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {
-    shared_->check_not_forked();
+    checked(shared_).check_not_forked();
     if (rank < 0 || rank >= shared_->size) {
         throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
                                                 " is not one of the group's 0 to " +
@@ -36,14 +56,15 @@ Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {
 }
 
 int MulticastGroup::size() const noexcept {
-    return shared_->size;
+    return shared_ == nullptr ? 0 : shared_->size;
 }
 
 std::string MulticastGroup::topology() const {
-    return shared_->reason;
+    return checked(shared_).reason;
 }
 
 std::vector<MulticastUnderWay> MulticastGroup::under_way() const {
+    checked(shared_).check_not_forked();
     std::vector<MulticastUnderWay> found;
     for (std::uint32_t slot = 0; slot < shared_->core.shape().slots; ++slot) {
         if (const std::uint64_t number = shared_->core.under_way(slot)) {
@@ -57,7 +78,7 @@ std::vector<MulticastUnderWay> MulticastGroup::under_way() const {
 }
 
 int MulticastGroup::members() const noexcept {
-    return static_cast<int>(shared_->core.members());
+    return shared_ == nullptr ? 0 : static_cast<int>(shared_->core.members());
 }
 
 Multicast::Multicast(std::shared_ptr<MulticastMember> member) : member_(std::move(member)) {}
@@ -79,50 +100,51 @@ Multicast& Multicast::operator=(Multicast&& other) noexcept {
 }
 
 Rank Multicast::rank() const noexcept {
-    return member_->rank;
+    return member_ == nullptr ? -1 : member_->rank;
 }
 
 int Multicast::size() const noexcept {
-    return member_->shared->size;
+    return member_ == nullptr ? 0 : member_->shared->size;
 }
 
 void Multicast::join() {
-    member_->join();
+    in_call(member_)->join();
 }
 
 void Multicast::leave() {
-    member_->leave();
+    in_call(member_)->leave();
 }
 
 bool Multicast::is_member() const noexcept {
-    return member_->is_member;
+    return member_ != nullptr && member_->is_member;
 }
 
 int Multicast::poll() {
-    return member_->poll();
+    return in_call(member_)->poll();
 }
 
 int Multicast::sleep(std::chrono::nanoseconds limit) {
-    return member_->sleep(bounded_ns(limit));
+    return in_call(member_)->sleep(bounded_ns(limit));
 }
 
 MulticastToken Multicast::call(std::function<void()> fn) {
     if (!fn) {
         throw Error(Errc::invalid_argument, "Multicast::call was given an empty function");
     }
-    if (member_->shared->is_machine_wide()) {
+    const auto own = in_call(member_);
+    if (own->shared->is_machine_wide()) {
         throw Error(Errc::invalid_argument,
                     "a function cannot be called in other processes: name handlers with "
                     "Multicast::on and send them a message");
     }
-    return member_->call(std::move(fn), 0, {});
+    return own->call(std::move(fn), 0, {});
 }
 
 void Multicast::on(std::uint32_t number, Handler handler) {
     if (!handler) {
         throw Error(Errc::invalid_argument, "Multicast::on was given an empty handler");
     }
-    member_->add_handler(number, std::move(handler));
+    in_call(member_)->add_handler(number, std::move(handler));
 }
 
 MulticastToken Multicast::send(std::span<const std::byte> message, std::uint32_t handler) {
@@ -131,15 +153,16 @@ MulticastToken Multicast::send(std::span<const std::byte> message, std::uint32_t
                                                 std::to_string(message.size()) +
                                                 "; send where the rest is");
     }
-    return member_->call(nullptr, handler, message);
+    return in_call(member_)->call(nullptr, handler, message);
 }
 
 Multicast::Quiescent::Quiescent(Multicast& of) : member_(of.member_), was_member_(of.is_member()) {
-    member_->leave();
+    in_call(member_)->leave();
 }
 
 Multicast::Quiescent::~Quiescent() {
-    if (was_member_) {
+    if (was_member_ && !member_->user.is_inherited()) {
+        const OneUser::Call call = member_->user.enter_when_free();
         member_->join(); // Cannot throw: it has left, outside of a call.
     }
 }

@@ -62,7 +62,7 @@ MulticastMember::MulticastMember(std::shared_ptr<MulticastShared> group, Rank ow
 }
 
 MulticastMember::~MulticastMember() {
-    if (!is_member && !owes_ && !shared->is_parents()) {
+    if (!is_member && !owes_ && !user.is_inherited()) {
         shared->release_place(rank);
     }
 }
@@ -156,7 +156,6 @@ int MulticastMember::poll() {
 
 int MulticastMember::sleep(std::int64_t limit_ns) {
     require_outside("sleep");
-    shared->check_not_forked();
     int count = 0;
     auto done = [&]() noexcept {
         count += serve();
@@ -168,7 +167,6 @@ int MulticastMember::sleep(std::int64_t limit_ns) {
 
 void MulticastMember::join() {
     require_outside("join");
-    shared->check_not_forked();
     if (is_member) {
         return;
     }
@@ -181,7 +179,6 @@ void MulticastMember::join() {
 
 void MulticastMember::leave() {
     require_outside("leave");
-    shared->check_not_forked();
     if (!is_member && !owes_) {
         return;
     }
@@ -193,7 +190,11 @@ void MulticastMember::leave() {
 }
 
 void MulticastMember::retire() noexcept {
-    if (!is_running_ && (is_member || owes_) && !shared->is_parents()) {
+    if (user.is_inherited()) {
+        return;
+    }
+    const OneUser::Call call = user.enter_when_free();
+    if (!is_running_ && (is_member || owes_)) {
         static_cast<void>(settle(shared->deadline_ns));
     }
 }
@@ -279,7 +280,6 @@ std::uint32_t MulticastMember::claim() {
 MulticastToken MulticastMember::call(std::function<void()> fn, std::uint32_t handler,
                                      std::span<const std::byte> message) {
     require_outside("call");
-    shared->check_not_forked();
     const Envelope envelope{handler, static_cast<std::uint16_t>(message.size()),
                             static_cast<std::uint16_t>(fn ? 0 : 1)};
     std::byte payload[multicast::payload_bytes] = {};

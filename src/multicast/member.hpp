@@ -2,6 +2,7 @@
 // What one rank of a group holds.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "channel/wait_ladder.hpp"
 #include "multicast/shared.hpp"
 
@@ -31,7 +32,7 @@ struct MulticastMember : std::enable_shared_from_this<MulticastMember> {
     void join();
     /// Throws Errc::timeout.
     void leave();
-    /// Leaves as well as it can.
+    /// Leaves as well as it can, once no other thread is in a call.
     void retire() noexcept;
     int poll();
     int sleep(std::int64_t limit_ns);
@@ -47,6 +48,7 @@ struct MulticastMember : std::enable_shared_from_this<MulticastMember> {
     Rank rank;
     std::uint32_t position;
     bool is_member = false;
+    OneUser user{"multicast handle"};
 
 private:
     /// Waits until `done()`, at most `limit_ns`; `stalled()` is called now and then.

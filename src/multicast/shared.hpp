@@ -41,8 +41,6 @@ struct MulticastShared {
     };
 
     [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
-    /// Whether the handles of this group are those of a parent process.
-    [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     void check_not_forked() const;
     [[nodiscard]] multicast::Position position_of(Rank rank) const {
         return order.position_of[static_cast<std::size_t>(rank)];

@@ -86,7 +86,7 @@ MulticastToken& MulticastToken::operator=(MulticastToken&& other) noexcept {
 }
 
 void MulticastToken::abandon() noexcept {
-    if (member_ && !member_->shared->is_parents()) {
+    if (member_ && !member_->user.is_inherited()) {
         if (member_->shared->core.is_complete(slot_)) {
             static_cast<void>(member_->shared->finish(slot_));
         } else {
@@ -110,30 +110,40 @@ void MulticastToken::finish(const std::vector<Rank>& lost) {
     if (ended) {
         error_ = ended;
     }
-    member_.reset();
 }
 
 bool MulticastToken::test() {
-    if (member_) {
-        static_cast<void>(member_->poll());
-        std::vector<Rank> lost;
-        if (member_->has_ended(slot_, lost)) {
-            finish(lost);
-        }
+    if (member_ == nullptr) {
+        return true;
     }
-    return member_ == nullptr;
+    {
+        const detail::InCall own(*member_);
+        static_cast<void>(own->poll());
+        std::vector<Rank> lost;
+        if (!own->has_ended(slot_, lost)) {
+            return false;
+        }
+        finish(lost);
+    }
+    member_.reset();
+    return true;
+}
+
+void MulticastToken::wait_for_end(std::chrono::nanoseconds limit) {
+    const detail::InCall own(*member_);
+    own->require_outside("wait");
+    const std::int64_t limit_ns = limit.count() > 0 ? bounded_ns(limit) : own->shared->deadline_ns;
+    std::vector<Rank> lost;
+    if (!own->wait_for(slot_, limit_ns, lost)) {
+        throw timeout_of(own->rank, late());
+    }
+    finish(lost);
 }
 
 void MulticastToken::wait(std::chrono::nanoseconds limit) {
     if (member_) {
-        member_->require_outside("wait");
-        const std::int64_t limit_ns =
-            limit.count() > 0 ? bounded_ns(limit) : member_->shared->deadline_ns;
-        std::vector<Rank> lost;
-        if (!member_->wait_for(slot_, limit_ns, lost)) {
-            throw timeout_of(member_->rank, late());
-        }
-        finish(lost);
+        wait_for_end(limit);
+        member_.reset();
     }
     if (error_) {
         std::rethrow_exception(error_);
@@ -141,7 +151,11 @@ void MulticastToken::wait(std::chrono::nanoseconds limit) {
 }
 
 std::vector<MulticastLate> MulticastToken::late() const {
-    return member_ ? member_->shared->late(slot_, begin_ns_) : std::vector<MulticastLate>{};
+    if (member_ == nullptr) {
+        return {};
+    }
+    member_->user.require_own_process();
+    return member_->shared->late(slot_, begin_ns_);
 }
 
 } // namespace corymb

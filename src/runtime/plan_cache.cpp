@@ -5,6 +5,7 @@
 #include "base/sha256.hpp"
 #include "plan/plan_bytes.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/version.hpp>
@@ -116,7 +117,7 @@ void PlanCache::keep(const std::string& key, const Plan& plan) const noexcept {
         if (text.size() <= bytes_max) {
             fs::create_directories(folder_);
             remove_oldest();
-            write_file_atomically(file_of(key), text);
+            detail::write_output(file_of(key), text);
         }
     } catch (const std::exception&) { // It is searched for again next time.
     }

@@ -3,6 +3,8 @@
 // of several nodes have different ones.
 #pragma once
 
+#include "base/one_user.hpp"
+
 #include <corymb/detail/staging.hpp>
 
 #include <coroutine>
@@ -37,7 +39,7 @@ struct Operation {
 /// that it has made.
 class Driver {
 public:
-    Driver() = default;
+    explicit Driver(OneUser& of) noexcept : user(&of) {}
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
@@ -57,6 +59,8 @@ public:
     virtual void drain(Operation& operation) noexcept = 0;
     /// Takes back an operation that is not pending.
     virtual void forget(Operation& operation) noexcept = 0;
+
+    OneUser* const user; ///< Of the handle that it belongs to. A Request enters there.
 
 protected:
     ~Driver() = default;

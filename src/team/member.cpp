@@ -59,8 +59,7 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
       engine_(ladder_, own_rank), lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
-    if (shared->is_parents()) {
-        static_cast<void>(pending_.release()); // Its operations are the parent's.
+    if (user.is_inherited()) {
         return;
     }
     pending_.reset(); // Completes what is under way.
@@ -79,15 +78,24 @@ const Plan& Member::plan(const team::PlanKey& key) {
 }
 
 void Member::warm_up(const team::PlanKey& key) {
-    require_own_process();
     shared->throw_if_broken();
     lane_.take_best(key);
 }
 
+void let_go(Member* member) noexcept {
+    if (member->user.is_inherited()) {
+        if (!member->has_requests()) { // Those are the parent's, and look here when they go.
+            delete member;
+        }
+        return;
+    }
+    static_cast<void>(member->user.enter_when_free());
+    delete member;
+}
+
 Pending& Member::pending() {
-    require_own_process();
     if (!pending_) [[unlikely]] {
-        pending_ = std::make_unique<Pending>(*shared, rank, ladder_);
+        pending_ = std::make_unique<Pending>(*shared, rank, ladder_, user);
     }
     return *pending_;
 }
@@ -189,9 +197,6 @@ void Member::run_program(PreparedCall& prepared) {
 }
 
 void Member::begin(const team::CallTerms& terms) {
-    if (shared->is_parents()) [[unlikely]] {
-        require_own_process();
-    }
     ++operations_;
     digest_.add(terms);
     if (shared->is_broken()) [[unlikely]] { // Peers are not to get on with what this rank gives up.
@@ -294,13 +299,6 @@ void Member::fail(const team::PlanKey& key, std::size_t step) {
     }
     shared->wait_for_copies(); // The caller may free its buffers now.
     shared->throw_failure();
-}
-
-void Member::require_own_process() const {
-    if (shared->is_parents()) {
-        throw Error(Errc::invalid_argument, "this handle belongs to the parent process; a forked "
-                                            "child attaches for itself");
-    }
 }
 
 } // namespace corymb::detail

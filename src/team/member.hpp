@@ -2,6 +2,7 @@
 // What one rank of a thread team holds: its engine, its compiled programs, its waiting state.
 #pragma once
 
+#include "base/one_user.hpp"
 #include "channel/wait_ladder.hpp"
 #include "team/engine.hpp"
 #include "team/lane.hpp"
@@ -23,9 +24,6 @@ struct Member final : private channel::Watch {
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
-    /// Throws Errc::invalid_argument in a child that has inherited the handle by fork.
-    void require_own_process() const;
-
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
     void run(const Wish& wish);
     /// The same for a call that is made again and again, with these buffers.
@@ -40,9 +38,12 @@ struct Member final : private channel::Watch {
     void warm_up(const team::PlanKey& key);
     /// Nonblocking and persistent operations, and messages between two ranks.
     Pending& pending();
+    /// Whether requests may be there that know this rank.
+    [[nodiscard]] bool has_requests() const noexcept { return pending_ != nullptr; }
 
     std::shared_ptr<TeamShared> shared;
     Rank rank;
+    OneUser user{"team"};
 
 private:
     using Program = team::Program<team::Env>;
@@ -82,5 +83,9 @@ private:
     std::vector<std::byte> scratch_;
     std::unique_ptr<Pending> pending_; ///< Made when first needed.
 };
+
+/// Ends a handle: waits for a call that another thread is in, and leaves alone what is a parent
+/// process's.
+void let_go(Member* member) noexcept;
 
 } // namespace corymb::detail

@@ -26,7 +26,7 @@ struct Call; // call.hpp
 
 class Pending final : public Driver {
 public:
-    Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder);
+    Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle);
     /// Completes what is under way as ~Request does; requests that are left keep their outcome.
     ~Pending();
 

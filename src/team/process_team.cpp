@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "base/limit_text.hpp"
 #include "base/seconds_from.hpp"
 #include "team/name_meeting.hpp"
 #include "team/roster.hpp"
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <fcntl.h>
@@ -165,25 +167,27 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
 }
 
 int ProcessTeam::size() const noexcept {
-    return shared_->fabric.size();
+    return shared_ == nullptr ? 0 : shared_->fabric.size();
 }
 
 Team ProcessTeam::join(Rank rank) {
+    detail::TeamShared& shared = detail::own_team(shared_);
     if (rank < first_ || rank >= first_ + count_) {
         throw Error(Errc::invalid_argument,
                     fmt::format("rank {} is not of this process, which has ranks {} to {}", rank,
                                 first_, first_ + count_ - 1));
     }
-    shared_->take(rank);
+    shared.take(rank);
     return Team(shared_, rank);
 }
 
 void ProcessTeam::abandon(Rank rank, const std::string& why) {
-    shared_->fail({Errc::team_broken, fmt::format("rank {} gave up: {}", rank, why), {rank}});
+    detail::own_team(shared_).fail(
+        {Errc::team_broken, fmt::format("rank {} gave up: {}", rank, why), {rank}});
 }
 
 std::string ProcessTeam::notes() const {
-    return shared_->company->notes;
+    return detail::own_team(shared_).company->notes;
 }
 
 Team Team::attach(const AttachOptions& options) {
@@ -219,7 +223,8 @@ int make_team_descriptor(int size) {
     const auto memory = team::make_team_memory(size);
     const int descriptor = ::dup(memory->descriptor()); // Without close-on-exec.
     if (descriptor < 0) {
-        throw Error(Errc::io, "no descriptor for the team's memory can be had");
+        throw Error(Errc::io,
+                    "no descriptor for the team's memory can be had: " + reason_with_limit(errno));
     }
     return descriptor;
 }

@@ -19,10 +19,21 @@ using State = detail::Operation::State;
     throw Error(Errc::invalid_argument, text);
 }
 
+[[noreturn]] void refuse_nothing() {
+    refuse("the request is empty: it was completed already, moved from, or never started");
+}
+
+/// A call of the handle that a request belongs to. Throws Errc::invalid_argument in a forked child
+/// and while another thread is in a call of that handle.
+OneUser::Call enter(const detail::Operation* operation) {
+    return operation == nullptr || operation->driver == nullptr ? OneUser::Call()
+                                                                : operation->driver->user->enter();
+}
+
 /// The operation to be completed; throws when there is none.
 detail::Operation& active(detail::Operation* operation) {
     if (operation == nullptr) {
-        refuse("the request is empty: it was completed already, moved from, or never started");
+        refuse_nothing();
     }
     if (operation->state == State::idle) {
         refuse("the persistent request is not active: start it before it can be completed");
@@ -80,6 +91,11 @@ void let_go(detail::Operation* operation) noexcept {
         delete operation;
         return;
     }
+    OneUser& user = *operation->driver->user;
+    if (user.is_inherited()) {
+        return; // The parent's, who goes on with it.
+    }
+    const OneUser::Call call = user.enter_when_free();
     operation->driver->drain(*operation);
     operation->driver->forget(*operation);
 }
@@ -111,6 +127,7 @@ bool Request::is_active() const noexcept {
 }
 
 bool Request::test() {
+    const OneUser::Call call = enter(operation_);
     detail::Operation& operation = active(operation_);
     Completion completion(operation_);
     if (operation.driver == nullptr) {
@@ -124,6 +141,7 @@ bool Request::test() {
 }
 
 void Request::wait() {
+    const OneUser::Call call = enter(operation_);
     detail::Operation& operation = active(operation_);
     const Completion completion(operation_);
     if (operation.driver == nullptr) {
@@ -135,6 +153,7 @@ void Request::wait() {
 }
 
 bool Request::cancel() {
+    const OneUser::Call call = enter(operation_);
     detail::Operation& operation = active(operation_);
     if (!operation.is_message) {
         refuse("a collective cannot be cancelled: the other ranks count on this one");
@@ -151,7 +170,11 @@ bool Request::cancel() {
 }
 
 void Request::start() {
-    if (operation_ == nullptr || !operation_->is_persistent) {
+    const OneUser::Call call = enter(operation_);
+    if (operation_ == nullptr) {
+        refuse_nothing();
+    }
+    if (!operation_->is_persistent) {
         refuse("only a persistent request, made by barrier_init and its like, can be started");
     }
     if (operation_->state != State::idle) {
@@ -167,12 +190,14 @@ void Request::start() {
 }
 
 bool Request::await_ready() {
+    const OneUser::Call call = enter(operation_);
     detail::Operation& operation = active(operation_);
     return operation.driver == nullptr || operation.driver->look_once(operation);
 }
 
 void Request::await_suspend(std::coroutine_handle<> coroutine) {
-    operation_->coroutine = coroutine;
+    const OneUser::Call call = enter(operation_);
+    active(operation_).coroutine = coroutine;
 }
 
 void Request::await_resume() {
@@ -208,6 +233,7 @@ std::size_t wait_any(std::span<Request> requests) {
     if (operations.empty()) {
         return no_request;
     }
+    const OneUser::Call call = enter(operations.front());
     const std::size_t done = index[operations.front()->driver->wait_any(operations)];
     requests[done].wait(); // It is done: this only takes the outcome.
     return done;

@@ -131,8 +131,8 @@ private:
 } // namespace
 
 Team Team::shrink() {
-    detail::TeamShared& shared = *member_->shared;
-    member_->require_own_process();
+    const detail::InCall handle(member());
+    detail::TeamShared& shared = *handle->shared;
     Shrinking shrinking(shared, rank());
     shrinking.agree();
     const auto& members = shrinking.members();

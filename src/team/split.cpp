@@ -26,7 +26,8 @@ std::vector<Rank> group_of(team::Fabric<team::Env>& fabric, int color) {
 } // namespace
 
 Team Team::split(int color, int key) {
-    detail::TeamShared& shared = *member_->shared;
+    const detail::InCall handle(member());
+    detail::TeamShared& shared = *handle->shared;
     auto& own = shared.fabric.state(rank());
     own.color = color;
     own.key = key;

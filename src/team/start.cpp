@@ -86,41 +86,43 @@ private:
 } // namespace
 
 Request Team::ibarrier() {
-    return Request(collective(member(), barrier_call, false));
+    return Request(collective(*detail::InCall(member()), barrier_call, false));
 }
 
 Request Team::barrier_init() {
-    return Request(collective(member(), barrier_call, true));
+    return Request(collective(*detail::InCall(member()), barrier_call, true));
 }
 
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
+    const detail::InCall own(member());
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        const auto whole = std::make_shared<detail::WholeScatter>(member().rank, size(), wish);
+        const auto whole = std::make_shared<detail::WholeScatter>(own->rank, size(), wish);
         if (mode == Mode::nonblocking) {
             whole->before();
         }
         return keeping(start(mode, whole->wish(), std::move(keep)), whole);
     }
-    const detail::Call& call = member().call_for(wish);
+    const detail::Call& call = own->call_for(wish);
     if (keep == nullptr) {
         keep = call.layout;
     } else if (call.layout != nullptr) { // The operation needs it, beside what the caller says.
         using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
         keep = std::make_shared<const Kept>(std::move(keep), call.layout);
     }
-    return Request(collective(member(), call, mode == Mode::persistent, std::move(keep)));
+    return Request(collective(*own, call, mode == Mode::persistent, std::move(keep)));
 }
 
 Request Team::start_send(Mode mode, const void* data, std::size_t bytes, Rank to) {
+    const detail::InCall own(member());
     // A send only reads; receive and send share the description of a message.
-    const auto call =
-        message_call(member(), team::Direction::send, const_cast<void*>(data), bytes, to);
-    return Request(message(member(), call, mode == Mode::persistent));
+    const auto call = message_call(*own, team::Direction::send, const_cast<void*>(data), bytes, to);
+    return Request(message(*own, call, mode == Mode::persistent));
 }
 
 Request Team::start_recv(Mode mode, void* data, std::size_t bytes, Rank from) {
-    const auto call = message_call(member(), team::Direction::receive, data, bytes, from);
-    return Request(message(member(), call, mode == Mode::persistent));
+    const detail::InCall own(member());
+    const auto call = message_call(*own, team::Direction::receive, data, bytes, from);
+    return Request(message(*own, call, mode == Mode::persistent));
 }
 
 Request detail::Untyped::send(Team& team, bool is_persistent, const Message& message, Rank to) {
@@ -141,11 +143,11 @@ Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging)
 }
 
 std::size_t Team::progress() {
-    return member().pending().progress();
+    return detail::InCall(member())->pending().progress();
 }
 
 void Team::complete_all() {
-    member().pending().complete_all();
+    detail::InCall(member())->pending().complete_all();
 }
 
 } // namespace corymb

@@ -12,8 +12,7 @@
 namespace corymb {
 
 Team::Team(std::shared_ptr<detail::TeamShared> shared, Rank rank)
-    : member_(new detail::Member(std::move(shared), rank),
-              [](detail::Member* member) { delete member; }) {}
+    : member_(new detail::Member(std::move(shared), rank), detail::let_go) {}
 
 Team::Team(Team&& other) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept = default;
@@ -27,33 +26,37 @@ int Team::size() const noexcept {
 }
 
 std::size_t Team::memory() const {
-    return member_ ? member_->shared->fabric.arena().bytes() : 0;
+    if (member_ == nullptr) {
+        return 0;
+    }
+    member_->user.require_own_process();
+    return member_->shared->fabric.arena().bytes();
 }
 
 detail::Member& Team::member() const {
     if (member_ == nullptr) [[unlikely]] {
-        throw Error(Errc::invalid_argument,
-                    "the team handle is empty: it was given back or moved from, or split "
-                    "gave this rank no team");
+        refuse_empty("team handle", "it was given back or moved from, or split gave this rank no "
+                                    "team");
     }
     return *member_;
 }
 
 void Team::barrier() {
-    member().barrier();
+    detail::InCall(member())->barrier();
 }
 
 void Team::run(const detail::Wish& wish) {
+    const detail::InCall own(member());
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        detail::run_whole(member().rank, size(), wish,
-                          [&](const detail::Wish& whole) { member().run(whole); });
+        detail::run_whole(own->rank, size(), wish,
+                          [&](const detail::Wish& whole) { own->run(whole); });
         return;
     }
-    member().run(wish);
+    own->run(wish);
 }
 
 void Team::abandon(const std::string& why) {
-    member().require_own_process();
+    member().user.require_own_process();
     const std::string text = "rank " + std::to_string(rank()) + " gave up: " + why;
     member_->shared->fail({Errc::team_broken, text, {rank()}});
 }
@@ -71,20 +74,23 @@ team::PlanKey key_of(detail::TeamShared& shared, Collective op, std::uint64_t by
 } // namespace
 
 void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) {
-    team::PlanKey key = key_of(*member().shared, op, bytes, root);
+    const detail::InCall own(member());
+    team::PlanKey key = key_of(*own->shared, op, bytes, root);
     key.ordered = ordered && is_reduction(op);
-    member().warm_up(key);
+    own->warm_up(key);
     if (is_reduction(op)) { // Of elements whose sums depend on the plan, too.
         key.stays = true;
-        member().warm_up(key);
+        own->warm_up(key);
     }
 }
 
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
-    return member().plan(key_of(*member().shared, op, bytes, root));
+    const detail::InCall own(member());
+    return own->plan(key_of(*own->shared, op, bytes, root));
 }
 
 std::vector<ChosenPlan> Team::chosen_plans() const {
+    member().user.require_own_process();
     return member_->shared->plans->chosen();
 }
 
@@ -96,7 +102,7 @@ ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
 }
 
 Team ThreadTeam::join(Rank rank) {
-    shared_->take(rank);
+    detail::own_team(shared_).take(rank);
     if (shared_->oversubscribed && shared_->options.cpus.empty()) {
         // The kernel leaves threads that yield to each other where they are, also with most on one
         // CPU, and then each waits for the turns of those.
@@ -106,7 +112,12 @@ Team ThreadTeam::join(Rank rank) {
 }
 
 int ThreadTeam::size() const noexcept {
-    return shared_->fabric.size();
+    return shared_ == nullptr ? 0 : shared_->fabric.size();
+}
+
+void ThreadTeam::abandon(Rank rank, const std::string& why) {
+    detail::own_team(shared_).fail(
+        {Errc::team_broken, "rank " + std::to_string(rank) + " gave up: " + why, {rank}});
 }
 
 } // namespace corymb

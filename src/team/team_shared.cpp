@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/team_shared.hpp"
 
+#include "base/one_user.hpp"
+
 #include "base/clock.hpp"
 #include "base/seconds_from.hpp"
 #include "channel/wait_ladder.hpp"
@@ -184,6 +186,14 @@ TeamShared::~TeamShared() {
             fabric.arena().drop_locked();
         }
     });
+}
+
+TeamShared& own_team(const std::shared_ptr<TeamShared>& shared) {
+    if (shared == nullptr) {
+        refuse_empty("team", "it was moved from");
+    }
+    shared->require_own_process();
+    return *shared;
 }
 
 team::Failure TeamShared::fail(const team::Failure& failure) {

@@ -3,6 +3,7 @@
 // other processes see, such as the first failure, lies in the fabric's arena.
 #pragma once
 
+#include "base/common_memory.hpp"
 #include "base/fork_count.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
@@ -202,6 +203,8 @@ struct TeamShared {
     void tell_processes(Offset arena, const std::vector<Rank>& ranks);
     /// Whether this process has only inherited the team from its parent.
     [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
+    /// Throws Errc::invalid_argument in a forked child.
+    void require_own_process() const { common::check_not_forked(fork_count_); }
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
@@ -265,5 +268,9 @@ private:
 
 /// Throws Errc::unsupported for a rank that itself holds all lanes of persistent collectives.
 void require_own_lanes(std::ptrdiff_t held);
+
+/// What a handle for all ranks of this process holds. Throws Errc::invalid_argument when that was
+/// moved from, and in a forked child.
+[[nodiscard]] TeamShared& own_team(const std::shared_ptr<TeamShared>& shared);
 
 } // namespace corymb::detail

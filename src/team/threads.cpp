@@ -87,11 +87,10 @@ TeamOptions with_cpus(int count, TeamOptions options) {
 
 } // namespace
 
-void ThreadTeam::abandon(Rank rank, const std::string& why) {
-    shared_->fail({Errc::team_broken, "rank " + std::to_string(rank) + " gave up: " + why, {rank}});
-}
-
 void threads(int count, const std::function<void(Team&)>& fn, const TeamOptions& given) {
+    if (!fn) {
+        throw Error(Errc::invalid_argument, "threads: the function of the ranks is empty");
+    }
     const TeamOptions options = with_cpus(count, given);
     Crew crew(count, fn, options);
     {

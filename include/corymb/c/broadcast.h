@@ -35,6 +35,9 @@ typedef struct corymb_broadcast_options {
 
 static inline void
 corymb_broadcast_options_init(corymb_broadcast_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
     options->message_bytes = 56;

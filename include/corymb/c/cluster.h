@@ -38,6 +38,9 @@ typedef struct corymb_carrier {
 } corymb_carrier;
 
 static inline void corymb_carrier_init(corymb_carrier* carrier) CORYMB_NOEXCEPT {
+    if (!carrier) {
+        return;
+    }
     memset(carrier, 0, sizeof *carrier);
     carrier->struct_size = sizeof *carrier;
 }
@@ -63,6 +66,9 @@ typedef struct corymb_cluster_options {
 } corymb_cluster_options;
 
 static inline void corymb_cluster_options_init(corymb_cluster_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }

@@ -35,6 +35,9 @@ typedef struct corymb_mailbox_options {
 } corymb_mailbox_options;
 
 static inline void corymb_mailbox_options_init(corymb_mailbox_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
     options->message_bytes = 56;

@@ -54,6 +54,9 @@ typedef struct corymb_multicast_options {
 
 static inline void
 corymb_multicast_options_init(corymb_multicast_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
     options->fan_out = 4;

@@ -97,6 +97,9 @@ typedef struct corymb_options {
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
@@ -116,6 +119,9 @@ typedef struct corymb_attach_options {
 } corymb_attach_options;
 
 static inline void corymb_attach_options_init(corymb_attach_options* options) CORYMB_NOEXCEPT {
+    if (!options) {
+        return;
+    }
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
     options->descriptor = -1;

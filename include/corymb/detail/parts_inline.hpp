@@ -18,7 +18,8 @@ Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
     const bool many_out =
         op == Collective::gather || op == Collective::allgather || op == Collective::alltoall;
     const bool here = rank == root || (op != Collective::gather && op != Collective::scatter);
-    const auto ranks = static_cast<std::size_t>(size);
+    const bool is_empty = size == 0; // The handle is: it is refused where the operation runs.
+    const auto ranks = static_cast<std::size_t>(is_empty ? 1 : size);
     const std::size_t whole = many_in ? input.size() : output.size();
     std::size_t part = many_in ? output.size() : input.size();
     if (op == Collective::alltoall) {
@@ -26,7 +27,7 @@ Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
     }
     const bool fits = (many_in || many_out) ? whole % ranks == 0 && whole / ranks == part
                                             : input.size() == output.size();
-    if (here && !fits) {
+    if (here && !fits && !is_empty) {
         throw Error(Errc::invalid_argument,
                     std::string(to_string(op)) + ": input of " + std::to_string(input.size()) +
                         " and output of " + std::to_string(output.size()) +
@@ -42,7 +43,7 @@ Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
 
 template <class T>
 detail::Wish Team::parts_wish(Collective op, detail::Buffers<T> of, Rank root) const {
-    return detail::parts_wish(op, of, root, rank(), member_ ? size() : 1);
+    return detail::parts_wish(op, of, root, rank(), size());
 }
 
 template <class T, class Op>

@@ -115,8 +115,8 @@ def busy(title: str, work: Callable[[], Result]) -> Result:
     return results[0]
 
 
-def is_stdout(path: str | None) -> bool:
-    return path == "-"
+def is_stdout(*paths: str | None) -> bool:
+    return "-" in paths
 
 
 def encoding_is_unicode() -> bool:

@@ -38,9 +38,8 @@ def command(
     """Measure this machine, plan on it, prove and run the plans, compare, write a report."""
     if not 0 < budget <= 3600 or not 0.5 <= bench_seconds <= 3600:
         raise inputs.usage("--budget and --bench-seconds must be seconds, at most 3600")
-    files.require_writable(output)
-    files.require_writable(json)
-    out = console.output(quiet=console.is_stdout(json))
+    files.require_writable(output, json)
+    out = console.output(quiet=console.is_stdout(output, json))
     usable = corymb.usable_cpus()
     alone = usable.count() < 2
     heading(out, 1, "Measure: how long do the cores take to hand each other a message?")

@@ -5,69 +5,25 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import corymb
+from corymb import _core
 
 
-def _io_error(path: Path, reason: str) -> corymb.Error:
-    return corymb.Error(f"cannot write {path}: {reason}", "io")
-
-
-def require_writable(name: str | None) -> None:
-    """Raises if the file could not be written in the end; leaves no trace."""
-    if name is None or name == "-":
-        return
-    path = Path(name)
-    if path.is_dir():
-        raise _io_error(path, "it is a directory")
-    if path.exists() and not path.is_file():
-        return  # a device or a pipe
-    folder = path.parent
-    if not folder.is_dir():
-        raise _io_error(path, f"there is no directory {folder}")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise _io_error(path, "no permission")
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise _io_error(path, error.strerror or str(error)) from None
+def require_writable(*names: str | None) -> None:
+    """Raises if one of the outputs could not be written in the end; changes nothing."""
+    given = [name for name in names if name is not None]
+    if given.count("-") > 1:
+        raise corymb.Error("standard output (-) can take one result", "invalid_argument")
+    for name in given:
+        _core.require_writable(name)
 
 
 def write_text(name: str, text: str) -> None:
-    """Writes a file atomically, or to stdout for "-"."""
-    if name == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    path = Path(name)
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        _replace(path, text)
-    except OSError as error:
-        raise _io_error(path, error.strerror or str(error)) from None
-
-
-def _replace(path: Path, text: str) -> None:
-    target = path.resolve()
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    """Writes a whole result to a file, a device or a pipe; "-" is standard output."""
+    _core.write_text(name, text)
 
 
 def clean(value: Any) -> Any:

@@ -62,10 +62,9 @@ def command(
         raise inputs.usage("give one of --machine, --model, --xml, --synthetic, --measure")
     if not 0 < budget <= 3600:
         raise inputs.usage("--budget must be more than 0 and at most 3600 seconds")
-    for name in (save, html, export_hwloc, json):
-        files.require_writable(name)
+    files.require_writable(save, html, export_hwloc, json)
     chosen = _choose(machine, model, xml, synthetic, measure or full, full, budget, no_measure)
-    out = console.output(quiet=console.is_stdout(json))
+    out = console.output(quiet=console.is_stdout(save, html, export_hwloc, json))
     show(out, chosen)
     if save is not None:
         chosen.machine.save(save)

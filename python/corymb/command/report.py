@@ -62,8 +62,7 @@ def command(
     """Write heat maps, plans, timeline, bench curves and stragglers into one HTML file."""
     inputs.require_operation(op, study.OPERATIONS)
     inputs.require_sizes(bytes_, 1, 0)
-    files.require_writable(output)
-    files.require_writable(json)
+    files.require_writable(output, json)
     rows = load_rows(bench) if bench is not None else []
     calls = load_rows(multicast, MULTICAST_FIELDS) if multicast is not None else []
     chosen = inputs.choose_machine(machine, model, no_measure)
@@ -81,7 +80,7 @@ def command(
         if not calls and bench_program.program() is not None:
             facts.multicast_bench = short_multicast(MULTICAST_SECONDS)
     write_page(output, facts, chosen, op)
-    out = console.output(quiet=console.is_stdout(json) or console.is_stdout(output))
+    out = console.output(quiet=console.is_stdout(output, json))
     out.print(f"wrote {output}", markup=False)
     if json is not None:
         files.write_json(json, as_json(facts, chosen))

@@ -44,10 +44,9 @@ def command(
     sizes = list(members) or list(usual_sizes(ranks))
     if max(sizes) > ranks - 1:
         raise inputs.usage(f"--members {max(sizes)}: there are {ranks - 1} beside the initiator")
-    for name in (html, json):
-        files.require_writable(name)
+    files.require_writable(html, json)
     rows, choice = console.busy("simulating", lambda: simulate(chosen.machine, placement, sizes))
-    out = console.output(quiet=console.is_stdout(json))
+    out = console.output(quiet=console.is_stdout(html, json))
     title, unit = chosen.title, chosen.machine.unit
     out.print(f"simulated on {title}, {ranks} ranks, medians of {DRAWS} groups:", markup=False)
     out.print(_table(rows, sizes, unit))

@@ -5,16 +5,17 @@
 #include "machine/discover/statistics.hpp"
 #include "machine/discover/topology_reader.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/usable_cpus.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -179,21 +180,16 @@ void export_hwloc_distances(const Machine& machine, const std::filesystem::path&
                [&](int a, int b) { return machine.send_cost(a, b); });
     add_matrix(topology.get(), rows, time ? "corymb:receive_ps" : "corymb:receive_millicycles",
                scale, [&](int a, int b) { return machine.receive_cost(a, b); });
-    // Written beside and renamed, so that a reader never sees half of it.
-    const std::filesystem::path temporary = xml_file.string() + ".tmp" + std::to_string(getpid());
-    std::error_code failed;
-    if (hwloc_topology_export_xml(topology.get(), temporary.c_str(), 0) == 0) {
-        std::filesystem::rename(temporary, xml_file, failed);
-    } else {
-        failed = std::make_error_code(std::errc::io_error);
+    char* text = nullptr;
+    int length = 0; // With the zero at its end.
+    if (hwloc_topology_export_xmlbuffer(topology.get(), &text, &length, 0) != 0) {
+        throw Error(Errc::unsupported, "hwloc cannot export this machine as XML");
     }
-    if (failed) {
-        std::error_code ignored;
-        std::filesystem::remove(temporary, ignored);
-        throw Error(Errc::io, fmt::format("cannot write '{}': {}; check the directory and its "
-                                          "permissions",
-                                          xml_file.string(), failed.message()));
-    }
+    const auto free_text = [&topology](char* exported) {
+        hwloc_free_xmlbuffer(topology.get(), exported);
+    };
+    const std::unique_ptr<char, decltype(free_text)> held(text, free_text);
+    detail::write_output(xml_file, {text, static_cast<std::size_t>(length - 1)});
 }
 
 } // namespace corymb

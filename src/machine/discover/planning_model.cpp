@@ -7,6 +7,7 @@
 #include "base/small_file.hpp"
 #include "machine/discover/this_machine.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
 #include <corymb/usable_cpus.hpp>
@@ -96,7 +97,7 @@ Machine planning_model() {
     Machine machine = asked_anew();
     try {
         fs::create_directories(file.parent_path());
-        write_file_atomically(file, wanted + to_json(machine));
+        detail::write_output(file, wanted + to_json(machine));
     } catch (const std::exception&) { // Asked anew next time.
     }
     return machine;

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "base/sha256.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
@@ -44,7 +45,7 @@ Machine load_machine(const fs::path& file) {
 }
 
 void save_machine(const Machine& machine, const fs::path& file) {
-    write_file_atomically(file, to_json(machine));
+    detail::write_output(file, to_json(machine));
 }
 
 std::string machine_sha256(const Machine& machine) {

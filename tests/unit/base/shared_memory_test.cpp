@@ -9,6 +9,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -85,6 +86,37 @@ TEST(SharedMemoryTest, OthersNeedRoomForTheWholeOfIt) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Errc::unsupported);
         EXPECT_NE(std::string(error.what()).find("raise the limit"), std::string::npos);
+    }
+}
+
+TEST(SharedMemoryTest, StaysOutOfCoreDumps) {
+    const auto made = SharedMemory::create();
+    std::ifstream maps("/proc/self/smaps");
+    bool is_ours = false;
+    int found = 0;
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find("memfd:corymb ") != std::string::npos) {
+            is_ours = true;
+        } else if (is_ours && line.starts_with("VmFlags:")) {
+            EXPECT_NE(line.find(" dd"), std::string::npos) << line;
+            is_ours = false;
+            ++found;
+        }
+    }
+    EXPECT_EQ(found, 1);
+}
+
+TEST(SharedMemoryTest, NamesTheLimitThatKeepsItFromGrowing) {
+    const auto made = SharedMemory::create();
+    const base_test::ResourceLimit limit(RLIMIT_FSIZE, 2 * MiB);
+    const std::lock_guard lock(*made);
+    try {
+        for (;;) {
+            static_cast<void>(made->take(MiB / 2));
+        }
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::io);
+        EXPECT_NE(std::string(error.what()).find("ulimit -f"), std::string::npos) << error.what();
     }
 }
 

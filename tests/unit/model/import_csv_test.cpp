@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/file.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
@@ -139,18 +139,18 @@ public:
 TEST(LoadMachine, ReadsSquareFilesAndFoldersByTheirNames) {
     const Folder folder;
     const std::string square = "cpu,0,1\n0,0,5\n1,5,0\n";
-    write_file_atomically(folder.path / "own.csv", square);
+    detail::write_output(folder.path / "own.csv", square);
     const Machine own = load_machine(folder.path / "own.csv");
     EXPECT_EQ(own.name, "own");
     EXPECT_EQ(own.unit, TimeUnit::nanoseconds);
     EXPECT_EQ(own.receive_cost(0, 1), 5);
-    write_file_atomically(folder.path / "old-cycles.csv", square);
+    detail::write_output(folder.path / "old-cycles.csv", square);
     EXPECT_EQ(load_machine(folder.path / "old-cycles.csv").unit, TimeUnit::cycles);
 
     const std::string pairs = "sender_core,receiver_core,mean_cycles,stddev_cycles\n"
                               "0,1,60,1\n1,0,70,1\n";
-    write_file_atomically(folder.path / "send.csv", pairs);
-    write_file_atomically(folder.path / "receive.csv", pairs);
+    detail::write_output(folder.path / "send.csv", pairs);
+    detail::write_output(folder.path / "receive.csv", pairs);
     const Machine both = load_machine(folder.path / ""); // A slash at the end is no other name.
     EXPECT_EQ(both.name, folder.path.filename().string());
     EXPECT_EQ(both.send_cost(1, 0), 70);
@@ -159,7 +159,7 @@ TEST(LoadMachine, ReadsSquareFilesAndFoldersByTheirNames) {
 TEST(LoadMachine, ErrorsNameTheFile) {
     const Folder folder;
     const std::filesystem::path file = folder.path / "wrong.csv";
-    write_file_atomically(file, "cpu,0,1\n0,0,5\n1,x,0\n");
+    detail::write_output(file, "cpu,0,1\n0,0,5\n1,x,0\n");
     try {
         (void)load_machine(file);
         ADD_FAILURE() << "a letter was taken for a latency";

@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "base/sha256.hpp"
 
+#include <corymb/detail/output.hpp>
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
@@ -198,7 +199,7 @@ TEST(JsonRoundTrip, FilesAndHashAgree) {
     Machine other = machine;
     other.classes[0].send.median += 0.01;
     EXPECT_NE(machine_sha256(machine), machine_sha256(other));
-    write_file_atomically(file, "{}");
+    detail::write_output(file, "{}");
     try {
         (void)load_machine(file);
         ADD_FAILURE() << "an empty object was accepted";

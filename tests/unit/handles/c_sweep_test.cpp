@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every function of <corymb.h>, as c_functions.py finds them, with arguments that are NULL, freed,
+// something else, or inherited by a forked child.
+#include <corymb.h>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <sys/wait.h>
+#include <type_traits>
+#include <unistd.h>
+
+namespace corymb {
+
+namespace {
+
+enum class Given { nothing, freed, foreign, inherited };
+
+/// A handle of each kind.
+struct World {
+    corymb_thread_team* group = nullptr;
+    corymb_team* team = nullptr;
+    corymb_team* other_team = nullptr;
+    corymb_request* request = nullptr;
+    corymb_call* call = nullptr;
+    corymb_process_team* process_team = nullptr;
+    corymb_mailbox_group* mailbox_group = nullptr;
+    corymb_mailbox* mailbox = nullptr;
+    corymb_mailbox* taken = nullptr;
+    corymb_active_messages* active = nullptr;
+    corymb_active_call* active_call = nullptr;
+    corymb_broadcast_ring* ring = nullptr;
+    corymb_broadcast_publisher* publisher = nullptr;
+    corymb_broadcast_reader* reader = nullptr;
+    corymb_multicast_group* multicast_group = nullptr;
+    corymb_multicast* multicast = nullptr;
+    corymb_multicast_token* token = nullptr;
+    corymb_cluster_team* cluster = nullptr; ///< None: a carrier is needed; C++ has the same guard.
+};
+
+#define EACH_KIND(kind)                                                                            \
+    kind(corymb_thread_team, group) kind(corymb_team, team) kind(corymb_request, request)          \
+        kind(corymb_call, call) kind(corymb_process_team, process_team)                            \
+            kind(corymb_mailbox_group, mailbox_group) kind(corymb_mailbox, mailbox)                \
+                kind(corymb_active_messages, active) kind(corymb_active_call, active_call)         \
+                    kind(corymb_broadcast_ring, ring) kind(corymb_broadcast_publisher, publisher)  \
+                        kind(corymb_broadcast_reader, reader)                                      \
+                            kind(corymb_multicast_group, multicast_group)                          \
+                                kind(corymb_multicast, multicast)                                  \
+                                    kind(corymb_multicast_token, token)                            \
+                                        kind(corymb_cluster_team, cluster)
+
+template <class T>
+struct Kind : std::false_type {};
+#define DEFINE_KIND(type, member)                                                                  \
+    template <>                                                                                    \
+    struct Kind<type> : std::true_type {                                                           \
+        static type*& of(World& world) {                                                           \
+            return world.member;                                                                   \
+        }                                                                                          \
+    };
+EACH_KIND(DEFINE_KIND)
+#undef DEFINE_KIND
+
+World live, freed;
+
+void ok(corymb_status status) {
+    ASSERT_EQ(status, CORYMB_OK) << corymb_last_error();
+}
+
+corymb_status do_nothing(void* /*context*/) {
+    return CORYMB_OK;
+}
+
+void make(World& world) {
+    int descriptor = -1;
+    corymb_attach_options attach;
+    corymb_attach_options_init(&attach);
+    ok(corymb_make_team_descriptor(1, &descriptor));
+    attach.descriptor = descriptor;
+    ok(corymb_process_team_create(&attach, &world.process_team));
+    ::close(descriptor);
+    ok(corymb_thread_team_create(2, nullptr, &world.group));
+    ok(corymb_thread_team_join(world.group, 0, &world.team));
+    ok(corymb_thread_team_join(world.group, 1, &world.other_team));
+    ok(corymb_barrier_init(world.team, &world.request));
+    ok(corymb_call_create(CORYMB_ALLREDUCE, 1, CORYMB_INT, CORYMB_SUM, 0, world.team, &world.call));
+    ok(corymb_mailbox_group_create(2, nullptr, &world.mailbox_group));
+    ok(corymb_mailbox_group_join(world.mailbox_group, 0, &world.mailbox));
+    ok(corymb_mailbox_group_join(world.mailbox_group, 1, &world.taken));
+    ok(corymb_active_messages_create(&world.taken, 0, &world.active));
+    ok(corymb_active_messages_call(world.active, 0, 1, nullptr, 0, &world.active_call));
+    ok(corymb_broadcast_ring_create(nullptr, &world.ring));
+    ok(corymb_broadcast_ring_publisher(world.ring, &world.publisher));
+    ok(corymb_broadcast_ring_reader(world.ring, CORYMB_BROADCAST_BLOCK, &world.reader));
+    ok(corymb_multicast_group_create(2, nullptr, &world.multicast_group));
+    ok(corymb_multicast_group_attach(world.multicast_group, 0, &world.multicast));
+    ok(corymb_multicast_call(world.multicast, do_nothing, nullptr, &world.token));
+}
+
+void end(World world) {
+    ok(corymb_multicast_token_free(&world.token));
+    ok(corymb_multicast_free(&world.multicast));
+    ok(corymb_multicast_group_free(&world.multicast_group));
+    ok(corymb_broadcast_reader_free(&world.reader));
+    ok(corymb_broadcast_publisher_free(&world.publisher));
+    ok(corymb_broadcast_ring_free(&world.ring));
+    ok(corymb_active_call_free(&world.active_call));
+    ok(corymb_active_messages_free(&world.active));
+    ok(corymb_mailbox_free(&world.mailbox));
+    ok(corymb_mailbox_group_free(&world.mailbox_group));
+    ok(corymb_call_free(&world.call));
+    ok(corymb_request_free(&world.request));
+    ok(corymb_team_free(&world.team));
+    ok(corymb_team_free(&world.other_team));
+    ok(corymb_thread_team_free(&world.group));
+    ok(corymb_process_team_free(&world.process_team));
+}
+
+alignas(64) std::array<char, 1 << 16> room;
+
+template <class R, class... A>
+R stub(A... /*unused*/) {
+    return R();
+}
+
+/// The handle that a parameter of this kind gets.
+template <class Handle>
+Handle* handle(Given given) {
+    switch (given) {
+    case Given::freed: return Kind<Handle>::of(freed);
+    case Given::inherited: return Kind<Handle>::of(live);
+    case Given::foreign:
+        return std::is_same_v<Handle, corymb_thread_team> ? reinterpret_cast<Handle*>(live.team)
+                                                          : reinterpret_cast<Handle*>(live.group);
+    case Given::nothing: break;
+    }
+    return nullptr;
+}
+
+/// Handles behind pointers, which functions may set to NULL.
+template <class Handle>
+Handle** place_of_handle(Given given) {
+    static Handle* place;
+    place = handle<Handle>(given);
+    return &place;
+}
+
+template <class T>
+struct Argument {
+    static T of(Given /*given*/) { return T(); }
+    static constexpr bool is_handle = false;
+};
+template <>
+struct Argument<std::size_t> {
+    static std::size_t of(Given given) { return given == Given::nothing ? 0 : 1; }
+    static constexpr bool is_handle = false;
+};
+template <class T>
+struct Argument<T*> {
+    using Bare = std::remove_const_t<T>;
+    static constexpr bool is_handle = Kind<Bare>::value;
+    static T* of(Given given) {
+        if constexpr (is_handle) {
+            return handle<Bare>(given);
+        } else if constexpr (std::is_pointer_v<Bare>) {
+            using Pointed = std::remove_const_t<std::remove_pointer_t<Bare>>;
+            if constexpr (Kind<Pointed>::value) {
+                return given == Given::nothing ? nullptr : place_of_handle<Pointed>(given);
+            }
+        }
+        room.fill(0);
+        return given == Given::nothing ? nullptr : reinterpret_cast<T*>(room.data());
+    }
+};
+template <class R, class... A>
+struct Argument<R (*)(A...)> {
+    using Function = R (*)(A...);
+    static constexpr bool is_handle = false;
+    static Function of(Given given) {
+        return given == Given::nothing ? nullptr : static_cast<Function>(stub<R, A...>);
+    }
+};
+
+/// What a call has returned; CORYMB_OK when it returns no status.
+template <class R, class... A>
+corymb_status call(R (*function)(A...) noexcept, Given given) {
+    if constexpr (std::is_same_v<R, corymb_status>) {
+        return function(Argument<A>::of(given)...);
+    } else {
+        static_cast<void>(function(Argument<A>::of(given)...));
+        return CORYMB_OK;
+    }
+}
+template <class R, class... A>
+constexpr bool takes_handle(R (* /*function*/)(A...) noexcept) {
+    return std::is_same_v<R, corymb_status> && (Argument<A>::is_handle || ...);
+}
+
+template <class Body>
+void each_function(const Body& body) {
+#define C_FUNCTION(name)                                                                           \
+    body(#name, [](Given given) { return call(&(name), given); }, takes_handle(&(name)));
+#include "c_functions.inc"
+#undef C_FUNCTION
+}
+
+class CSweep : public testing::Test {
+protected:
+    void SetUp() override {
+        make(freed);
+        end(freed);
+        make(live);
+    }
+    void TearDown() override { end(live); }
+};
+
+TEST_F(CSweep, SurvivesNull) {
+    each_function([](const char* name, const auto& call_with, bool takes) {
+        const corymb_status status = call_with(Given::nothing);
+        if (takes) {
+            EXPECT_EQ(status, CORYMB_INVALID_ARGUMENT) << name;
+        }
+    });
+}
+
+TEST_F(CSweep, RefusesWhatIsNoHandleAnyMore) {
+    each_function([](const char* name, const auto& call_with, bool takes) {
+        if (!takes) {
+            return; // Functions that make something would only leave it behind.
+        }
+        EXPECT_EQ(call_with(Given::freed), CORYMB_INVALID_ARGUMENT) << name;
+        EXPECT_EQ(call_with(Given::foreign), CORYMB_INVALID_ARGUMENT) << name;
+    });
+}
+
+TEST_F(CSweep, RefusesWhatAForkedChildHasInherited) {
+    // They look, or begin nothing.
+    const std::set<std::string> harmless{"corymb_mailbox_group_make_descriptor",
+                                         "corymb_mailbox_group_protocol",
+                                         "corymb_mailbox_group_reason",
+                                         "corymb_broadcast_ring_make_descriptor",
+                                         "corymb_multicast_group_make_descriptor",
+                                         "corymb_multicast_group_topology",
+                                         "corymb_process_team_ranks"};
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(60);
+        int let_through = 0;
+        each_function([&](const char* name, const auto& call_with, bool takes) {
+            if (!takes || harmless.contains(name) ||
+                std::string(name).starts_with("corymb_cluster")) {
+                return;
+            }
+            const corymb_status status = call_with(Given::inherited);
+            if (status != CORYMB_INVALID_ARGUMENT) {
+                std::fprintf(stderr, "in a forked child %s: %s\n", name,
+                             corymb_status_name(status));
+                ++let_through;
+            }
+        });
+        int number = 0; // Those that take the address of a handle.
+        for (const corymb_status status :
+             {corymb_wait(&live.request), corymb_test(&live.request, &number),
+              corymb_cancel(&live.request, &number),
+              corymb_active_call_wait(&live.active_call, 1, nullptr, 0, nullptr),
+              corymb_multicast_token_wait(&live.token, 1),
+              corymb_multicast_token_test(&live.token, &number)}) {
+            let_through += status == CORYMB_INVALID_ARGUMENT ? 0 : 1;
+        }
+        ::_exit(let_through == 0 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+} // namespace
+
+} // namespace corymb
