@@ -57,7 +57,8 @@ struct NoCompletion {
 } // namespace detail
 
 /// Reusable thread barrier with the interface and the guarantees of std::barrier. The completion
-/// function runs once a phase on the last thread to arrive, before anybody is released.
+/// function runs once a phase on the last thread to arrive, before anybody is released; if it
+/// throws, std::terminate is called.
 /// Waiting climbs the library's wait ladder, or as the options say; like std::barrier it has no
 /// deadline. The constructor throws Errc::invalid_argument for a number of threads below 0 or above
 /// `max()`, and for options out of their ranges.
@@ -88,7 +89,7 @@ public:
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) {
         const auto arrival = core_.arrive(update);
         if (arrival.last) {
-            completion_();
+            complete();
             core_.complete(arrival.phase);
         }
         return arrival_token(arrival.phase);
@@ -101,6 +102,9 @@ public:
     }
 
 private:
+    /// Others wait for its end: an exception ends the process, as with std::barrier.
+    void complete() noexcept { completion_(); }
+
     detail::BarrierCore core_;
     CompletionFunction completion_;
 };

@@ -11,8 +11,8 @@
 #include <corymb/discover.hpp>
 #include <corymb/elements.hpp>
 #include <corymb/error.hpp>
-#include <corymb/hooks.hpp>
 #include <corymb/export.hpp>
+#include <corymb/hooks.hpp>
 #include <corymb/kernel_copy.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>

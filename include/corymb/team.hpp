@@ -453,6 +453,13 @@ public:
     /// Breaks the team on behalf of this rank, which cannot go on: everybody's operations fail at
     /// once with Errc::team_broken naming it and `why`. The first failure of a team counts.
     void abandon(const std::string& why);
+    /// Gives the handle back, as its destructor does: it completes what is under way, and others
+    /// that wait for this rank, now or later, fail at once with Errc::team_broken. Then it compares
+    /// the collective operations of all ranks that have left, and throws Errc::mismatch if they
+    /// differ: the last rank to leave notices what nobody had to wait for, such as two roots of a
+    /// broadcast. A destructor notices the same and cannot say so. Nothing is thrown if the team is
+    /// broken already, or the handle empty.
+    void leave();
 
     /// Collective: from the next one on, blocking calls of this kind run with the best plan that a
     /// search finds; returns when it is found. Without it they begin with a plan that is made at

@@ -74,7 +74,8 @@ void bind_team(nb::module_& module) {
         .def(
             "Free", [](NativeTeam& self) { self.handle->free(); },
             "Waits for what is under way and gives the team back. Never raises what an "
-            "operation would: its request tells that.")
+            "operation would: its request tells that. Raises corymb.Error \"mismatch\" if ranks "
+            "that have left before called other collective operations.")
         .def("native_split", &split, nb::arg("color"), nb::arg("key"))
         .def("native_shrink", &shrink);
     bind_collectives(module, team);

@@ -107,7 +107,8 @@ void Handle::free() {
     }
     const Use use(*this); // Drops what is done.
     const nb::gil_scoped_release unlocked;
-    team_ = Team();
+    Team left = std::exchange(team_, Team());
+    left.leave();
 }
 
 Handle::~Handle() {

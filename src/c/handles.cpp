@@ -3,6 +3,7 @@
 
 #include "c/kept_call.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace corymb::c {
@@ -26,15 +27,27 @@ InHome::~InHome() {
     }
 }
 
-void free_handle(corymb_team& handle) noexcept {
+void free_handle(corymb_team& handle) {
     const InHome freeing = InHome::when_free(*handle.home);
+    Team team = std::move(handle.team);
     for (corymb_call* call : handle.calls) {
         AllSlots<corymb_call>::give_back(*call);
     }
     handle.calls.clear();
-    handle.team = Team{};
+    // The requests keep their outcome, which the team gives them when it goes away.
+    std::exception_ptr error;
+    try {
+        if (!handle.home->user.is_inherited()) { // A forked child drops what is its parent's.
+            team.leave();
+        }
+    } catch (...) {
+        error = std::current_exception();
+    }
     leave(*std::exchange(handle.home, nullptr));
     AllSlots<corymb_team>::give_back(handle);
+    if (error != nullptr) {
+        std::rethrow_exception(error);
+    }
 }
 
 void leave(RequestHome& home) noexcept {

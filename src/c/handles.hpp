@@ -89,7 +89,7 @@ private:
 /// A handle for this team; with an empty team, null.
 [[nodiscard]] corymb_team* make_handle(Team&& team);
 /// Completes what is under way, as ~Team.
-void free_handle(corymb_team& handle) noexcept;
+void free_handle(corymb_team& handle);
 /// The team handle of these requests is gone; within a call of the home.
 void leave(RequestHome& home) noexcept;
 

@@ -42,7 +42,16 @@ public:
     }
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
-    ~Handle() { free_handle(*handle_); }
+    ~Handle() {
+        if (handle_ != nullptr) {
+            try {
+                leave();
+            } catch (const std::exception&) { // What there is to say has been said.
+            }
+        }
+    }
+    /// Gives it back. Throws what Team::leave throws.
+    void leave() { free_handle(*std::exchange(handle_, nullptr)); }
     [[nodiscard]] corymb_team* get() const noexcept { return handle_; }
 
 private:
@@ -58,11 +67,12 @@ corymb_status status_of_life(corymb_rank_main rank_main, corymb_team* team, void
 }
 
 void live_as_rank(Team& team, corymb_rank_main rank_main, void* arg, Outcome& outcome) {
-    const Handle handle(std::move(team));
+    Handle handle(std::move(team));
     const Rank rank = handle.get()->team.rank();
     const std::uint64_t failures = failure_count();
     const corymb_status status = status_of_life(rank_main, handle.get(), arg);
     if (status == CORYMB_OK) {
+        handle.leave();
         return;
     }
     const bool told = failure_count() != failures && last_status() == status;

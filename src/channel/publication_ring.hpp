@@ -40,6 +40,10 @@
 
 namespace corymb::channel {
 
+struct IgnoreReader {
+    void operator()(std::size_t /*reader*/) const noexcept {}
+};
+
 template <class Env, std::size_t Payload, std::size_t Slots>
 class PublicationRing {
 public:
@@ -58,11 +62,13 @@ public:
     PublicationRing(const PublicationRing&) = delete;
     PublicationRing& operator=(const PublicationRing&) = delete;
 
-    /// Publisher: as `published`-th publication, its private count. False: `waiter` gave up.
-    template <class Waiter>
+    /// Publisher: as `published`-th publication, its private count. False: `waiter` gave up. Before
+    /// it waits for a reader, `about_to_wait(reader)` is called.
+    template <class Waiter, class AboutToWait = IgnoreReader>
     [[nodiscard]] bool publish(Waiter& waiter, const void* from, std::size_t count,
-                               std::uint64_t& published, Signature signature = 0) {
-        if (published - credited_ >= Slots && !wait_for_room(waiter, published)) {
+                               std::uint64_t& published, Signature signature = 0,
+                               const AboutToWait& about_to_wait = {}) {
+        if (published - credited_ >= Slots && !wait_for_room(waiter, published, about_to_wait)) {
             return false;
         }
         auto& slot = slot_[published % Slots];
@@ -118,12 +124,14 @@ private:
         return std::launder(reinterpret_cast<ReaderLine*>(first))[reader];
     }
 
-    template <class Waiter>
-    [[nodiscard]] bool wait_for_room(Waiter& waiter, std::uint64_t published) {
+    template <class Waiter, class AboutToWait>
+    [[nodiscard]] bool wait_for_room(Waiter& waiter, std::uint64_t published,
+                                     const AboutToWait& about_to_wait) {
         const std::uint64_t enough = published + 1 - Slots;
         std::uint64_t least = published;
         for (std::size_t reader = 0; reader < reader_count_; ++reader) {
             std::uint64_t seen = 0;
+            about_to_wait(reader);
             if (!waiter.await(
                     reader_line(reader).consumed, std::memory_order_acquire, // P2 acquire
                     [enough](std::uint64_t value) { return value >= enough; }, seen)) {

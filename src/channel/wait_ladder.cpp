@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel/wait_ladder.hpp"
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "channel/urgent_visits.hpp"
 
 #include <algorithm>
@@ -80,6 +80,7 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 
 bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     const std::int64_t begin = now_ns();
+    WaitClock clock(begin);
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
     std::int64_t visits_apart_least = visitor_every_ns_;
@@ -87,7 +88,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         if (broken_->load(std::memory_order_acquire) != 0) { // P1 acquire
             return true;
         }
-        std::int64_t waited = now_ns() - begin;
+        std::int64_t waited = clock.waited_ns();
         if (watch_ != nullptr && waited >= next_watch) {
             lost_ = watch_->is_lost();
             next_watch =
@@ -98,7 +99,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         if (visitor_ != nullptr && is_due && !lost_) {
             lost_ = visitor_->is_lost();
             last_visit_ns_ = now_ns();
-            waited = last_visit_ns_ - begin; // A visit may take longer than they are apart.
+            waited = clock.waited_ns(); // A visit may take longer than they are apart.
             next_visit =
                 waited + std::max(visits_apart_least, std::min(waited / 4, visits_apart_ns_max));
         }
@@ -136,7 +137,9 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
             std::int64_t until =
                 watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
             until = visitor_ == nullptr ? until : std::min(until, next_visit);
-            return std::max<std::int64_t>(until - (now_ns() - begin), 1);
+            const std::int64_t sleep = std::max<std::int64_t>(until - clock.waited_ns(), 1);
+            clock.expect_sleep(sleep);
+            return sleep;
         },
         key);
     const std::int64_t end = now_ns();

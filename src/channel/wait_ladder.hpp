@@ -113,6 +113,7 @@ public:
     /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
     /// that name no rank, will wake this one.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
+    [[nodiscard]] std::int32_t expected() const noexcept { return awaited_; }
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: it has not
     /// come, and the team is broken or the deadline has passed (`timed_out` says which).

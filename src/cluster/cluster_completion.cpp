@@ -119,6 +119,15 @@ void ClusterPending::drain(Operation& operation) noexcept {
     abandon_all();
 }
 
+void ClusterPending::abandon(const std::string& why) noexcept {
+    try {
+        station_->fail({Errc::team_broken,
+                        station_->name_of(station_->rank) + " gave up: " + why,
+                        {station_->rank}});
+    } catch (const std::exception&) { // What all others are told.
+    }
+}
+
 void ClusterPending::forget(Operation& given) noexcept {
     auto& operation = own(given);
     std::erase(resumable_, &given);

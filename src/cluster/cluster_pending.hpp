@@ -43,6 +43,7 @@ public:
     bool cancel(Operation& operation) override; ///< Never: they are collectives.
     std::size_t wait_any(const std::vector<Operation*>& operations) override;
     void drain(Operation& operation) noexcept override;
+    void abandon(const std::string& why) noexcept override;
     void forget(Operation& operation) noexcept override;
 
     /// Goes on with everything as far as it can at once; failures are told by their requests.

@@ -3,7 +3,7 @@
 // and then whether its own node still stands.
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -40,6 +40,9 @@ public:
         if (since_ns_ == 0) {
             since_ns_ = watched_ns_ = now;
         } else {
+            // A process that was stopped, and its peers with it, could not look (WaitClock).
+            since_ns_ +=
+                std::max<std::int64_t>(now - since_ns_ - waited_ns_ - WaitClock::slice_ns, 0);
             yields_ = yields_ && now - since_ns_ < yield_for_ns_ &&
                       now - since_ns_ - waited_ns_ < time_slice_ns;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/patient_carrier.hpp"
 
-#include "base/clock.hpp"
 #include "base/make_room.hpp"
+#include "base/wait_clock.hpp"
 
 #include <corymb/error.hpp>
 
@@ -40,12 +40,12 @@ Carrier::Arrival PatientCarrier::wait(Carrier::Ticket ticket) {
     if (const auto own = std::ranges::find(begun_, ticket); own != begun_.end()) {
         begun_.erase(own); // It is over when this returns or throws.
     }
-    const std::int64_t since = now_ns();
+    WaitClock clock;
     for (int look = 0; !carrier_->test(ticket, arrival); ++look) {
         if (look < eager_looks) {
             continue;
         }
-        const std::int64_t waited = now_ns() - since;
+        const std::int64_t waited = clock.waited_ns();
         if (waited > deadline_.count()) {
             carrier_->abandon(ticket);
             throw Error(Errc::timeout,

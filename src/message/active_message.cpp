@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <corymb/active_message.hpp>
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "message/active_state.hpp"
 
 #include <algorithm>
@@ -213,11 +213,13 @@ std::size_t ActiveMessages::poll() {
 }
 
 std::size_t ActiveMessages::serve(std::chrono::nanoseconds limit) {
-    const std::int64_t end_ns = now_ns() + bounded_ns(limit);
     const auto own = in_call(state_);
+    WaitClock clock;
     std::size_t served = own->poll();
-    while (served == 0 && now_ns() < end_ns) {
-        own->sleep(end_ns, bounded_ns(limit));
+    for (std::int64_t left = bounded_ns(limit); served == 0 && left > 0;
+         left = bounded_ns(limit) - clock.waited_ns()) {
+        clock.expect_sleep(left);
+        own->sleep(left, left);
         served = own->poll();
     }
     return served;

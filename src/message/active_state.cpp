@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/active_state.hpp"
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -94,7 +94,7 @@ std::uint64_t ActiveState::begin(Rank to, std::uint16_t handler,
     header.number = next_number_++;
     header.handler = handler;
     std::vector<std::byte> frame = framed(header, argument);
-    const std::int64_t end_ns = now_ns() + deadline_ns;
+    WaitClock clock;
     std::int64_t nap_ns = first_nap_ns;
     for (int tries = 0; !try_send(to, frame); ++tries) {
         if (is_running_) { // Its turn comes when the handler has returned.
@@ -102,14 +102,16 @@ std::uint64_t ActiveState::begin(Rank to, std::uint16_t handler,
             break;
         }
         poll();
-        if (now_ns() >= end_ns) {
+        const std::int64_t left = deadline_ns - clock.waited_ns();
+        if (left <= 0) {
             throw Error(Errc::timeout,
                         name_of(to) + " takes no requests: it must poll, serve or wait", {to});
         }
         if (tries < quick_tries) {
             std::this_thread::yield();
         } else {
-            sleep(end_ns, nap_ns);
+            clock.expect_sleep(nap_ns);
+            sleep(left, nap_ns);
             nap_ns = std::min(2 * nap_ns, room_nap_ns);
         }
     }
@@ -126,10 +128,10 @@ std::size_t ActiveState::poll() {
     return served_;
 }
 
-void ActiveState::sleep(std::int64_t end_ns, std::int64_t nap_ns_max) {
+void ActiveState::sleep(std::int64_t left_ns, std::int64_t nap_ns_max) {
     const std::int64_t most = unsent_.empty() ? nap_ns_max : std::min(nap_ns_max, room_nap_ns);
     try {
-        static_cast<void>(box->wait(std::chrono::nanoseconds(std::min(end_ns - now_ns(), most))));
+        static_cast<void>(box->wait(std::chrono::nanoseconds(std::min(left_ns, most))));
     } catch (const Error& error) {
         if (error.code() != Errc::team_broken) {
             throw;
@@ -175,20 +177,23 @@ std::exception_ptr ActiveState::departure_of(Rank gone) {
 }
 
 std::vector<std::byte> ActiveState::wait(std::uint64_t number, std::chrono::nanoseconds limit) {
-    const std::int64_t end_ns = now_ns() + (limit.count() > 0 ? bounded_ns(limit) : deadline_ns);
+    const std::int64_t limit_ns = limit.count() > 0 ? bounded_ns(limit) : deadline_ns;
+    WaitClock clock;
     while (!is_done(number)) {
         require_outside("wait");
         if (look(number)) {
             break;
         }
-        if (now_ns() >= end_ns) {
+        const std::int64_t left = limit_ns - clock.waited_ns();
+        if (left <= 0) {
             const Rank to = pending[number].to;
             throw Error(Errc::timeout,
                         name_of(to) + " has not answered an active message; it must poll, serve "
                                       "or wait. The call goes on",
                         {to});
         }
-        sleep(end_ns, closed_nap_ns);
+        clock.expect_sleep(closed_nap_ns);
+        sleep(left, closed_nap_ns);
     }
     const auto found = pending.find(number);
     if (found == pending.end()) {

@@ -41,7 +41,7 @@ struct ActiveState {
     std::size_t poll();
     /// Sleeps until there may be something to do, at most until `end_ns` of the clock, and no
     /// longer than a nap.
-    void sleep(std::int64_t end_ns, std::int64_t nap_ns_max);
+    void sleep(std::int64_t left_ns, std::int64_t nap_ns_max);
     [[nodiscard]] bool is_done(std::uint64_t number) const;
     /// The same after a poll, and a look whether whoever is to answer has closed its mailbox.
     bool look(std::uint64_t number);

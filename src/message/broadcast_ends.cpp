@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the publisher and a reader do.
-#include "base/clock.hpp"
 #include "base/common_memory.hpp"
+#include "base/wait_clock.hpp"
 #include "channel/look_now.hpp"
 #include "message/broadcast_state.hpp"
 
@@ -83,12 +83,17 @@ bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
 
 void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64_t limit_ns) {
     LookNow now;
-    const std::int64_t begin = sender.reserve(now) ? 0 : now_ns();
+    if (sender.reserve(now)) {
+        put(data, bytes);
+        return;
+    }
+    WaitClock clock;
     while (!sender.reserve(now)) {
-        const std::int64_t left = limit_ns - (now_ns() - begin);
+        const std::int64_t left = limit_ns - clock.waited_ns();
         if (left <= 0) {
             throw_late();
         }
+        clock.expect_sleep(std::min(left, common::look_every_ns));
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
@@ -245,10 +250,11 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
         return has_something() ||
                shared->head->state.load(std::memory_order_relaxed) == BroadcastHead::closed;
     };
-    const std::int64_t begin = now_ns();
-    for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
+    WaitClock clock;
+    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
         const std::int64_t slice =
             shared->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
+        clock.expect_sleep(slice);
         if (message::wait_until(waiting_, look, slice, shared->head->bell)) {
             break;
         }

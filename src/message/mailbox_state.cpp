@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_state.hpp"
 
-#include "base/clock.hpp"
 #include "base/common_memory.hpp"
+#include "base/wait_clock.hpp"
 
 #include <corymb/error.hpp>
 
@@ -146,8 +146,8 @@ void MailboxState::suspect(Rank to) {
 }
 
 bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
-    const std::int64_t begin = now_ns();
-    for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
+    WaitClock clock;
+    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
         Out& way = out(to, 0);
         channel::LookNow now;
         auto has_room = [&]() noexcept {
@@ -155,6 +155,7 @@ bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
         };
         // It may close its mailbox meanwhile, or end.
         const std::int64_t slice = std::min(left, common::look_every_ns);
+        clock.expect_sleep(slice);
         if (message::wait_until(waiting_, has_room, slice, way.box->room)) {
             return true;
         }
@@ -344,10 +345,11 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     auto look = [this]() noexcept {
         return has_message();
     };
-    const std::int64_t begin = now_ns();
-    for (std::int64_t left = limit_ns;; left = limit_ns - (now_ns() - begin)) {
+    WaitClock clock;
+    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
         const std::int64_t slice =
             group->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
+        clock.expect_sleep(slice);
         if (message::wait_until(waiting_, look, slice, box_->spot)) {
             return true;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "channel/patience.hpp"
 #include "channel/waiter_cpus.hpp"
 
@@ -34,8 +34,9 @@ bool wait_until(Waiting& waiting, LookFunction& look, std::int64_t limit_ns, Bed
         channel::cpu_pause();
     }
     const std::int64_t begin = now_ns();
-    auto stop = [begin, limit_ns]() noexcept {
-        return now_ns() - begin >= limit_ns;
+    WaitClock clock(begin);
+    auto stop = [&clock, limit_ns]() noexcept {
+        return clock.waited_ns() >= limit_ns;
     };
     using Outcome = channel::Patience::Outcome;
     const Outcome outcome =
@@ -43,8 +44,11 @@ bool wait_until(Waiting& waiting, LookFunction& look, std::int64_t limit_ns, Bed
     if (outcome != Outcome::exhausted) {
         return outcome == Outcome::satisfied || look();
     }
-    const bool found = bed.park(look, stop, [begin, limit_ns]() noexcept {
-        return std::clamp<std::int64_t>(limit_ns - (now_ns() - begin), 1, sleep_at_most_ns);
+    const bool found = bed.park(look, stop, [&clock, limit_ns]() noexcept {
+        const std::int64_t sleep =
+            std::clamp<std::int64_t>(limit_ns - clock.waited_ns(), 1, sleep_at_most_ns);
+        clock.expect_sleep(sleep);
+        return sleep;
     });
     const std::int64_t end = now_ns();
     waiting.mates.note_waker(bed.waker_cpu(), end);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/member.hpp"
 
-#include "base/clock.hpp"
 #include "base/common_memory.hpp"
+#include "base/wait_clock.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,18 +27,21 @@ static_assert(sizeof(Envelope) + multicast_message_bytes == multicast::payload_b
 /// Cuts a wait into stretches.
 class Stretches {
 public:
-    explicit Stretches(std::int64_t limit_ns) noexcept : end_ns_(now_ns() + limit_ns) {}
+    explicit Stretches(std::int64_t limit_ns) noexcept : limit_ns_(limit_ns) {}
     /// 0: the limit has passed; never the first time, so that everything is tried once.
     std::int64_t next_ns() noexcept {
-        const std::int64_t left = end_ns_ - now_ns();
+        const std::int64_t left = limit_ns_ - clock_.waited_ns();
         const std::int64_t least = std::exchange(least_ns_, 0);
         const std::int64_t stretch =
             std::exchange(stall_ns_, std::min(4 * stall_ns_, stall_max_ns));
-        return std::max(std::min(left, stretch), least);
+        const std::int64_t next = std::max(std::min(left, stretch), least);
+        clock_.expect_sleep(next);
+        return next;
     }
 
 private:
-    std::int64_t end_ns_;
+    WaitClock clock_;
+    std::int64_t limit_ns_;
     std::int64_t stall_ns_ = first_stall_ns;
     std::int64_t least_ns_ = 1;
 };

@@ -14,9 +14,6 @@ namespace corymb::detail {
 
 namespace {
 
-// CallTerms::what of a message between two ranks: no collective's.
-constexpr std::uint64_t message_terms = 0xFF;
-
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
 }
@@ -194,7 +191,7 @@ PairCall pair_call(const Member& member, team::Direction direction, void* data, 
     call.operands.output = static_cast<std::byte*>(data);
     call.operands.bytes = bytes;
     team::CallDigest digest;
-    digest.add({message_terms, bytes});
+    digest.add(team::message_terms(bytes));
     call.operands.signature = digest.signature();
     return call;
 }

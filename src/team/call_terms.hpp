@@ -86,6 +86,10 @@ private:
 [[nodiscard]] constexpr bool is_in_rank_order(const CallTerms& terms) noexcept {
     return (terms.what >> 46U & 1U) != 0;
 }
+/// Of a message between two ranks: no collective's.
+[[nodiscard]] constexpr CallTerms message_terms(std::uint64_t bytes) noexcept {
+    return {0xFF, bytes & 0xFFFFFFFFFFFFU};
+}
 /// The same of a team that combines in an order that is always the same.
 [[nodiscard]] constexpr CallTerms reproducible(CallTerms terms) noexcept {
     terms.what |= std::uint64_t{1} << 45U;
@@ -112,13 +116,23 @@ private:
 template <class Env>
 class CallLog {
 public:
-    static constexpr std::uint64_t entries = 8;
+    /// More than the messages of one line that a rank can send before it has to wait for others
+    /// (plan::line_ring_slots). If there were fewer, a rank could be so far ahead that its log no
+    /// longer has the call that differed, and the error would not name it.
+    static constexpr std::uint64_t entries = 128;
 
     /// Writer: operation `number` has these terms.
     void write(std::uint64_t number, const CallTerms& terms) noexcept {
         Entry& entry = entry_[number % entries];
         entry.what.store(terms.what << 16U | (number & 0xFFFFU), std::memory_order_relaxed);
         entry.bytes.store(terms.bytes << 16U | (number & 0xFFFFU), std::memory_order_relaxed);
+    }
+
+    /// Writer: operation `number` is taken back.
+    void erase(std::uint64_t number) noexcept {
+        Entry& entry = entry_[number % entries];
+        entry.what.store(~number & 0xFFFFU, std::memory_order_relaxed);
+        entry.bytes.store(~number & 0xFFFFU, std::memory_order_relaxed);
     }
 
     /// Reader: the terms of operation `number`, if the log has them now.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a team of processes one plans and all run the same plan: its bytes lie in the arena.
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "plan/plan_bytes.hpp"
 #include "team/team_plans.hpp"
 
@@ -93,7 +93,7 @@ void TeamPlans::publish(const team::PlanKey& key, Version version, const team::K
 /// The same plan for all processes: one of them makes it, the others wait until the deadline.
 TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version version) {
     PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
-    const std::int64_t deadline = now_ns() + team_.deadline_ns;
+    WaitClock clock;
     const auto is_ours = [&] { // Else somebody else has made it, or is about to.
         const std::lock_guard lock(*team_.memory);
         if (slot.text != 0 || (slot.planner != 0 && slot.planner != own_pid_ &&
@@ -111,7 +111,7 @@ TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version versio
         if (team_.is_broken()) {
             team_.throw_failure(); // Whoever noticed says who is to blame.
         }
-        if (now_ns() >= deadline) {
+        if (clock.waited_ns() >= team_.deadline_ns) {
             throw Error(Errc::timeout, "process " + std::to_string(slot.planner) +
                                            " has not finished the plan of this operation within "
                                            "the deadline");

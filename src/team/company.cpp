@@ -69,18 +69,34 @@ bool TeamShared::is_elsewhere(Rank rank) noexcept {
 }
 
 std::vector<int> TeamShared::lost(std::uint64_t operation) {
+    return lost(0, operation);
+}
+
+std::vector<int> TeamShared::lost(team::LaneId id, std::uint64_t operation) {
     std::vector<int> ranks;
+    const auto edges = lane(id);
     if (company) {
         company->watch.look();
-        for (Rank rank = 0; rank < fabric.size(); ++rank) {
-            auto& state = fabric.state(rank);
-            if (is_elsewhere(rank) && company->watch.has_ended(state.pid) &&
-                state.finished.load(std::memory_order_relaxed) < operation) {
-                ranks.push_back(rank);
-            }
+    }
+    for (Rank rank = 0; rank < fabric.size(); ++rank) {
+        const auto is_undone = [&] {
+            const team::LaneState<team::Env>* const state =
+                id == 0 ? &fabric.state(rank) : edges.lane_state_if_made(rank);
+            return state == nullptr || state->finished.load(std::memory_order_relaxed) < operation;
+        };
+        if (has_left(rank, is_undone)) {
+            ranks.push_back(rank);
         }
     }
     return ranks;
+}
+
+bool TeamShared::is_gone(Rank rank) noexcept {
+    if (fabric.state(rank).gone.load(std::memory_order_relaxed) == 0) {
+        return false;
+    }
+    const std::lock_guard lock(*memory); // What it has done before is seen from here on.
+    return true;
 }
 
 void TeamShared::wait_for_writes_elsewhere() noexcept {
@@ -106,11 +122,13 @@ void TeamShared::wait_for_writes_elsewhere() noexcept {
 }
 
 std::string TeamShared::name_of(Rank rank) {
+    const bool is_gone = fabric.state(rank).gone.load(std::memory_order_relaxed) != 0;
     if (!company) {
-        return fmt::format("rank {}", rank);
+        return fmt::format("rank {}{}", rank, is_gone ? " (gave up its handle)" : "");
     }
     const std::uint32_t pid = fabric.state(rank).pid;
-    return fmt::format("rank {} (pid {}{})", rank, pid, process_state(pid));
+    return fmt::format("rank {} (pid {}{}{})", rank, pid, process_state(pid),
+                       is_gone ? ", gave up its handle" : "");
 }
 
 } // namespace corymb::detail

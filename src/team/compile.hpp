@@ -260,6 +260,7 @@ private:
         if (publishes) {
             for (const Rank reader : readers) {
                 made.reader_spots.push_back(&fabric_->state(reader).spot);
+                made.readers.push_back(reader);
             }
         } else {
             made.reader_index = static_cast<std::size_t>(

@@ -15,7 +15,25 @@ namespace corymb::detail {
 
 namespace {
 
-using Log = team::CallLog<team::Env>;
+using State = team::LaneState<team::Env>;
+
+/// What each rank says about a lane; null: nothing.
+std::vector<const State*> states_of(TeamShared& shared, team::LaneId lane) {
+    std::vector<const State*> states;
+    const auto edges = shared.lane(lane);
+    for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
+        states.push_back(lane == 0 ? &shared.fabric.state(rank) : edges.lane_state_if_made(rank));
+    }
+    return states;
+}
+
+std::uint64_t started(const State& state) noexcept {
+    return state.started.load(std::memory_order_relaxed);
+}
+
+std::uint64_t finished(const State* state) noexcept {
+    return state == nullptr ? 0 : state->finished.load(std::memory_order_relaxed);
+}
 
 /// Ranks that have called the same.
 struct Party {
@@ -24,10 +42,11 @@ struct Party {
 };
 
 /// The parties in operation `number`, the largest first.
-std::vector<Party> parties(const std::vector<const Log*>& logs, std::uint64_t number) {
+std::vector<Party> parties(const std::vector<const State*>& states, std::uint64_t number) {
     std::vector<Party> all;
-    for (std::size_t rank = 0; rank < logs.size(); ++rank) {
-        const auto terms = logs[rank]->read(number);
+    for (std::size_t rank = 0; rank < states.size(); ++rank) {
+        const auto terms =
+            states[rank] == nullptr ? std::nullopt : states[rank]->calls.read(number);
         if (!terms) {
             continue;
         }
@@ -45,6 +64,25 @@ std::vector<Party> parties(const std::vector<const Log*>& logs, std::uint64_t nu
     return all;
 }
 
+bool differ_in(const std::vector<const State*>& states, std::uint64_t number) {
+    std::optional<team::CallTerms> first;
+    for (const State* const state : states) {
+        const auto terms = state == nullptr ? std::nullopt : state->calls.read(number);
+        if (terms && first && *terms != *first) {
+            return true;
+        }
+        first = first ? first : terms;
+    }
+    return false;
+}
+
+constexpr char all_call_the_same[] = "all ranks call the same operations in the same order, with "
+                                     "the same root, size and type";
+
+std::string on_lane(team::LaneId lane) {
+    return lane == 0 ? std::string() : fmt::format(" on lane {}", lane);
+}
+
 team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId lane,
                          const std::vector<Party>& all) {
     team::Failure failure{Errc::mismatch, "", {}};
@@ -57,11 +95,9 @@ team::Failure failure_of(TeamShared& shared, std::uint64_t number, team::LaneId 
         }
     }
     std::sort(failure.ranks.begin(), failure.ranks.end());
-    failure.text = fmt::format(
-        "the ranks of a team of {} differ in operation {}{}: {}; all ranks call the "
-        "same operations in the same order, with the same root, size and type",
-        shared.fabric.size(), number, lane == 0 ? std::string() : fmt::format(" on lane {}", lane),
-        fmt::join(texts, "; "));
+    failure.text = fmt::format("the ranks of a team of {} differ in operation {}{}: {}; {}",
+                               shared.fabric.size(), number, on_lane(lane), fmt::join(texts, "; "),
+                               all_call_the_same);
     return failure;
 }
 
@@ -98,6 +134,77 @@ std::string describe(const ObjectCall& object, const team::CallTerms& terms) {
     }
     const bool says_root = is_rooted(object.called) && is_rooted(team::op_of(terms));
     return says_root ? fmt::format("{}, root {}", text, team::root_of(terms)) : text;
+}
+
+/// The call that a rank is in, or was in last: "broadcast of 8 bytes, root 0".
+std::string latest_call(const State& state) {
+    const auto terms = state.calls.read(started(state));
+    return terms ? detail::describe(*terms) : "an operation";
+}
+
+/// Their digests up to `number` differ, but no log goes back so far.
+team::Failure differ_before(TeamShared& shared, team::LaneId lane, Rank own, Rank other,
+                            std::uint64_t number, const State& at_own) {
+    const std::uint64_t known = number - std::min(number - 1, State::Log::entries - 1);
+    return {Errc::mismatch,
+            fmt::format("{} and {} of a team of {} have called different operations{} before "
+                        "number {}, and now wait in number {}, {}; {}",
+                        shared.name_of(own), shared.name_of(other), shared.fabric.size(),
+                        on_lane(lane), known, number, latest_call(at_own), all_call_the_same),
+            {own, other}};
+}
+
+/// The awaited rank has nothing more to send for operation `number`.
+team::Failure awaits_nothing(TeamShared& shared, team::LaneId lane, Rank own, Rank other,
+                             std::uint64_t number, const std::vector<const State*>& states) {
+    const State& at_own = *states[static_cast<std::size_t>(own)];
+    const State& at_other = *states[static_cast<std::size_t>(other)];
+    return {Errc::mismatch,
+            fmt::format("{} waits in operation {}{} of a team of {}, {}, for {}, which has done "
+                        "its operation {} and has come to operation {}, {}; {}",
+                        shared.name_of(own), number, on_lane(lane), shared.fabric.size(),
+                        latest_call(at_own), shared.name_of(other), number, started(at_other),
+                        latest_call(at_other), all_call_the_same),
+            {own, other}};
+}
+
+/// In one word: operation `number`, and the calls up to it.
+std::uint64_t standstill_of(std::uint64_t number, const team::CallDigest& digest) noexcept {
+    const std::uint64_t word = digest.value() << 16U | (number & 0xFFFFU);
+    return word == 0 ? 1U << 16U : word;
+}
+
+/// Of two words of that function, whether they tell of one operation and different calls.
+bool contradict(std::uint64_t one, std::uint64_t other) noexcept {
+    return one != 0 && other != 0 && one != other && (one & 0xFFFFU) == (other & 0xFFFFU);
+}
+
+/// "has sent 8 bytes" of message `number`, or where the log no longer has it, of a later one.
+std::string said_of_message(const State& state, std::uint64_t number, const char* what) {
+    if (const auto terms = state.calls.read(number)) {
+        return fmt::format("{} {} bytes", what, terms->bytes);
+    }
+    const std::uint64_t latest = started(state);
+    const auto terms = state.calls.read(latest);
+    return fmt::format("{} it and has come to message {}{}", what, latest,
+                       terms ? fmt::format(", of {} bytes", terms->bytes) : std::string());
+}
+
+/// What the ends say of a message; both have begun one with this peer.
+team::Failure pair_failure(TeamShared& shared, Rank own, Rank peer, bool sends,
+                           std::uint64_t number) {
+    const auto edges = shared.lane(team::pair_lane);
+    const Rank sender = sends ? own : peer;
+    const Rank receiver = sends ? peer : own;
+    return {
+        Errc::mismatch,
+        fmt::format(
+            "message {} from {} to {}: the sender {}, the receiver {}; both give the "
+            "same number of bytes",
+            number, shared.name_of(sender), shared.name_of(receiver),
+            said_of_message(*edges.pair_state_if_made(sender, receiver, true), number, "has sent"),
+            said_of_message(*edges.pair_state_if_made(receiver, sender, false), number, "wants")),
+        {sender, receiver}};
 }
 
 } // namespace
@@ -138,20 +245,94 @@ std::string describe(const team::CallTerms& terms) {
 
 std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
                                           std::uint64_t last) {
-    std::vector<const Log*> logs;
-    auto edges = shared.lane(lane);
-    for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
-        logs.push_back(lane == 0 ? &shared.fabric.state(rank).calls
-                                 : &edges.lane_state(rank).calls);
-    }
-    for (std::uint64_t number = last < Log::entries ? 1 : last - Log::entries + 1; number <= last;
+    const auto states = states_of(shared, lane);
+    for (std::uint64_t number = last - std::min(last, State::Log::entries) + 1; number <= last;
          ++number) {
-        const auto all = parties(logs, number);
-        if (all.size() > 1) {
-            return failure_of(shared, number, lane, all);
+        if (differ_in(states, number)) {
+            const auto all = parties(states, number);
+            if (all.size() > 1) { // A log may have gone on.
+                return failure_of(shared, number, lane, all);
+            }
         }
     }
     return std::nullopt;
+}
+
+std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, team::LaneId lane,
+                                                       Rank own, const LongWait& wait,
+                                                       const team::CallDigest& digest,
+                                                       std::uint64_t looks) {
+    const auto states = states_of(shared, lane);
+    const std::uint64_t number = wait.number;
+    const std::uint64_t standstill = standstill_of(number, digest);
+    State& mine = lane == 0 ? shared.fabric.state(own) : shared.lane(lane).lane_state(own);
+    mine.standstill.store(standstill, std::memory_order_relaxed);
+    if (!known_ && differ_in(states, number)) {
+        known_ = disagreement(shared, lane, number);
+    }
+    if (known_) {
+        return known_;
+    }
+    bool are_done = true; // With the operation: those who are awaited.
+    Rank done = -1;
+    for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
+        const State* const other = states[static_cast<std::size_t>(rank)];
+        if (rank == own) {
+            continue;
+        }
+        if (other != nullptr &&
+            contradict(standstill, other->standstill.load(std::memory_order_relaxed)) &&
+            started(*other) == number) {
+            known_ = disagreement(shared, lane, number);
+            known_ = known_ ? known_ : differ_before(shared, lane, own, rank, number, mine);
+            return known_;
+        }
+        if (wait.peer < 0 || rank == wait.peer) {
+            are_done = are_done && finished(other) >= number;
+            done = rank;
+        }
+    }
+    if (looks == 0 || !are_done || done < 0 || !is_certain(wait, looks)) {
+        return std::nullopt;
+    }
+    auto found = disagreement(shared, lane, number);
+    return found ? found : awaits_nothing(shared, lane, own, done, number, states);
+}
+
+std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, Rank own, bool sends,
+                                                       const LongWait& wait, std::uint64_t looks) {
+    auto edges = shared.lane(team::pair_lane);
+    State& mine = edges.pair_state(own, wait.peer, sends);
+    mine.standstill.store(standstill_of(wait.number, {}), std::memory_order_relaxed);
+    const State* const other = edges.pair_state_if_made(wait.peer, own, !sends);
+    if (other == nullptr) {
+        return std::nullopt;
+    }
+    const bool both_wait = other->standstill.load(std::memory_order_relaxed) ==
+                           mine.standstill.load(std::memory_order_relaxed);
+    if (both_wait) {
+        known_ = known_ ? known_ : message_mismatch(shared, own, wait.peer, sends, wait.number);
+        if (known_) {
+            return known_;
+        }
+    }
+    if (looks == 0 || finished(other) < wait.number || !is_certain(wait, looks)) {
+        return std::nullopt;
+    }
+    return pair_failure(shared, own, wait.peer, sends, wait.number);
+}
+
+std::optional<team::Failure> message_mismatch(TeamShared& shared, Rank own, Rank peer, bool sends,
+                                              std::uint64_t number) {
+    const auto edges = shared.lane(team::pair_lane);
+    const State* const mine = edges.pair_state_if_made(own, peer, sends);
+    const State* const other = edges.pair_state_if_made(peer, own, !sends);
+    const auto here = mine == nullptr ? std::nullopt : mine->calls.read(number);
+    const auto there = other == nullptr ? std::nullopt : other->calls.read(number);
+    if (!here || !there || *here == *there) {
+        return std::nullopt;
+    }
+    return pair_failure(shared, own, peer, sends, number);
 }
 
 team::Failure foreign_message(TeamShared& shared, Rank rank) {
@@ -161,6 +342,24 @@ team::Failure foreign_message(TeamShared& shared, Rank rank) {
                         "different kinds of contents",
                         shared.name_of(rank)),
             {}};
+}
+
+team::Failure foreign_message(TeamShared& shared, team::LaneId lane, Rank own, Rank peer,
+                              std::uint64_t number) {
+    const auto states = states_of(shared, lane);
+    const State* const mine = states[static_cast<std::size_t>(own)];
+    const State* const other = peer < 0 ? nullptr : states[static_cast<std::size_t>(peer)];
+    if (mine == nullptr || other == nullptr) {
+        return foreign_message(shared, own);
+    }
+    return {Errc::mismatch,
+            fmt::format("{} is in operation {}{} of a team of {}, {}, and has met a message of "
+                        "another call, or with different numbers of bytes, by {}, which has come "
+                        "to operation {}, {}; {}",
+                        shared.name_of(own), number, on_lane(lane), shared.fabric.size(),
+                        latest_call(*mine), shared.name_of(peer), started(*other),
+                        latest_call(*other), all_call_the_same),
+            {own, peer}};
 }
 
 } // namespace corymb::detail

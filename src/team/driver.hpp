@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace corymb::detail {
@@ -57,6 +58,8 @@ public:
     virtual std::size_t wait_any(const std::vector<Operation*>& operations) = 0;
     /// Waits for it without a word, or breaks the team while an exception is on its way.
     virtual void drain(Operation& operation) noexcept = 0;
+    /// Breaks the team on behalf of this rank: it could not start what the others wait for.
+    virtual void abandon(const std::string& why) noexcept = 0;
     /// Takes back an operation that is not pending.
     virtual void forget(Operation& operation) noexcept = 0;
 

@@ -123,9 +123,7 @@ private:
     }
 
     bool perform(Compiled& step) {
-        if constexpr (requires { waiter_->expect(step.awaited); }) {
-            waiter_->expect(step.awaited);
-        }
+        expect(step.awaited);
         switch (step.code) {
         case Opcode::signal: return signal(*step.peer, signature_);
         case Opcode::wait: return wait(*step.peer);
@@ -160,6 +158,12 @@ private:
         return false;
     }
 
+    void expect(Rank rank) noexcept {
+        if constexpr (requires { waiter_->expect(rank); }) {
+            waiter_->expect(rank);
+        }
+    }
+
     bool signal(Peer<Env>& peer, channel::Signature signature) {
         peer.signal_out->signal(peer.signals_sent, signature);
         peer.spot->wake_if_parked(own_key_);
@@ -176,7 +180,6 @@ private:
     }
 
     // Addresses
-    // ------------------------------------------------------------------------------------
 
     Address bytes_of(const Places& places) const noexcept {
         return team::bytes_of(*operands_, places, block_count_);
@@ -207,8 +210,6 @@ private:
     }
 
     // Lines
-    // ----------------------------------------------------------------------------------------
-
     bool send_line(Peer<Env>& peer, Address what, channel::Signature signature) {
         Env::note_read(what.data, what.bytes);
         return send_message(peer, what.data, what.bytes, signature);
@@ -267,7 +268,6 @@ private:
     }
 
     // Meetings via exchange
-    // -----------------------------------------------------------------------------------------
 
     bool meet_put(Compiled& step, Address what, channel::Signature signature) {
         Env::note_read(what.data, what.bytes);
@@ -288,7 +288,6 @@ private:
     }
 
     // Cells
-    // ----------------------------------------------------------------------------------------
 
     bool send_cells(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
@@ -335,7 +334,6 @@ private:
     }
 
     // Pull
-    // -----------------------------------------------------------------------------------------
 
     bool post(Compiled& step) {
         const Address what = bytes_of(step.from);
@@ -479,7 +477,6 @@ private:
     }
 
     // Push
-    // -----------------------------------------------------------------------------------------
 
     bool offer(const Compiled& step) {
         const Room room{bytes_of(step.to), bytes_of(step.from)};
@@ -523,7 +520,6 @@ private:
     }
 
     // Publications
-    // ---------------------------------------------------------------------------------
 
     bool raise(PublicationEnd<Env>& end) {
         end.publication->flag.signal(end.flags, signature_);
@@ -547,7 +543,11 @@ private:
     }
 
     bool publish_message(PublicationEnd<Env>& end, const void* data, std::size_t bytes) {
-        if (!end.publication->ring.publish(*waiter_, data, bytes, end.messages, signature_)) {
+        const auto expects = [&](std::size_t reader) {
+            expect(end.readers[reader]);
+        };
+        auto& ring = end.publication->ring;
+        if (!ring.publish(*waiter_, data, bytes, end.messages, signature_, expects)) {
             return false;
         }
         wake_readers(end);

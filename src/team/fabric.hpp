@@ -80,21 +80,39 @@ using ExchangeLine = channel::ExchangeLine<Env, exchange_payload_bytes>;
 template <class Env>
 using LinePublication = channel::PublicationRing<Env, line_payload_bytes, plan::line_ring_slots>;
 
-/// What one rank says to everybody: how far it is, and whether it sleeps.
+/// What one rank says to everybody about one lane, or about its messages to or from one peer.
 template <class Env>
-struct RankState {
-    RankState(Reach reach, channel::Fencing fencing) noexcept : spot(reach, fencing) {}
+struct LaneState {
+    using Log = CallLog<Env>;
 
-    /// Operations that the rank has begun; written by it on every operation, read after a timeout.
+    /// Operations that came to be under way; written by the rank on every operation, read by those
+    /// that have waited for long.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
     /// Operations that it is done with: who is, needs no peer for them any more, nor is needed.
     typename Env::template Atomic<std::uint64_t> finished;
+    /// Written in long waits only: the lower 16 bits of the number of the operation that the rank
+    /// waits in, and above them 48 bits of the digest of its calls up to that one; 0: it has not
+    /// waited for long.
+    typename Env::template Atomic<std::uint64_t> standstill;
+    Log calls;
+};
+
+/// What one rank says to everybody: how far it is with blocking operations, which have lane 0, and
+/// whether it sleeps.
+template <class Env>
+struct RankState : LaneState<Env> {
+    RankState(Reach reach, channel::Fencing fencing) noexcept : spot(reach, fencing) {}
+
     std::uint32_t pid = 0; ///< Of its process; 0: all ranks are in one.
     ProcessMark mark{};    ///< Of its process.
+    /// The rank has given up its handle; set under the lock. Who sees it before takes the lock
+    /// before it reads anything else.
+    typename Env::template Atomic<std::uint32_t> gone;
     // Under the lock:
-    std::uint32_t left = 0;      ///< Its process has given up its handles.
-    std::uint32_t gone = 0;      ///< The rank has.
-    std::uint32_t shrinking = 0; ///< It wants a new team of those who are left.
+    std::uint32_t left = 0;         ///< Its process has given up its handles.
+    std::uint32_t shrinking = 0;    ///< It wants a new team of those who are left.
+    std::uint64_t calls_in_all = 0; ///< Of collectives, by a rank that is gone.
+    std::uint64_t digest = 0;       ///< Of those.
     // For `split`: what the rank wants, and the arena of the team that it has made for its group.
     std::int32_t color = -1;
     std::int32_t key = 0;
@@ -102,17 +120,6 @@ struct RankState {
 
     channel::ParkingSpot<Env> spot;
     channel::CopyGate<Env> gate;
-    CallLog<Env> calls; ///< Of lane 0.
-};
-
-/// What one rank says to everybody about one lane but the first.
-template <class Env>
-struct LaneState {
-    /// Operations that came to be under way; written by the rank, read after a timeout.
-    alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
-    /// Operations that are done.
-    typename Env::template Atomic<std::uint64_t> finished;
-    CallLog<Env> calls;
 };
 
 /// What one rank publishes to others in one plan. Its reader lines follow it.
@@ -186,6 +193,15 @@ public:
     LaneState<Env>& lane_state(Rank rank) {
         return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
     }
+    /// Of the messages that `rank` sends to `peer`, or receives from it.
+    LaneState<Env>& pair_state(Rank rank, Rank peer, bool sends) {
+        return arena_.find_or_make<LaneState<Env>>(pair_key(rank, peer, sends));
+    }
+    /// Null where there has been no such message. Under the lock of the memory.
+    const LaneState<Env>* pair_state_if_made(Rank rank, Rank peer, bool sends) const noexcept {
+        return std::launder(
+            reinterpret_cast<const LaneState<Env>*>(arena_.find(pair_key(rank, peer, sends))));
+    }
     /// Null where the rank has had nothing to do with the lane. Under the lock of the memory.
     const LaneState<Env>* lane_state_if_made(Rank rank) const noexcept {
         return std::launder(
@@ -237,6 +253,12 @@ private:
 
     ArenaKey key(Kind kind, Rank from, Rank to) const noexcept {
         return {static_cast<std::uint32_t>(kind), lane_, from, to, 0};
+    }
+
+    ArenaKey pair_key(Rank rank, Rank peer, bool sends) const noexcept {
+        ArenaKey made = key(Kind::lane_state, rank, peer);
+        made.id = sends ? 1 : 2;
+        return made;
     }
 
     RankState<Env>* make_states(channel::Fencing fencing) {

@@ -15,7 +15,7 @@ namespace corymb::team {
 namespace {
 
 using Ring = LineProbe::Ring;
-constexpr std::size_t bytes = LineProbe::message_bytes;
+constexpr std::size_t probe_bytes = LineProbe::message_bytes;
 
 /// Awake: whoever sleeps is not there in time.
 class Spinner {
@@ -54,22 +54,22 @@ Caches probe_lines(LineProbe& probe, std::size_t side) {
     constexpr std::int64_t far_ns = 6000;
     channel::SlotSender<channel::StandardEnv, Ring> sender(probe.ring[side]);
     channel::SlotReceiver<channel::StandardEnv, Ring> receiver(probe.ring[1 - side]);
-    const std::vector<std::byte> own(bytes, std::byte{1});
-    std::vector<std::byte> other(bytes);
+    const std::vector<std::byte> own(probe_bytes, std::byte{1});
+    std::vector<std::byte> other(probe_bytes);
     Spinner waiter;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int message = 0; message < messages; ++message) {
         const std::int64_t begin = now_ns();
         std::uint64_t word = 0;
-        if (!sender.send(waiter, own.data(), bytes, receiver.consumed())) {
+        if (!sender.send(waiter, own.data(), probe_bytes, receiver.consumed())) {
             return Caches::unknown;
         }
-        const std::byte* const payload = receiver.receive(waiter, bytes, word);
+        const std::byte* const payload = receiver.receive(waiter, probe_bytes, word);
         if (payload == nullptr) {
             return Caches::unknown;
         }
         sender.accept_credit(word);
-        copy_bytes(other.data(), payload, bytes);
+        copy_bytes(other.data(), payload, probe_bytes);
         receiver.release();
         if (message >= warm_after) {
             least = std::min(least, now_ns() - begin);

@@ -37,6 +37,10 @@ public:
         return satisfied(seen);
     }
 
+    /// Whose word is looked at next.
+    void expect(std::int32_t rank) noexcept { expected_ = rank; }
+    [[nodiscard]] std::int32_t expected() const noexcept { return expected_; }
+
     [[nodiscard]] bool begin_copy(channel::Copy copy = channel::Copy::ordinary) noexcept {
         return gate_->enter(*broken_, copy);
     }
@@ -45,6 +49,7 @@ public:
 private:
     Gate* gate_;
     const Flag* broken_;
+    std::int32_t expected_ = -1;
 };
 
 } // namespace corymb::team

@@ -5,8 +5,10 @@
 #include "team/ask_again.hpp"
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
+#include "team/leaving.hpp"
 #include "team/team_plans.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace corymb::detail {
@@ -16,7 +18,7 @@ namespace {
 // When a wait begins to ask whether it can still end. A process may die at any time; threads can
 // only call something else, so that they need not be woken to look for it early.
 constexpr std::int64_t watch_processes_ns = 1'000'000;
-constexpr std::int64_t watch_threads_ns = 50'000'000;
+constexpr std::int64_t watch_threads_ns = 10'000'000;
 
 // Behind longer operations who leaves a barrier first matters less, and together they take up to
 // 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
@@ -56,14 +58,27 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
                shared->company ? watch_processes_ns : watch_threads_ns,
                shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
                shared->options.interrupted_every.count()}),
-      engine_(ladder_, own_rank), lane_(*shared, own_rank, 0) {}
+      engine_(ladder_, own_rank), exceptions_before_(std::uncaught_exceptions()),
+      lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
     if (user.is_inherited()) {
         return;
     }
-    pending_.reset(); // Completes what is under way.
-    change_if_possible(*shared->memory, [this] { shared->fabric.state(rank).gone = 1; });
+    team::CallsInAll calls{operations_, digest_};
+    if (pending_) {
+        pending_->complete_quietly();
+        pending_->add_to(calls);
+    }
+    pending_.reset();
+    try {
+        const bool is_thrown = std::uncaught_exceptions() > exceptions_before_;
+        leave(*shared, rank, is_thrown ? std::nullopt : std::optional(calls));
+    } catch (const std::exception&) { // No memory to tell the others more than that it is gone.
+        change_if_possible(*shared->memory, [this] {
+            shared->fabric.state(rank).gone.store(1, std::memory_order_relaxed);
+        });
+    }
 }
 
 const Plan& Member::plan(const team::PlanKey& key) {
@@ -252,12 +267,26 @@ bool Member::is_interrupted() noexcept {
     return true;
 }
 
+/// Why the blocking operation that this rank waits in cannot end, if it is in one.
+std::optional<team::Failure> Member::contradiction() {
+    const auto& own = shared->fabric.state(rank);
+    if (own.finished.load(std::memory_order_relaxed) == operations_) {
+        return std::nullopt; // It waits for a request.
+    }
+    return doubts_.contradiction(*shared, 0, rank, {operations_, ladder_.expected()}, digest_,
+                                 engine_.cannot_copy() ? 0 : long_waits_ + 1);
+}
+
 bool Member::is_lost() noexcept {
     try {
+        ++long_waits_;
+        if (pending_ != nullptr) {
+            pending_->note_long_wait();
+        }
         if (is_interrupted()) {
             return true;
         }
-        return !shared->lost(operations_).empty() || disagreement(*shared, 0, operations_) ||
+        return contradiction() || !shared->lost(operations_).empty() ||
                (pending_ != nullptr && (pending_->why_stopped() || pending_->hopeless()));
     } catch (const std::exception&) {
         return false; // No memory to find out; the deadline is still there.
@@ -269,9 +298,10 @@ team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
         const auto differ =
             ask_again([this] { return disagreement(*shared, 0, operations_); },
                       [](const auto& found) { return found.has_value(); }, logs_are_late);
-        return differ ? *differ : foreign_message(*shared, rank);
+        return differ ? *differ
+                      : foreign_message(*shared, 0, rank, ladder_.expected(), operations_);
     }
-    if (auto differ = disagreement(*shared, 0, operations_)) {
+    if (auto differ = contradiction()) {
         return *differ;
     }
     if (ladder_.is_lost() && pending_ != nullptr) {

@@ -4,6 +4,7 @@
 
 #include "base/one_user.hpp"
 #include "channel/wait_ladder.hpp"
+#include "team/disagreement.hpp"
 #include "team/engine.hpp"
 #include "team/lane.hpp"
 #include "team/pending.hpp"
@@ -13,6 +14,7 @@
 #include <corymb/team.hpp>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace corymb::detail {
@@ -57,6 +59,7 @@ private:
 
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
+    [[nodiscard]] std::optional<team::Failure> contradiction();
     void choose_barrier();
     void let_root_leave_first() noexcept;
     void perform(PreparedCall& prepared);
@@ -73,8 +76,11 @@ private:
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;
+    int exceptions_before_;        ///< On their way when the handle was made.
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
     team::CallDigest digest_;      ///< Of their terms.
+    WaitDoubts doubts_;
+    std::uint64_t long_waits_ = 0; ///< Looks of the watch, each after one at what is awaited.
     team::PlanKey barrier_key_;
     Program* barrier_ = nullptr; ///< Of that key; null: not looked for yet.
     team::Operands nothing_;     ///< Of barriers.

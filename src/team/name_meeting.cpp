@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/name_meeting.hpp"
 
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "team/roster.hpp"
 
 #include <corymb/error.hpp>
@@ -88,7 +88,7 @@ void limit_waits(int socket) noexcept {
 
 } // namespace
 
-NameMeeting::NameMeeting(const std::string& name, int size, std::int64_t deadline_ns)
+NameMeeting::NameMeeting(const std::string& name, int size, std::int64_t patience_ns)
     : size_(size) {
     const std::string address = fmt::format("corymb-{}-{}", ::geteuid(), name);
     if (address.size() > sizeof(sockaddr_un::sun_path) - 2) {
@@ -96,11 +96,11 @@ NameMeeting::NameMeeting(const std::string& name, int size, std::int64_t deadlin
             Errc::invalid_argument,
             fmt::format("the team's name '{}' is too long; 80 characters are enough", name));
     }
-    for (;;) {
+    for (WaitClock clock;;) {
         if (hold(address) || ask(address, name)) {
             return;
         }
-        if (now_ns() >= deadline_ns) {
+        if (clock.waited_ns() >= patience_ns) {
             throw Error(Errc::timeout,
                         fmt::format("the holder of the name '{}' does not answer", name));
         }

@@ -16,9 +16,9 @@ namespace corymb::team {
 
 class NameMeeting {
 public:
-    /// Until `deadline_ns` of the monotonic clock. Throws Error: invalid_argument (name too long,
+    /// For `patience_ns` at most. Throws Error: invalid_argument (name too long,
     /// another size), unsupported (another user holds the name, another PID namespace), timeout.
-    NameMeeting(const std::string& name, int size, std::int64_t deadline_ns);
+    NameMeeting(const std::string& name, int size, std::int64_t patience_ns);
     ~NameMeeting();
     NameMeeting(const NameMeeting&) = delete;
     NameMeeting& operator=(const NameMeeting&) = delete;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "team/activation.hpp"
+#include "team/disagreement.hpp"
 #include "team/driver.hpp"
 #include "team/lane.hpp"
 
@@ -18,16 +19,21 @@ struct LaneOperation;
 
 /// Operations of one rank that must happen one after the other. Only the first one is under way.
 struct Queue {
-    Queue(LaneEnd& of, team::LaneState<team::Env>* told) noexcept : lane(&of), state(told) {}
+    Queue(LaneEnd& of, team::LaneState<team::Env>& told, bool of_messages = false) noexcept
+        : lane(&of), state(&told), is_of_messages(of_messages) {}
 
     LaneEnd* lane;
-    team::LaneState<team::Env>* state; ///< Where collectives say that they have begun, or null.
+    team::LaneState<team::Env>* state; ///< Where operations say that they have begun.
+    bool is_of_messages;               ///< With one peer, in one direction; else of collectives.
     LaneOperation* first = nullptr;
     LaneOperation* last = nullptr;
-    bool is_listed = false;         ///< In Pending's list of queues that are not empty.
-    std::uint64_t begun = 0;        ///< Operations that came to be the first.
-    std::uint64_t tested = 0;       ///< The round of tests that has looked at it.
-    team::CallDigest digest;        ///< Of their terms.
+    bool is_listed = false;   ///< In Pending's list of queues that are not empty.
+    std::uint64_t begun = 0;  ///< Operations that came to be the first.
+    std::uint64_t tested = 0; ///< The round of tests that has looked at it.
+    team::CallDigest digest;  ///< Of their terms.
+    WaitDoubts doubts;
+    std::uint64_t looks = 0; ///< At the first operation, in vain.
+    Rank awaited = -1;       ///< By the first operation, when it was last looked at; -1: any.
     std::vector<std::byte> scratch; ///< Of the operation under way.
 };
 
@@ -39,7 +45,7 @@ struct LaneOperation final : Operation {
     std::size_t scratch_bytes = 0;
     std::vector<std::byte> own_scratch; ///< When that of the queue is too small and in use.
     team::PlanKey key;
-    team::CallTerms terms; ///< Of a collective.
+    team::CallTerms terms;
     team::PairKey pair; ///< For a message between two ranks: peer and direction; else peer is -1.
     std::shared_ptr<const void> keep; ///< What the operation needs beside the caller's buffers.
     bool has_own_lane = false;        ///< Persistent collectives.

@@ -38,10 +38,22 @@ Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, One
       waiting_(ladder, rank), patrol_(shared.deadline_ns), long_end_(shared, rank, team::long_lane),
       pair_end_(shared, rank, team::pair_lane) {}
 
-Pending::~Pending() {
+void Pending::complete_quietly() noexcept {
     while (pending_count_ > 0) {
         drain(first_pending());
     }
+}
+
+void Pending::add_to(team::CallsInAll& calls) const noexcept {
+    for (const auto& [lane, collectives] : lanes_) {
+        if (collectives.queue.begun > 0) {
+            calls.add(lane, collectives.queue.begun, collectives.queue.digest);
+        }
+    }
+}
+
+Pending::~Pending() {
+    complete_quietly();
     for (auto& operation : operations_) {
         if (operation->has_own_lane) {
             shared_->give_back_own_lane(operation->queue->lane->id());
@@ -153,13 +165,24 @@ Pending::Collectives& Pending::collectives_in_turn() {
     return operation;
 }
 
+Queue& Pending::messages_with(const team::PairKey& key) {
+    const auto found = pairs_.find({key.peer, key.direction});
+    if (found != pairs_.end()) {
+        return found->second;
+    }
+    auto& state = shared_->lane(team::pair_lane)
+                      .pair_state(rank_, key.peer, key.direction == team::Direction::send);
+    return pairs_.try_emplace({key.peer, key.direction}, pair_end_, state, true).first->second;
+}
+
 LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands& operands,
                                   bool persistent) {
-    Queue& queue = pairs_.try_emplace({key.peer, key.direction}, pair_end_, nullptr).first->second;
+    Queue& queue = messages_with(key);
     auto& program = pair_end_.pair_program(key);
     LaneOperation& operation = take_spare();
     operation.queue = &queue;
     operation.pair = key;
+    operation.terms = team::message_terms(operands.bytes);
     operation.is_message = true;
     operation.is_persistent = persistent;
     operation.activation.program = &program;
@@ -225,17 +248,21 @@ void Pending::begin(Queue& queue) {
                 operation.own_scratch.empty() ? queue.scratch.data()
                                               : operation.own_scratch.data());
     ++queue.begun;
-    if (queue.state != nullptr) {
+    if (!queue.is_of_messages) {
         queue.digest.add(operation.terms);
         operation.operands.signature = queue.digest.signature();
     }
     if (has_its_turn(operation) && !has_stopped()) {
         operation.activation.step = engine_.lead(*operation.activation.program, operation.operands);
     }
-    if (queue.state != nullptr) {
-        queue.state->calls.write(queue.begun, operation.terms);
-        queue.state->started.store(queue.begun, std::memory_order_relaxed);
-    }
+    queue.state->calls.write(queue.begun, operation.terms);
+    queue.state->started.store(queue.begun, std::memory_order_relaxed);
+}
+
+/// What `begin` has said is not so.
+void Pending::take_back_begin(Queue& queue) noexcept {
+    queue.state->calls.erase(queue.begun);
+    queue.state->started.store(--queue.begun, std::memory_order_relaxed);
 }
 
 void Pending::advance(Queue& queue, std::size_t& steps_left) {
@@ -256,6 +283,8 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
             patrol_.note_progress();
         }
         if (!done) {
+            queue.awaited = looking_.expected();
+            ++queue.looks;
             uncopied_ = engine_.cannot_copy() ? &operation : uncopied_;
             return;
         }
@@ -267,9 +296,7 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
 }
 
 void Pending::finish_first(Queue& queue) {
-    if (queue.state != nullptr) {
-        queue.state->finished.store(queue.begun, std::memory_order_relaxed);
-    }
+    queue.state->finished.store(queue.begun, std::memory_order_relaxed);
     LaneOperation& operation = *queue.first;
     queue.first = operation.next;
     long_done_ += operation.long_number != 0 ? 1 : 0;
@@ -389,6 +416,7 @@ bool Pending::cancel(Operation& given) {
 void Pending::unlink(LaneOperation& operation) noexcept {
     Queue& queue = *operation.queue;
     if (queue.first == &operation) {
+        take_back_begin(queue);
         queue.first = operation.next;
         if (queue.first != nullptr) {
             begin(queue);
@@ -424,6 +452,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
     ladder_->set_background(nullptr); // It would go on with this very operation.
     ladder_->expect_bytes(moved_bytes(operation));
     bool done = false;
+    waits_for_only_ = true;
     try {
         done = waiting_.run(operation.activation);
     } catch (...) { // An operator of the user's.
@@ -433,6 +462,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
         uncopied_ = waiting_.cannot_copy() ? &operation : uncopied_;
         fail(operation, ladder_->timed_out());
     }
+    waits_for_only_ = false;
     patrol_.note_progress();
     finish_first(*operation.queue);
     for (Queue* queue : busy_) {

@@ -5,6 +5,7 @@
 
 #include "channel/wait_ladder.hpp"
 #include "team/engine.hpp"
+#include "team/leaving.hpp"
 #include "team/look_once.hpp"
 #include "team/operation.hpp"
 #include "team/patrol.hpp"
@@ -27,7 +28,7 @@ struct Call; // call.hpp
 class Pending final : public Driver {
 public:
     Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle);
-    /// Completes what is under way as ~Request does; requests that are left keep their outcome.
+    /// Does the same; requests that are left keep their outcome.
     ~Pending();
 
     /// A collective, not started; with `own_lane` it can be started many times. Throws what
@@ -44,12 +45,17 @@ public:
     bool cancel(Operation& operation) override;
     std::size_t wait_any(const std::vector<Operation*>& operations) override;
     void drain(Operation& operation) noexcept override;
+    void abandon(const std::string& why) noexcept override;
     void forget(Operation& operation) noexcept override;
 
     /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
     /// are done. Returns how many operations are under way or have a coroutine to be resumed.
     std::size_t progress();
     void complete_all();
+    /// Completes what is under way as ~Request does.
+    void complete_quietly() noexcept;
+    /// All collectives that have begun.
+    void add_to(team::CallsInAll& calls) const noexcept;
 
     /// The root of the last collective begun since the last call of this in which ranks wait for
     /// data of the root; -1: there was none.
@@ -58,6 +64,8 @@ public:
     /// Why what is under way cannot end, if so: a rank has ended or has called something else.
     /// O(ranks) for each lane in use.
     [[nodiscard]] std::optional<team::Failure> hopeless();
+    /// The rank has looked at what it waits for, and has waited for long.
+    void note_long_wait() noexcept { ++long_waits_; }
     /// Why nothing goes on here any more, if so: an operator has thrown, or the like.
     [[nodiscard]] std::optional<team::Failure> why_stopped();
 
@@ -75,6 +83,8 @@ private:
     void prepare(LaneOperation& operation, const team::Operands& operands);
     LaneOperation& take_spare();
     void begin(Queue& queue);
+    static void take_back_begin(Queue& queue) noexcept;
+    Queue& messages_with(const team::PairKey& key);
     void note_start(const LaneOperation& operation);
     void advance(Queue& queue, std::size_t& steps_left);
     void advance_all(std::size_t steps_left) noexcept;
@@ -99,6 +109,9 @@ private:
     }
     [[nodiscard]] team::Failure reason(const LaneOperation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
+    [[nodiscard]] std::optional<team::Failure> contradiction(Queue& queue);
+    [[nodiscard]] team::Failure met_in(const LaneOperation& operation);
+    [[nodiscard]] std::optional<team::Failure> other_call();
     /// Breaks the team, if it is not broken yet, and lets everything under way fail.
     void give_up(const LaneOperation& blamed, bool timed_out);
     /// What the call that tells an outcome throws: the first is told what its operator has thrown.
@@ -128,6 +141,8 @@ private:
     Engine engine_;
     team::Engine<team::Env, channel::WaitLadder> waiting_;
     Patrol patrol_;
+    bool waits_for_only_ = false;             ///< In wait_for_only, also when it has failed.
+    std::uint64_t long_waits_ = 0;            ///< See note_long_wait.
     std::exception_ptr thrown_;               ///< By an operator.
     const LaneOperation* uncopied_ = nullptr; ///< Its peer's memory cannot be copied.
     Program nothing_;                         ///< Of collectives without bytes.
@@ -137,7 +152,7 @@ private:
     /// A lane of collectives: made when first needed, kept for its counts.
     struct Collectives {
         Collectives(TeamShared& shared, Rank rank, team::LaneId id)
-            : end(shared, rank, id), queue(end, &shared.lane(id).lane_state(rank)) {}
+            : end(shared, rank, id), queue(end, shared.lane(id).lane_state(rank)) {}
         LaneEnd end;
         Queue queue;
     };

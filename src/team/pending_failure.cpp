@@ -24,36 +24,51 @@ bool Pending::must_fail() {
     return hopeless().has_value();
 }
 
-/// Ranks that have ended and left the first operation of the queue undone.
+/// Ranks that have ended, or given up their handles, and left the first operation of the queue
+/// undone.
 std::vector<int> Pending::ended(const Queue& queue) {
-    std::vector<int> ranks;
-    if (!shared_->company) {
-        return ranks;
-    }
-    auto lane = shared_->lane(queue.lane->id());
-    shared_->company->watch.look();
-    for (Rank rank = 0; rank < shared_->fabric.size(); ++rank) {
-        const bool is_needed =
-            queue.state == nullptr
-                ? rank == queue.first->pair.peer
-                : lane.lane_state(rank).finished.load(std::memory_order_relaxed) < queue.begun;
-        if (is_needed && shared_->is_elsewhere(rank) &&
-            shared_->company->watch.has_ended(shared_->fabric.state(rank).pid)) {
-            ranks.push_back(rank);
+    if (queue.is_of_messages) {
+        const auto [peer, direction, via] = queue.first->pair;
+        const auto edges = shared_->lane(team::pair_lane);
+        if (shared_->company) {
+            shared_->company->watch.look();
         }
+        const bool is_lost = shared_->has_left(peer, [&] {
+            const auto* const state =
+                edges.pair_state_if_made(peer, rank_, direction == team::Direction::receive);
+            return state == nullptr ||
+                   state->finished.load(std::memory_order_relaxed) < queue.begun;
+        });
+        return is_lost ? std::vector<int>{peer} : std::vector<int>{};
     }
-    return ranks;
+    return shared_->lost(queue.lane->id(), queue.begun);
+}
+
+/// Why the first operation of the queue cannot end, if so.
+std::optional<team::Failure> Pending::contradiction(Queue& queue) {
+    const LaneOperation& first = *queue.first;
+    // Of the only operation under way the engine tells its place when it has stopped.
+    const LongWait wait =
+        waits_for_only_
+            ? LongWait{queue.begun, ladder_->expected()}
+            : LongWait{queue.begun, queue.awaited, first.activation.step, first.activation.offset};
+    const bool is_looked_at = !has_stopped() && has_its_turn(first) && !first.activation.is_done();
+    const std::uint64_t looks = is_looked_at ? queue.looks + long_waits_ + 1 : 0;
+    if (queue.is_of_messages) {
+        return queue.doubts.contradiction(
+            *shared_, rank_, first.pair.direction == team::Direction::send,
+            {wait.number, first.pair.peer, wait.step, wait.offset}, looks);
+    }
+    return queue.doubts.contradiction(*shared_, queue.lane->id(), rank_, wait, queue.digest, looks);
 }
 
 std::optional<team::Failure> Pending::hopeless() {
-    for (const Queue* queue : busy_) {
+    for (Queue* queue : busy_) {
         if (queue->first == nullptr) {
             continue;
         }
-        if (queue->state != nullptr) {
-            if (auto differ = disagreement(*shared_, queue->lane->id(), queue->begun)) {
-                return differ;
-            }
+        if (auto differ = contradiction(*queue)) {
+            return differ;
         }
         if (const auto lost = ended(*queue); !lost.empty()) {
             return blame_lost(*shared_, rank_, *queue, lost);
@@ -89,9 +104,9 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     }
     if (has_met_other_call()) {
         const auto known =
-            ask_again([this] { return hopeless(); },
+            ask_again([this] { return other_call(); },
                       [](const auto& found) { return found.has_value(); }, logs_are_late);
-        return known ? *known : foreign_message(*shared_, rank_);
+        return known ? *known : met_in(operation);
     }
     if (auto known = hopeless()) {
         return *known;
@@ -108,6 +123,31 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     const bool is_too_late = uncopied_ == nullptr;
     return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed, is_too_late)
                                 : blame_pair(*shared_, rank_, blamed, is_too_late);
+}
+
+/// The first operation of a queue has met a message of another call, most likely this one's.
+team::Failure Pending::met_in(const LaneOperation& operation) {
+    const Queue& queue = *operation.queue;
+    if (queue.is_of_messages) {
+        return foreign_message(*shared_, rank_);
+    }
+    return foreign_message(*shared_, queue.lane->id(), rank_,
+                           waits_for_only_ ? ladder_->expected() : queue.awaited, queue.begun);
+}
+
+/// What is known of the reason when an operation has met a message of another call.
+std::optional<team::Failure> Pending::other_call() {
+    for (Queue* queue : busy_) {
+        if (queue->first != nullptr && queue->is_of_messages) {
+            const auto& pair = queue->first->pair;
+            if (auto differ =
+                    message_mismatch(*shared_, rank_, pair.peer,
+                                     pair.direction == team::Direction::send, queue->begun)) {
+                return differ;
+            }
+        }
+    }
+    return hopeless();
 }
 
 void Pending::give_up(const LaneOperation& operation, bool timed_out) {
@@ -133,6 +173,14 @@ void Pending::give_up_own_lane(bool timed_out) {
     shared_->wait_for_copies();
     abandon_all();
     throw_failure();
+}
+
+void Pending::abandon(const std::string& why) noexcept {
+    try {
+        shared_->abandon(rank_, why);
+    } catch (const std::exception&) { // No memory to tell the others: they have the deadline.
+        return;
+    }
 }
 
 void Pending::throw_failure() {

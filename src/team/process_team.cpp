@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/clock.hpp"
 #include "base/limit_text.hpp"
 #include "base/seconds_from.hpp"
+#include "base/wait_clock.hpp"
 #include "team/name_meeting.hpp"
 #include "team/roster.hpp"
 #include "team/team_shared.hpp"
@@ -100,11 +100,11 @@ struct Place {
     int count;
 };
 
-Place place_of(const AttachOptions& options, std::int64_t deadline,
+Place place_of(const AttachOptions& options, std::int64_t patience_ns,
                std::optional<team::NameMeeting>& meeting) {
     Place place{nullptr, options.rank, std::max(1, options.ranks_here)};
     if (!options.name.empty()) {
-        meeting.emplace(options.name, options.size, deadline);
+        meeting.emplace(options.name, options.size, patience_ns);
         place.memory = meeting->memory();
     } else if (options.descriptor >= 0) {
         place.memory = SharedMemory::open(options.descriptor);
@@ -135,9 +135,9 @@ Place place_of(const AttachOptions& options, std::int64_t deadline,
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
     check(options);
     const std::chrono::nanoseconds patience = patience_of(options);
-    const std::int64_t begin = now_ns();
+    WaitClock clock;
     std::optional<team::NameMeeting> meeting;
-    Place place = place_of(options, begin + patience.count(), meeting);
+    Place place = place_of(options, patience.count(), meeting);
     auto company = std::make_shared<team::Company>();
     company->memory = place.memory;
     company->roster = &team::roster_of(*place.memory);
@@ -156,7 +156,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     }
     count_ = place.count;
     first_ = team::sign_in(*company, place.first, count_);
-    team::meet(*company, first_, count_, patience - std::chrono::nanoseconds(now_ns() - begin));
+    team::meet(*company, first_, count_, patience - std::chrono::nanoseconds(clock.waited_ns()));
     TeamOptions its = options.team;
     if (its.cpus.empty()) {
         its.cpus = company->cpu_of_rank;
@@ -182,8 +182,7 @@ Team ProcessTeam::join(Rank rank) {
 }
 
 void ProcessTeam::abandon(Rank rank, const std::string& why) {
-    detail::own_team(shared_).fail(
-        {Errc::team_broken, fmt::format("rank {} gave up: {}", rank, why), {rank}});
+    detail::own_team(shared_).abandon(rank, why);
 }
 
 std::string ProcessTeam::notes() const {

@@ -45,6 +45,7 @@ struct PublicationEnd {
     std::uint32_t process = 0; ///< Of the publisher; 0: this one.
     channel::ParkingSpot<Env>* publisher_spot = nullptr;
     std::vector<channel::ParkingSpot<Env>*> reader_spots; ///< Only the publisher's end.
+    std::vector<Rank> readers;                            ///< The same, whose they are.
     std::size_t reader_index = 0;                         ///< Only a reader's end.
     std::uint64_t flags = 0;                              ///< Zero-byte publications made or seen.
     std::uint64_t messages = 0; ///< Publications with payload made or consumed.

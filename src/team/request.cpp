@@ -184,7 +184,12 @@ void Request::start() {
         refuse("the team of the request is gone: a persistent request ends with its team handle");
     }
     if (operation_->staging) {
-        operation_->staging->before();
+        try {
+            operation_->staging->before();
+        } catch (...) {
+            operation_->driver->abandon("its function pack has thrown an exception");
+            throw;
+        }
     }
     operation_->driver->start(*operation_);
 }

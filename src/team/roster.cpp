@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/roster.hpp"
 
-#include "base/clock.hpp"
 #include "base/hardware_threads.hpp"
 #include "base/membarrier.hpp"
+#include "base/wait_clock.hpp"
 #include "plan/limits.hpp"
 #include "team/fabric.hpp"
 #include "team/rank_cpus.hpp"
@@ -65,7 +65,7 @@ std::vector<int> missing(Company& company, Stage stage) {
     return ranks;
 }
 
-void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
+void wait_for_all(Company& company, Stage stage, WaitClock& clock, std::int64_t patience_ns) {
     auto pause = 50us;
     for (;;) {
         const std::vector<int> ranks = missing(company, stage);
@@ -86,7 +86,7 @@ void wait_for_all(Company& company, Stage stage, std::int64_t deadline) {
                             {rank});
             }
         }
-        if (now_ns() >= deadline) {
+        if (clock.waited_ns() >= patience_ns) {
             throw Error(Errc::timeout,
                         fmt::format("attach: rank{} {} of {} did not come in time; start all "
                                     "processes of the team, or give more patience "
@@ -329,8 +329,8 @@ Rank sign_in(Company& company, Rank first, int count) {
 }
 
 void meet(Company& company, Rank first, int count, std::chrono::nanoseconds patience) {
-    const std::int64_t deadline = now_ns() + patience.count();
-    wait_for_all(company, Stage::signed_in, deadline);
+    WaitClock clock;
+    wait_for_all(company, Stage::signed_in, clock, patience.count());
     if (company.roster->full_fences.load(std::memory_order_relaxed) != 0) {
         membarrier::use_full_light_fences();
         company.notes += "fences: full on both sides, a process has no membarrier; ";
@@ -338,13 +338,13 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
     collect_cpus(company);
     try_copies(company);
     set_stage(company, first, count, Stage::probed);
-    wait_for_all(company, Stage::probed, deadline);
+    wait_for_all(company, Stage::probed, clock, patience.count());
     company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
     company.push =
         company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
     time_caches(company, first);
     set_stage(company, first, count, Stage::timed);
-    wait_for_all(company, Stage::timed, deadline);
+    wait_for_all(company, Stage::timed, clock, patience.count());
     company.caches = caches_of(*company.roster);
     company.notes += way_of_large_messages(company);
 }

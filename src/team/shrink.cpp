@@ -2,7 +2,7 @@
 // A new team of those who are left. They agree under the lock of the memory: first on who is in it,
 // which is final, then on its arena. Whoever is the lowest living rank does what is next to do, so
 // that a death in between only hands the work on.
-#include "base/clock.hpp"
+#include "base/wait_clock.hpp"
 #include "team/member.hpp"
 
 #include <corymb/team.hpp>
@@ -22,8 +22,7 @@ using namespace std::chrono_literals;
 
 class Shrinking {
 public:
-    Shrinking(detail::TeamShared& shared, Rank rank)
-        : shared_(&shared), rank_(rank), begin_(now_ns()) {}
+    Shrinking(detail::TeamShared& shared, Rank rank) : shared_(&shared), rank_(rank) {}
 
     /// Waits for the agreement.
     void agree() {
@@ -32,7 +31,8 @@ public:
             shared_->fabric.state(rank_).shrinking = 1;
         }
         for (auto pause = 100us; !step();) {
-            if (now_ns() - begin_ >= 2 * shared_->deadline_ns) {
+            waited_ns_ = clock_.waited_ns();
+            if (waited_ns_ >= 2 * shared_->deadline_ns) {
                 throw Error(Errc::timeout, "shrink: the ranks that are left did not agree; one of "
                                            "them has stopped meanwhile");
             }
@@ -98,9 +98,10 @@ private:
         bool all = true;
         for (Rank rank = 0; rank < shared_->fabric.size(); ++rank) {
             const auto& state = shared_->fabric.state(rank);
-            all = all && (state.shrinking != 0 || state.gone != 0 || !is_alive(rank));
+            all = all && (state.shrinking != 0 || state.gone.load(std::memory_order_relaxed) != 0 ||
+                          !is_alive(rank));
         }
-        return first_living(come()) == rank_ && (all || now_ns() - begin_ >= shared_->deadline_ns);
+        return first_living(come()) == rank_ && (all || waited_ns_ >= shared_->deadline_ns);
     }
 
     void decide() {
@@ -124,7 +125,8 @@ private:
 
     detail::TeamShared* shared_;
     Rank rank_;
-    std::int64_t begin_;
+    WaitClock clock_;
+    std::int64_t waited_ns_ = 0;
     std::vector<Rank> members_;
 };
 

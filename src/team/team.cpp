@@ -57,8 +57,20 @@ void Team::run(const detail::Wish& wish) {
 
 void Team::abandon(const std::string& why) {
     member().user.require_own_process();
-    const std::string text = "rank " + std::to_string(rank()) + " gave up: " + why;
-    member_->shared->fail({Errc::team_broken, text, {rank()}});
+    member_->shared->abandon(rank(), why);
+}
+
+void Team::leave() {
+    if (member_ == nullptr) {
+        return;
+    }
+    static_cast<void>(member_->user.enter()); // Refuses a forked child and a second thread.
+    const std::shared_ptr<detail::TeamShared> shared = member_->shared;
+    const bool was_broken = shared->is_broken() || shared->is_parents();
+    member_.reset();
+    if (!was_broken && shared->is_broken() && shared->failure().code == Errc::mismatch) {
+        shared->throw_failure();
+    }
 }
 
 namespace {
@@ -116,8 +128,7 @@ int ThreadTeam::size() const noexcept {
 }
 
 void ThreadTeam::abandon(Rank rank, const std::string& why) {
-    detail::own_team(shared_).fail(
-        {Errc::team_broken, "rank " + std::to_string(rank) + " gave up: " + why, {rank}});
+    detail::own_team(shared_).abandon(rank, why);
 }
 
 } // namespace corymb

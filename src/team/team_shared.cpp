@@ -210,6 +210,10 @@ team::Failure TeamShared::fail(const team::Failure& failure) {
     return this->failure();
 }
 
+void TeamShared::abandon(Rank rank, const std::string& why) {
+    fail({Errc::team_broken, "rank " + std::to_string(rank) + " gave up: " + why, {rank}});
+}
+
 team::Failure TeamShared::failure() const {
     team::Failure known;
     {

@@ -173,6 +173,8 @@ struct TeamShared {
 
     /// Records the first failure, wakes everybody, and returns the failure that counts.
     team::Failure fail(const team::Failure& failure);
+    /// The same for a rank that cannot go on: "rank 2 gave up: " and why.
+    void abandon(Rank rank, const std::string& why);
     /// The recorded failure; only after `broken` was seen.
     [[nodiscard]] team::Failure failure() const;
     [[nodiscard]] bool is_broken() const noexcept {
@@ -192,8 +194,20 @@ struct TeamShared {
     void wait_for_copies() noexcept;
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
-    /// Ranks whose process has ended before they were done with operation number `operation`.
+    /// Ranks that have given up their handles, or whose process has ended, before they were done
+    /// with operation number `operation` of a lane; without one, with a blocking operation.
     [[nodiscard]] std::vector<int> lost(std::uint64_t operation);
+    [[nodiscard]] std::vector<int> lost(team::LaneId lane, std::uint64_t operation);
+    /// Whether a rank does nothing more for the team, and `is_undone()` of what it has done. In a
+    /// team of processes after a look of the company's watch.
+    template <class IsUndone>
+    [[nodiscard]] bool has_left(Rank rank, const IsUndone& is_undone) {
+        const bool has_ended = company != nullptr && is_elsewhere(rank) &&
+                               company->watch.has_ended(fabric.state(rank).pid);
+        return (has_ended || is_gone(rank)) && is_undone();
+    }
+    /// Whether a rank has given up its handle.
+    [[nodiscard]] bool is_gone(Rank rank) noexcept;
     /// "rank 2 (pid 77, stopped)"; the process only where there are several.
     [[nodiscard]] std::string name_of(Rank rank);
 

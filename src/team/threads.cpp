@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/thread_limits.hpp"
 #include "base/usable_cpus.hpp"
 #include "team/team_shared.hpp"
 
@@ -40,12 +41,14 @@ public:
         : team_(count, options), fn_(&fn), options_(&options) {}
 
     void live(Rank rank) noexcept {
+        Team handle; // Goes away after the others have been told why the rank has failed.
         try {
             if (options_->pin) {
                 bind_to(options_->cpus[static_cast<std::size_t>(rank)]);
             }
-            Team handle = team_.join(rank);
+            handle = team_.join(rank);
             (*fn_)(handle);
+            handle.leave();
         } catch (const Error& error) {
             give_up(rank, error.what(), is_consequence(error, rank));
         } catch (const std::exception& error) {
@@ -61,6 +64,20 @@ public:
             first_ = std::current_exception();
             first_is_consequence_ = consequence;
             team_.abandon(rank, why);
+        }
+    }
+
+    /// The rank has no thread.
+    void miss(Rank rank, int count, const char* why) noexcept {
+        try {
+            throw Error(Errc::unsupported,
+                        "rank " + std::to_string(rank) + " of " + std::to_string(count) +
+                            " has no thread: " + why +
+                            "; start fewer ranks, or raise the limit that is reached (" +
+                            limits_of_threads() + ")",
+                        {rank});
+        } catch (const std::exception& error) { // It, or no memory to make it.
+            give_up(rank, error.what());
         }
     }
 
@@ -101,7 +118,7 @@ void threads(int count, const std::function<void(Team&)>& fn, const TeamOptions&
                 others.emplace_back([&crew, rank] { crew.live(rank); });
             }
         } catch (const std::exception& error) {
-            crew.give_up(static_cast<Rank>(others.size()) + 1, error.what());
+            crew.miss(static_cast<Rank>(others.size()) + 1, count, error.what());
         }
         crew.live(0);
     }

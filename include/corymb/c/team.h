@@ -81,7 +81,9 @@ CORYMB_EXPORT corymb_status corymb_team_shrink(corymb_team* team,
 /// CORYMB_TEAM_BROKEN naming this rank and `why`.
 CORYMB_EXPORT corymb_status corymb_team_abandon(corymb_team* team, const char* why) CORYMB_NOEXCEPT;
 /// Gives the handle back. Waits for operations under way, unless the team is broken; requests that
-/// are left keep their outcome and are still to be freed.
+/// are left keep their outcome and are still to be freed. Others that wait for this rank, now or
+/// later, get CORYMB_TEAM_BROKEN at once. CORYMB_MISMATCH: a rank that had left before had called
+/// other collective operations; the handle is given back all the same.
 CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT;
 /// Collective: from the next one on, blocking calls of this kind run with the best plan that a
 /// search finds; returns when it is found. Without it they begin with a plan that is made at once,

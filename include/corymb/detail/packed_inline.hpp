@@ -81,9 +81,21 @@ std::shared_ptr<StagedBuffers<T>> staged_in_place(const Packed<T>& data, bool is
     return std::make_shared<StagedBuffers<T>>(Packed<T>(), data, Uses{is_read, !is_read});
 }
 
+/// Packs what `team` is about to send. If that throws, the others cannot get it any more: they are
+/// told.
+template <class T>
+void pack_for(Team& team, StagedBuffers<T>& buffers) {
+    try {
+        buffers.before();
+    } catch (...) {
+        team.abandon("its function pack has thrown an exception");
+        throw;
+    }
+}
+
 template <class T, class Call>
-void run_staged(const std::shared_ptr<StagedBuffers<T>>& buffers, const Call& call) {
-    buffers->before();
+void run_staged(Team& team, const std::shared_ptr<StagedBuffers<T>>& buffers, const Call& call) {
+    pack_for(team, *buffers);
     call(buffers->input(), buffers->output());
     buffers->after();
 }
@@ -94,14 +106,14 @@ template <class T, class Start>
 Request Team::start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
                            const Start& start) {
     if (mode == Mode::nonblocking) { // A persistent one does so when it starts.
-        buffers->before();
+        detail::pack_for(*this, *buffers);
     }
     return keeping(start(buffers->input(), buffers->output()), buffers);
 }
 
 template <class T>
 void Team::broadcast(const Packed<T>& data, Rank root) {
-    detail::run_staged<T>(detail::staged_in_place(data, rank() == root),
+    detail::run_staged<T>(*this, detail::staged_in_place(data, rank() == root),
                           [&](auto /*in*/, auto out) { broadcast(out, root); });
 }
 
@@ -119,7 +131,7 @@ Request Team::broadcast_init(const Packed<T>& data, Rank root) {
 
 template <class T, class Op>
 void Team::reduce(const Packed<T>& input, const Packed<T>& output, Op op, Rank root) {
-    detail::run_staged<T>(detail::staged(input, output, rank() == root),
+    detail::run_staged<T>(*this, detail::staged(input, output, rank() == root),
                           [&](auto in, auto out) { reduce(in, out, op, root); });
 }
 
@@ -137,7 +149,7 @@ Request Team::reduce_init(const Packed<T>& input, const Packed<T>& output, Op op
 
 template <class T, class Op>
 void Team::allreduce(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::run_staged<T>(detail::staged(input, output, true),
+    detail::run_staged<T>(*this, detail::staged(input, output, true),
                           [&](auto in, auto out) { allreduce(in, out, op); });
 }
 
@@ -155,7 +167,7 @@ Request Team::allreduce_init(const Packed<T>& input, const Packed<T>& output, Op
 
 template <class T>
 void Team::gather(const Packed<T>& input, const Packed<T>& output, Rank root) {
-    detail::run_staged<T>(detail::staged(input, output, rank() == root),
+    detail::run_staged<T>(*this, detail::staged(input, output, rank() == root),
                           [&](auto in, auto out) { gather(in, out, root); });
 }
 
@@ -173,7 +185,7 @@ Request Team::gather_init(const Packed<T>& input, const Packed<T>& output, Rank 
 
 template <class T>
 void Team::scatter(const Packed<T>& input, const Packed<T>& output, Rank root) {
-    detail::run_staged<T>(detail::staged(rank() == root ? input : Packed<T>(), output, true),
+    detail::run_staged<T>(*this, detail::staged(rank() == root ? input : Packed<T>(), output, true),
                           [&](auto in, auto out) { scatter(in, out, root); });
 }
 
@@ -193,7 +205,7 @@ Request Team::scatter_init(const Packed<T>& input, const Packed<T>& output, Rank
 
 template <class T>
 void Team::allgather(const Packed<T>& input, const Packed<T>& output) {
-    detail::run_staged<T>(detail::staged(input, output, true),
+    detail::run_staged<T>(*this, detail::staged(input, output, true),
                           [&](auto in, auto out) { allgather(in, out); });
 }
 
@@ -211,7 +223,7 @@ Request Team::allgather_init(const Packed<T>& input, const Packed<T>& output) {
 
 template <class T>
 void Team::alltoall(const Packed<T>& input, const Packed<T>& output) {
-    detail::run_staged<T>(detail::staged(input, output, true),
+    detail::run_staged<T>(*this, detail::staged(input, output, true),
                           [&](auto in, auto out) { alltoall(in, out); });
 }
 
@@ -229,7 +241,7 @@ Request Team::alltoall_init(const Packed<T>& input, const Packed<T>& output) {
 
 template <class T, class Op>
 void Team::reduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::run_staged<T>(detail::staged(input, output, true),
+    detail::run_staged<T>(*this, detail::staged(input, output, true),
                           [&](auto in, auto out) { reduce_scatter(in, out, op); });
 }
 
@@ -247,7 +259,7 @@ Request Team::reduce_scatter_init(const Packed<T>& input, const Packed<T>& outpu
 
 template <class T, class Op>
 void Team::scan(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::run_staged<T>(detail::staged(input, output, true),
+    detail::run_staged<T>(*this, detail::staged(input, output, true),
                           [&](auto in, auto out) { scan(in, out, op); });
 }
 
@@ -265,7 +277,7 @@ Request Team::scan_init(const Packed<T>& input, const Packed<T>& output, Op op) 
 
 template <class T, class Op>
 void Team::exscan(const Packed<T>& input, const Packed<T>& output, Op op) {
-    detail::run_staged<T>(detail::staged(input, output, rank() != 0),
+    detail::run_staged<T>(*this, detail::staged(input, output, rank() != 0),
                           [&](auto in, auto out) { exscan(in, out, op); });
 }
 
@@ -283,7 +295,7 @@ Request Team::exscan_init(const Packed<T>& input, const Packed<T>& output, Op op
 
 template <class T>
 void Team::send(const Packed<T>& data, Rank to) {
-    detail::run_staged<T>(detail::staged(data, Packed<T>(), false),
+    detail::run_staged<T>(*this, detail::staged(data, Packed<T>(), false),
                           [&](auto in, auto /*out*/) { send(in, to); });
 }
 
@@ -301,7 +313,7 @@ Request Team::send_init(const Packed<T>& data, Rank to) {
 
 template <class T>
 void Team::recv(const Packed<T>& data, Rank from) {
-    detail::run_staged<T>(detail::staged(Packed<T>(), data, true),
+    detail::run_staged<T>(*this, detail::staged(Packed<T>(), data, true),
                           [&](auto /*in*/, auto out) { recv(out, from); });
 }
 

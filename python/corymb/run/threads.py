@@ -8,8 +8,23 @@ import threading
 from typing import Any
 
 from corymb import _core
+from corymb.run.limits import cannot_start
 from corymb.run.ranks import Failure, Task, failure_of, raise_first
 from corymb.team import Team, describe
+
+
+def start_all(team: _core.ThreadTeam, threads: list[threading.Thread]) -> None:
+    """Starts all of them, or raises, and then none is left."""
+    for rank, thread in enumerate(threads, 1):
+        try:
+            thread.start()
+        except BaseException as error:
+            team.abandon(rank, describe(error))
+            for started in threads[: rank - 1]:
+                started.join()
+            if isinstance(error, (RuntimeError, OSError, MemoryError)):
+                raise cannot_start("thread", rank, len(threads) + 1, error) from error
+            raise
 
 
 def run_threads(task: Task, n: int) -> list[Any]:
@@ -31,8 +46,7 @@ def run_threads(task: Task, n: int) -> list[Any]:
             handle.Free()  # The traceback holds it, and others may shrink the team.
 
     others = [threading.Thread(target=live, args=(rank,)) for rank in range(1, n)]
-    for thread in others:
-        thread.start()
+    start_all(team, others)
     live(0)
     for thread in others:
         try:

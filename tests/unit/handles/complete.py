@@ -48,7 +48,7 @@ def without_braces(text: str) -> str:
 def public_part(body: str, is_struct: bool) -> str:
     parts = SECTION.split(body)
     kept = [parts[0]] if is_struct else []
-    kept += [part for name, part in zip(parts[1::2], parts[2::2]) if name == "public"]
+    kept += [part for name, part in zip(parts[1::2], parts[2::2], strict=True) if name == "public"]
     return "".join(kept)
 
 

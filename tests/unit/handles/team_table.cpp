@@ -121,9 +121,16 @@ const Calls<Team>& team_calls() {
         GIVES(Team, acts, split, 0),
         GIVES(Team, acts, shrink),
         GIVES(Team, acts, plan, Collective::barrier),
-        {"Team::warm_up", Kind::acts, [](Team& t) { t.warm_up(Collective::barrier); }},
+        {"Team::warm_up", Kind::acts,
+         [](Team& t) {
+             t.warm_up(Collective::barrier);
+         }},
         GIVES(Team, any_thread, chosen_plans),
         GIVES(Team, any_thread_if_any, memory),
+        {"Team::leave", Kind::acts_if_any,
+         [](Team& t) {
+             t.leave();
+         }},
         {"Team::abandon", Kind::any_thread,
          [](Team& t) {
              t.abandon("of a test");

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace corymb {
+
+/// What limits the threads and the memory of this process, for the text of an error.
+[[nodiscard]] std::string limits_of_threads();
+
+} // namespace corymb

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank gives up its handle: the others are told, and the calls of all ranks are compared.
+#pragma once
+
+#include "team/team_shared.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace corymb::team {
+
+/// All collectives that a rank has called on a team, on all lanes.
+struct CallsInAll {
+    std::uint64_t count = 0;
+    CallDigest digest;
+
+    /// A lane other than the first, on which there have been calls.
+    void add(LaneId lane, std::uint64_t calls, const CallDigest& of_lane) noexcept {
+        count += calls;
+        digest.add({lane, of_lane.value()});
+    }
+};
+
+} // namespace corymb::team
+
+namespace corymb::detail {
+
+/// The rank has given up its handle and had all these calls; none: it leaves with an exception.
+/// Breaks the team if somebody waits for it. Breaks it also if a rank that has left before had
+/// other calls, unless one of the two left with an exception. Messages between two ranks are not
+/// compared. What the rank has sent before, such as why it leaves, still arrives. What is broken
+/// already stays as it is.
+void leave(TeamShared& shared, Rank rank, const std::optional<team::CallsInAll>& calls);
+
+} // namespace corymb::detail
