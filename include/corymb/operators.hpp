@@ -103,7 +103,7 @@ inline constexpr bool is_commutative = false;
 
 namespace detail {
 /// An operator that is said to be commutative; without state if `op` is.
-template <class Op, bool is_base = std::is_empty_v<Op> && !std::is_final_v<Op>>
+template <class Op, bool IsBase = std::is_empty_v<Op> && !std::is_final_v<Op>>
 struct Commutative {
     template <class A, class B>
     constexpr auto operator()(const A& a, const B& b) const

@@ -22,7 +22,7 @@ std::string limit_text(decltype(RLIMIT_AS) resource, rlim_t unit, const char* wh
 } // namespace
 
 std::string reason_with_limit(int error) {
-    const std::string reason = std::strerror(error);
+    std::string reason = std::strerror(error);
     constexpr rlim_t kibibyte = 1024;
     switch (error) {
     case EMFILE:

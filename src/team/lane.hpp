@@ -47,7 +47,11 @@ public:
     }
     /// Whether the next call may have the program, too, which counts then; else `program_for` says.
     [[nodiscard]] static bool counts(Program& program) noexcept {
-        return program.calls_left != 0 && program.calls_left-- != 0;
+        if (program.calls_left == 0) {
+            return false;
+        }
+        --program.calls_left;
+        return true;
     }
     /// From the next call of a key on ranks have the best plan that a search finds; the caller
     /// waits for it.

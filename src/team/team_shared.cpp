@@ -122,8 +122,8 @@ void check_cpus(const TeamOptions& options, int size) {
 
 namespace {
 
-/// The same, checked.
-const TeamOptions& checked(const TeamOptions& options, int size) {
+/// Throws Errc::invalid_argument where the options contradict each other or the size.
+TeamOptions checked(TeamOptions options, int size) {
     check_options(options);
     check_cpus(options, size);
     return options;
