@@ -3,7 +3,11 @@
 
 #include "c/kept_call.hpp"
 
+#include <deque>
 #include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
 #include <utility>
 
 namespace corymb::c {
@@ -20,10 +24,31 @@ corymb_team* make_handle(Team&& team) {
     return &handle;
 }
 
+namespace {
+
+/// Keeps a home without a team and requests for a while: a pointer to a request that was given back
+/// still points to a tag that says so. Thread-safe.
+void retire(RequestHome* home) noexcept {
+    constexpr std::size_t homes_kept = 64; // As many as freed slots of a home.
+    static auto* const mutex = new std::mutex;
+    static auto* const retired = new std::deque<std::unique_ptr<RequestHome>>;
+    std::unique_ptr<RequestHome> own(home);
+    try {
+        const std::lock_guard lock(*mutex);
+        retired->push_back(std::move(own));
+        if (retired->size() > homes_kept) {
+            retired->pop_front();
+        }
+    } catch (const std::bad_alloc&) { // Then it goes at once.
+    }
+}
+
+} // namespace
+
 InHome::~InHome() {
     call_.reset();
     if (home_->team_is_gone && home_->slots.live() == 0 && !home_->user.is_busy()) {
-        delete home_;
+        retire(home_);
     }
 }
 

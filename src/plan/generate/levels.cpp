@@ -81,9 +81,12 @@ std::vector<Partition> by_classes(const GenerateInput& input) {
         };
         for (int a = 0; a < groups; ++a) {
             for (int b = 0; b < groups; ++b) {
+                if (a == b) { // A group of one CPU has no class within.
+                    continue;
+                }
                 const auto& pair_class =
                     machine.classes[at(machine.group_class[at(a * groups + b)])];
-                if (a != b && pair_class.send.median + pair_class.receive.median <= limit) {
+                if (pair_class.send.median + pair_class.receive.median <= limit) {
                     label[at(std::max(find(a), find(b)))] = std::min(find(a), find(b));
                 }
             }
