@@ -130,8 +130,10 @@ static void begin(const Terms* t, MPI_Request* request) {
     }
 }
 
+/// Long doubles may be left to the MPI, and MPICH's own MPI_Iallreduce with MPI_MIN or MPI_MAX has
+/// other answers on other ranks where there is a NaN.
 static int is_on_all(Operation operation, Type type, MPI_Op op) {
-    return operation == allreduce && type != of_int && op != MPI_OP_NULL;
+    return operation == allreduce && type != of_int && type != of_long_double && op != MPI_OP_NULL;
 }
 
 /// Returns how often an answer was another one than before or, of those that all ranks have, than
