@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <system_error>
@@ -141,13 +142,22 @@ std::vector<int> allowed_cpus() {
     return allowed;
 }
 
-bool bind_this_thread(int cpu) noexcept {
+bool bind_this_thread(const std::vector<int>& cpus) noexcept {
     const CpuMask mask;
-    if (mask.set == nullptr || cpu < 0 || cpu >= cpus_max) {
+    const auto is_none = [](int cpu) {
+        return cpu < 0 || cpu >= cpus_max;
+    };
+    if (mask.set == nullptr || std::any_of(cpus.begin(), cpus.end(), is_none)) {
         return false;
     }
-    CPU_SET_S(static_cast<std::size_t>(cpu), mask.bytes, mask.set);
+    for (const int cpu : cpus) {
+        CPU_SET_S(static_cast<std::size_t>(cpu), mask.bytes, mask.set);
+    }
     return sched_setaffinity(0, mask.bytes, mask.set) == 0;
+}
+
+bool bind_this_thread(int cpu) noexcept {
+    return bind_this_thread(std::vector<int>{cpu});
 }
 
 std::vector<int> placement(int ranks) {

@@ -61,6 +61,8 @@ std::optional<Case> case_from_words(const std::vector<std::string>& words);
 std::vector<int> allowed_cpus();
 /// Binds the calling thread (and what it creates) to one CPU; false when the system refuses.
 bool bind_this_thread(int cpu) noexcept;
+/// The same to several.
+bool bind_this_thread(const std::vector<int>& cpus) noexcept;
 /// CPU of each rank when ranks are pinned: the allowed CPUs in turn.
 std::vector<int> placement(int ranks);
 

@@ -11,7 +11,7 @@ namespace corymb::bench {
 
 namespace {
 
-double quantile(const std::vector<double>& sorted, double part) {
+double at(const std::vector<double>& sorted, double part) {
     const double position = part * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(position);
     const std::size_t above = std::min(below + 1, sorted.size() - 1);
@@ -46,7 +46,15 @@ Quartiles quartiles(std::vector<double> samples) {
         return {};
     }
     std::sort(samples.begin(), samples.end());
-    return {quantile(samples, 0.25), quantile(samples, 0.5), quantile(samples, 0.75)};
+    return {at(samples, 0.25), at(samples, 0.5), at(samples, 0.75)};
+}
+
+double quantile(std::vector<double> samples, double part) {
+    if (samples.empty()) {
+        return 0;
+    }
+    std::sort(samples.begin(), samples.end());
+    return at(samples, part);
 }
 
 double spearman(std::span<const double> x, std::span<const double> y) {

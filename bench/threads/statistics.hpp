@@ -14,6 +14,9 @@ struct Quartiles {
 /// Linear interpolation between order statistics; all zero for no samples.
 Quartiles quartiles(std::vector<double> samples);
 
+/// The value that such a part of the samples is below, by the same interpolation; 0 for none.
+double quantile(std::vector<double> samples, double part);
+
 /// Spearman's rank correlation, ties at their mean rank. NaN for fewer than two pairs or when one
 /// side is constant.
 double spearman(std::span<const double> x, std::span<const double> y);

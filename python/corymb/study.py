@@ -72,6 +72,7 @@ class Study:
     multicast: list[dict[str, Any]] = field(default_factory=list)
     multicast_choice: str = ""
     multicast_bench: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def cpus(self) -> list[int]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ from corymb.command import (
     bench_multicast,
     bench_prediction,
     bench_program,
+    bench_waiting,
     console,
     files,
     inputs,
@@ -29,8 +30,11 @@ EXAMPLES = (
     "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
     "corymb bench allreduce --threads 2 --bytes 8,65536 | "
     "corymb bench multicast --threads 2,8 | corymb bench messages --seconds 20 | "
-    "corymb bench prediction --seconds 30"
+    "corymb bench prediction --seconds 30 | "
+    "corymb bench waiting --seconds 600 --json waiting.json | "
+    "corymb bench waiting --only 'op=alltoall ranks=16,32 kind=threads'"
 )
+SECONDS = 60.0
 REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 
 
@@ -39,7 +43,8 @@ def command(
         str,
         typer.Argument(
             metavar="OP[,OP]",
-            help="barrier, broadcast, reduce, allreduce; or multicast, messages or prediction.",
+            help="barrier, broadcast, reduce, allreduce; or multicast, messages, prediction or "
+            "waiting.",
         ),
     ],
     threads: Annotated[
@@ -47,8 +52,11 @@ def command(
         typer.Option("--threads", metavar="LIST", help="Numbers of threads, such as 2,4,8."),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", help="Time for everything together.")
-    ] = 60.0,
+        float | None,
+        typer.Option(
+            "--seconds", metavar="S", help="Time for everything together; 60, for waiting 600."
+        ),
+    ] = None,
     sizes: Annotated[
         str | None, typer.Option("--bytes", metavar="LIST", help="Payloads, multiples of 8.")
     ] = None,
@@ -62,33 +70,28 @@ def command(
     pin: Annotated[
         str, typer.Option("--pin", metavar="auto|yes|no", help="Bind threads to CPUs.")
     ] = "auto",
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="FIELD=LIST", help="Cells of waiting to keep."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", help="Draws the cells of waiting; 1 without it."),
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Time corymb, the raw floor and other libraries, alternating in one run."""
-    if ops in {"multicast", "messages", "prediction"}:
-        unused = {"--regimes": regimes, "--contestants": contestants}
-        _other_bench(ops, unused, threads, sizes, seconds, json)
+    lists = {"--regimes": regimes, "--contestants": contestants}
+    if ops == "waiting":
+        _refuse(ops, {**lists, "--threads": threads, "--bytes": sizes})
+        longest = bench_waiting.SECONDS if seconds is None else seconds
+        bench_waiting.command(only, longest, 1 if seed is None else seed, json)
         return
-    names = split(ops, "OP")
-    for name in names:
-        inputs.require_operation(name, OPERATIONS)
-    if not 0.5 <= seconds <= 86400:
-        raise inputs.usage("--seconds must be from 0.5 to 86400")
-    if pin not in {"auto", "yes", "no"}:
-        raise inputs.usage("--pin must be auto, yes or no")
-    chosen_regimes = split(regimes, "--regimes")
-    unknown = [name for name in chosen_regimes if name not in REGIMES]
-    if unknown:
-        raise inputs.usage(f"unknown regime '{unknown[0]}'; there are {', '.join(REGIMES)}")
-    request = bench_program.Request(
-        ops=names,
-        threads=numbers(threads, "--threads", 2, 1024),
-        seconds=seconds,
-        sizes=numbers(sizes, "--bytes", 8, 2**26),
-        regimes=chosen_regimes,
-        contestants=split(contestants, "--contestants"),
-        pin=pin,
-    )
+    _refuse(ops, {"--only": only, "--seed": seed})
+    if ops in {"multicast", "messages", "prediction"}:
+        _other_bench(ops, lists, threads, sizes, SECONDS if seconds is None else seconds, json)
+        return
+    request = _request(ops, threads, SECONDS if seconds is None else seconds, sizes, lists, pin)
     files.require_writable(json)
     with console.progress_bar("measuring side by side") as report:
         rows, failure = bench_program.all_rows(lambda: bench_program.measure(request, report))
@@ -100,6 +103,37 @@ def command(
         )
     if failure is not None:
         raise failure
+
+
+def _request(
+    ops: str,
+    threads: str | None,
+    seconds: float,
+    sizes: str | None,
+    lists: Mapping[str, str | None],
+    pin: str,
+) -> bench_program.Request:
+    """What corymb-bench is to do; raises corymb.Error for what it cannot."""
+    names = split(ops, "OP")
+    for name in names:
+        inputs.require_operation(name, OPERATIONS)
+    if not 0.5 <= seconds <= 86400:
+        raise inputs.usage("--seconds must be from 0.5 to 86400")
+    if pin not in {"auto", "yes", "no"}:
+        raise inputs.usage("--pin must be auto, yes or no")
+    chosen_regimes = split(lists["--regimes"], "--regimes")
+    unknown = [name for name in chosen_regimes if name not in REGIMES]
+    if unknown:
+        raise inputs.usage(f"unknown regime '{unknown[0]}'; there are {', '.join(REGIMES)}")
+    return bench_program.Request(
+        ops=names,
+        threads=numbers(threads, "--threads", 2, 1024),
+        seconds=seconds,
+        sizes=numbers(sizes, "--bytes", 8, 2**26),
+        regimes=chosen_regimes,
+        contestants=split(lists["--contestants"], "--contestants"),
+        pin=pin,
+    )
 
 
 def _other_bench(
@@ -115,15 +149,19 @@ def _other_bench(
         unused["--bytes"] = sizes
     if name != "multicast":
         unused["--threads"] = threads
-    for option, value in unused.items():
-        if value is not None:
-            raise inputs.usage(f"{option} does not go with {name}")
+    _refuse(name, unused)
     if name == "messages":
         bench_messages.command(numbers(sizes, "--bytes", 8, 256), seconds, json)
     elif name == "prediction":
         bench_prediction.command(seconds, json)
     else:
         bench_multicast.command(numbers(threads, "--threads", 2, 1024), seconds, json)
+
+
+def _refuse(name: str, unused: Mapping[str, object]) -> None:
+    for option, value in unused.items():
+        if value is not None:
+            raise inputs.usage(f"{option} does not go with {name}")
 
 
 def split(text: str | None, option: str) -> list[str]:

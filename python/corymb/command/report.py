@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import functools
 import json as json_text
-from collections.abc import Set
 from typing import Annotated, Any
 
 import typer
 
 import corymb
 from corymb import study
-from corymb.command import bench_program, console, files, inputs, sim_multicast
+from corymb.command import bench_program, bench_waiting, console, files, inputs, sim_multicast
 from corymb.command.map import remarks_of
 from corymb.command.options import Bytes, JsonFile, MachineName, ModelFile, NoMeasure, Ranks, Root
 
@@ -27,6 +26,10 @@ MULTICAST_SECONDS = 8.0
 COMMON_FIELDS = frozenset({"op", "contestant", "ranks", "regime", "median_ns", "q25", "q75"})
 BENCH_FIELDS = COMMON_FIELDS | {"bytes"}
 MULTICAST_FIELDS = COMMON_FIELDS | {"members", "cpus"}
+WAITING_FIELDS = frozenset(
+    {*bench_waiting.AXES, "ratio", "worse_median", "worse_p99", "peer_first_us", "peer_p99_us"}
+)
+NAMES = {MULTICAST_FIELDS: "corymb bench multicast", WAITING_FIELDS: "corymb bench waiting"}
 SHORT_CONTESTANTS = (
     "corymb", "flags", "flags-store-pause", "flags-exchange-pause", "std-barrier",
     "pthread-barrier", "mcs-dissemination", "central-sense", "libgomp", "libomp",
@@ -53,6 +56,10 @@ def command(
         str | None,
         typer.Option("--multicast", metavar="FILE", help="Of corymb bench multicast --json FILE."),
     ] = None,
+    waiting: Annotated[
+        str | None,
+        typer.Option("--waiting", metavar="FILE", help="Of corymb bench waiting --json FILE."),
+    ] = None,
     no_bench: Annotated[
         bool, typer.Option("--no-bench", help="Run nothing on this machine.")
     ] = False,
@@ -65,12 +72,14 @@ def command(
     files.require_writable(output, json)
     rows = load_rows(bench) if bench is not None else []
     calls = load_rows(multicast, MULTICAST_FIELDS) if multicast is not None else []
+    cells = load_rows(waiting, WAITING_FIELDS) if waiting is not None else []
     chosen = inputs.choose_machine(machine, model, no_measure)
     placement = inputs.placement_of(ranks, chosen.machine)
     inputs.require_root(root, len(placement))
     facts = study.study_of(chosen.machine, placement, bytes_)
     facts.bench = rows
     facts.multicast_bench = calls
+    facts.waiting = cells
     plan_all(facts, root)
     simulate_multicast(facts)
     if chosen.is_here and not no_bench and len(placement) > 1:
@@ -148,9 +157,9 @@ def short_bench(seconds: float) -> list[dict[str, Any]]:
     return rows
 
 
-def load_rows(file: str, needed: Set[str] = BENCH_FIELDS) -> list[dict[str, Any]]:
+def load_rows(file: str, needed: frozenset[str] = BENCH_FIELDS) -> list[dict[str, Any]]:
     """The rows of a bench file, which have these fields; a wrong file is said."""
-    name = "corymb bench multicast" if needed is MULTICAST_FIELDS else "corymb bench"
+    name = NAMES.get(needed, "corymb bench")
     wrong = corymb.Error(f"{file} is not a file of {name} --json", "io")
     try:
         value = json_text.loads(files.read_text(file, "bench results"))
@@ -201,4 +210,5 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
             "simulated": facts.multicast,
             "measured": facts.multicast_bench,
         },
+        "waiting": facts.waiting,
     }

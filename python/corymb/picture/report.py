@@ -21,6 +21,7 @@ from corymb.picture.peers import is_beside_peers, peer_sections
 from corymb.picture.stragglers import measured_strip, simulated_strip
 from corymb.picture.timeline import WAITING, WORK, Stretch, timeline_chart
 from corymb.picture.tree import TreeData, finish_bars, machine_tree
+from corymb.picture.waiting import waiting_section
 from corymb.study import Study, bench_verdict
 
 LARGEST_HEAT_MAP = 640
@@ -44,6 +45,8 @@ def report_page(study: Study, name: str, remarks: list[str], drawn: str) -> str:
     if beside:
         sections += peer_sections(beside)
     sections += _multicast(study, name)
+    if study.waiting:
+        sections.append(waiting_section(study.waiting))
     lead = (
         f"{len(machine)} CPUs, {machine.source or 'unknown source'}, costs in {machine.unit}. "
         f"{len(study.placement)} ranks, {study.size} B. Times marked simulated come from this "

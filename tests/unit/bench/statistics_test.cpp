@@ -43,5 +43,15 @@ TEST(StatisticsTest, SpearmanIsUndefinedWithoutOrder) {
     EXPECT_TRUE(std::isnan(spearman(std::vector<double>{1, 2}, std::vector<double>{1})));
 }
 
+TEST(StatisticsTest, AQuantileIsBelowItsPart) {
+    std::vector<double> samples;
+    for (int i = 100; i >= 0; --i) {
+        samples.push_back(i);
+    }
+    EXPECT_DOUBLE_EQ(quantile(samples, 0.99), 99);
+    EXPECT_DOUBLE_EQ(quantile({1, 2}, 0.99), 1.99);
+    EXPECT_DOUBLE_EQ(quantile({}, 0.5), 0);
+}
+
 } // namespace
 } // namespace corymb::bench
