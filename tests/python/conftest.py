@@ -13,12 +13,16 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from limits import LIMIT_S
 
 import corymb
 
 # A busy machine is no failure.
 settings.register_profile("corymb", deadline=None)
 settings.load_profile("corymb")
+# Teams of tests, and of the processes that they start.
+for variable in ("CORYMB_DEADLINE", "CORYMB_PATIENCE"):
+    os.environ[variable] = str(LIMIT_S)
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 ROOT = Path(__file__).parent.parent.parent
@@ -48,7 +52,7 @@ def corymb_command(environment: dict[str, str]) -> Command:
             [sys.executable, "-m", "corymb", *map(str, arguments)],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=LIMIT_S,
             env=environment | extra,
             **options,
         )

@@ -129,7 +129,7 @@ def sleep(team: Team, folder: str) -> None:
 
 def main(method: str, folder: str, body: str = "write_and_fail") -> None:
     try:
-        corymb.run(globals()[body], 2, (folder,), start_method=method, deadline=120)
+        corymb.run(globals()[body], 2, (folder,), start_method=method)
     except corymb.RankError as error:
         print(f"rank{error.rank}")
 

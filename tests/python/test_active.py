@@ -8,17 +8,16 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 import weakref
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from limits import LIMIT_S, is_refused, wait_for
 
 import corymb
 
-SOON = 20.0  # Longer than anything here takes; a limit, not a measure.
 SQUARE, FAIL, STOP = 1, 2, 3
 
 
@@ -49,7 +48,7 @@ def serving(active: corymb.ActiveMessages) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join(SOON)
+        thread.join(LIMIT_S)
 
 
 def code_of(wrong: Callable[[], object]) -> str:
@@ -69,8 +68,8 @@ def test_a_handler_runs_there_and_its_answer_comes_back() -> None:
     assert (caught.value.code, list(caught.value.ranks)) == ("timeout", [1])
     assert other.poll() == 1
     assert call.test()
-    assert call.wait(SOON) == (144).to_bytes(8, "little")
-    assert code_of(lambda: call.wait(SOON)) == "invalid_argument"  # The answer comes once.
+    assert call.wait(LIMIT_S) == (144).to_bytes(8, "little")
+    assert code_of(lambda: call.wait(LIMIT_S)) == "invalid_argument"  # The answer comes once.
 
 
 def test_what_a_handler_raises_reaches_the_caller() -> None:
@@ -80,11 +79,11 @@ def test_what_a_handler_raises_reaches_the_caller() -> None:
     other.on(5, lambda source, argument: b"x" * 41)
     with serving(other):
         with pytest.raises(RuntimeError, match="rank 1: ValueError: no more ink"):
-            one.call(1, FAIL, b"ink").wait(SOON)
+            one.call(1, FAIL, b"ink").wait(LIMIT_S)
         with pytest.raises(RuntimeError, match="rank 1: answer must have"):
-            one.call(1, 4).wait(SOON)
-        assert code_of(lambda: one.call(1, 5).wait(SOON)) == "invalid_argument"
-        assert code_of(lambda: one.call(1, 6).wait(SOON)) == "invalid_argument"
+            one.call(1, 4).wait(LIMIT_S)
+        assert code_of(lambda: one.call(1, 5).wait(LIMIT_S)) == "invalid_argument"
+        assert code_of(lambda: one.call(1, 6).wait(LIMIT_S)) == "invalid_argument"
 
 
 def test_what_is_wrong_is_said() -> None:
@@ -126,9 +125,9 @@ def test_a_handler_may_begin_calls_but_not_wait_or_close() -> None:
     other.on(STOP, meddle)
     with serving(other):
         for _ in range(2):  # The handler is still there.
-            one.call(1, STOP).wait(SOON)
+            one.call(1, STOP).wait(LIMIT_S)
     while len(seen) < 2:
-        one.serve(SOON)
+        one.serve(LIMIT_S)
     assert (codes, seen) == (["invalid_argument"] * 6, [b"\2"] * 2)
 
 
@@ -136,16 +135,10 @@ def test_two_threads_cannot_use_a_rank_at_once() -> None:
     one, other = pair()
     call = one.call(1, STOP)
     with serving(other):
-        end, refused = time.monotonic() + SOON, False
-        while not refused and time.monotonic() < end:  # Until the thread is in the call.
-            try:
-                other.poll()
-            except corymb.Error as error:
-                refused = "another thread" in str(error)
-        assert refused
+        wait_for(lambda: is_refused(other.poll, "another thread"))
         dropped = [one.call(1, SQUARE) for _ in range(20)]
         del dropped
-        assert code_of(lambda: call.wait(SOON)) == "invalid_argument"  # No such handler.
+        assert code_of(lambda: call.wait(LIMIT_S)) == "invalid_argument"  # No such handler.
 
 
 def test_memory_is_used_through_addresses() -> None:
@@ -198,13 +191,13 @@ def test_an_owner_whose_method_is_a_handler_is_collected() -> None:
     gc.collect()
     call = one.call(1, SQUARE)
     worker.own.poll()
-    assert call.wait(SOON) == b"done"
+    assert call.wait(LIMIT_S) == b"done"
     late = one.call(1, SQUARE)
     del worker
     gc.collect()
     assert gone() is None
     with pytest.raises(corymb.Error, match="rank 1 has closed"):
-        late.wait(SOON)
+        late.wait(LIMIT_S)
 
 
 def serve_until_killed(descriptor: int) -> None:
@@ -223,17 +216,17 @@ def test_a_rank_of_another_process_that_is_killed() -> None:
     child.start()
     try:
         own = corymb.ActiveMessages(group.join(0))
-        assert own.call(1, SQUARE, b"\3").wait(SOON)[0] == 9
+        assert own.call(1, SQUARE, b"\3").wait(LIMIT_S)[0] == 9
         assert child.pid is not None
         os.kill(child.pid, signal.SIGSTOP)
         call = own.call(1, SQUARE, b"\3")
         child.kill()
         with pytest.raises(corymb.Error, match=f"pid {child.pid}") as caught:
-            call.wait(SOON)
+            call.wait(LIMIT_S)
         assert (caught.value.code, list(caught.value.ranks)) == ("team_broken", [1])
     finally:
         child.kill()
-        child.join(SOON)
+        child.join(LIMIT_S)
         os.close(descriptor)
 
 
@@ -243,5 +236,5 @@ def test_ctrl_c_ends_a_wait() -> None:
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        call.wait(SOON)
+        call.wait(LIMIT_S)
     timer.join()

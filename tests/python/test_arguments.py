@@ -8,14 +8,13 @@ import copy
 import multiprocessing
 import os
 import pickle
-import time
 from array import array
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from limits import LIMIT_S, wait_for
 from thread_ranks import on_threads
 
 import corymb
@@ -29,14 +28,14 @@ def receive(group: corymb.MailboxGroup | int) -> None:
     if isinstance(group, int):
         group = corymb.MailboxGroup.attach(group)
     box = group.join(1)
-    box.wait(seconds=60)
+    box.wait(seconds=LIMIT_S)
     (_, message), *_ = box.receive()
     box.send(0, message.upper())
 
 
 def read(ring: corymb.BroadcastRing) -> None:
     reader = ring.reader()
-    reader.wait(seconds=60)
+    reader.wait(seconds=LIMIT_S)
     assert reader.receive()[0][1] == b"hello"
 
 
@@ -52,13 +51,6 @@ def be_called(group: corymb.MulticastGroup) -> None:
 
 def attach(descriptor: int, rank: int) -> None:
     assert corymb.attach(rank=rank, descriptor=descriptor).allreduce(1) == 2
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def open_memory() -> int:
@@ -84,7 +76,7 @@ def test_a_group_or_its_descriptor_is_an_argument(method: str, what: str) -> Non
     child = multiprocessing.get_context(method).Process(target=receive, args=(argument,))
     child.start()
     box.send(1, b"hello")
-    assert box.wait(seconds=60)
+    assert box.wait(seconds=LIMIT_S)
     assert box.receive() == [(1, b"HELLO")]
     child.join()
     assert child.exitcode == 0
@@ -110,7 +102,7 @@ def test_other_groups_are_arguments(kind: str) -> None:
         place = group.attach(0, lambda message: None)
         child.start()
         wait_for(lambda: group.members > 0)
-        place.send(b"hello").wait(seconds=60)
+        place.send(b"hello").wait(seconds=LIMIT_S)
     child.join()
     assert child.exitcode == 0
 
@@ -130,7 +122,7 @@ def test_a_descriptor_of_a_team_is_an_argument(method: str) -> None:
 
 def take(queue: Any, answers: Any) -> None:
     box = queue.get().join(1)
-    box.wait(seconds=60)
+    box.wait(seconds=LIMIT_S)
     answers.put(box.receive())
 
 
@@ -142,7 +134,7 @@ def test_a_group_goes_through_a_queue() -> None:
     group = corymb.MailboxGroup(2, between_processes=True)
     group.join(0).send(1, b"late")
     queue.put(group)
-    assert answers.get(timeout=120) == [(0, b"late")]
+    assert answers.get(timeout=LIMIT_S) == [(0, b"late")]
     child.join()
 
 

@@ -10,12 +10,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT, Command
+from limits import LIMIT_S, comes_true, wait_for
 
 import corymb
 from corymb.command import bench_iceoryx2, bench_peers, peers_tables
@@ -556,17 +556,12 @@ def test_interrupt_leaves_nothing(
         env=environment | {"CORYMB_TEST": str(tmp_path)}, stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(folders() - before) < 4 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: len(folders() - before) >= 4 or process.poll() is not None)
     process.send_signal(number)
-    _, text = process.communicate(timeout=60)
+    _, text = process.communicate(timeout=LIMIT_S)
     assert process.returncode == status, text
     assert folders() <= before
-    deadline = time.monotonic() + 30
-    while alive(tmp_path) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert alive(tmp_path) == [], "no rank is left behind"
+    assert comes_true(lambda: not alive(tmp_path)), f"left behind: {alive(tmp_path)}"
 
 
 def alive(mark: Path) -> list[str]:

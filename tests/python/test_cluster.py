@@ -8,13 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 from conftest import ROOT, Command, stdout_json
+from limits import LIMIT_S, comes_true
 
 import corymb
 from corymb.command import clusters
@@ -185,7 +184,7 @@ def nodes_or_skip() -> None:
         pytest.skip("needs root, iproute2 and util-linux")
     probe = subprocess.run(
         ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "ip", "link", "add",
-         "b0", "type", "bridge"], capture_output=True, check=False, timeout=60,
+         "b0", "type", "bridge"], capture_output=True, check=False, timeout=LIMIT_S,
     )  # fmt: skip
     if probe.returncode != 0:
         pytest.skip("this machine does not permit network namespaces")
@@ -201,7 +200,7 @@ def test_nodes_share_nothing_and_leave_nothing() -> None:
     )
     done = subprocess.run(
         [sys.executable, str(NODES), "--nodes", "2", "--", "sh", "-c", script],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=LIMIT_S,
     )  # fmt: skip
     assert done.returncode == 3, done.stderr
     words = done.stdout.split()
@@ -224,18 +223,11 @@ def test_a_signal_ends_all_nodes() -> None:
         assert running.stdout.readline() == "up\n"
         assert comes_true(lambda: is_running(mark))
         running.terminate()
-        assert running.wait(timeout=60) == 128 + 15
+        assert running.wait(timeout=LIMIT_S) == 128 + 15
     finally:
         running.kill()
-        running.wait(timeout=60)
+        running.wait(timeout=LIMIT_S)
     assert comes_true(lambda: not is_running(mark))
-
-
-def comes_true(condition: Callable[[], bool]) -> bool:
-    limit = time.monotonic() + 60
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.02)
-    return condition()
 
 
 def is_running(word: str) -> bool:
@@ -262,7 +254,7 @@ def test_wrong_nodes_are_refused(words: list[str]) -> None:
     command = ["true"] if words != ["--nodes", "2"] else []
     done = subprocess.run(
         [sys.executable, str(NODES), *words, "--", *command],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=LIMIT_S,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("nodes.py: ")

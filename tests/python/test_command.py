@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SMELT, Command, stdout_json
+from limits import LIMIT_S
 
 import corymb
 
@@ -345,7 +346,7 @@ def test_one_cpu_leaves_the_cached_model_alone(environment: dict[str, str], tmp_
         capture_output=True,
         text=True,
         env=environment | {"CORYMB_CACHE_DIR": str(tmp_path / "cache")},
-        timeout=120,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 0, done.stderr
     assert "One CPU" in done.stdout
@@ -359,7 +360,7 @@ def test_reader_of_stdout_that_leaves(environment: dict[str, str], tmp_path: Pat
     file = tmp_path / "model.json"
     line = f"{sys.executable} -m corymb map --machine epyc-9754-2s-512t --save {file} | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=120
+        ["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=LIMIT_S
     )
     assert done.stderr == ""
     assert "512 PUs" in done.stdout

@@ -65,7 +65,7 @@ def texts_of(body: Callable[[Team], Any], n: int = 2) -> list[str]:
             return f"{error.code}: {error}"
         return ""
 
-    return on_threads(told, n, deadline=60)
+    return on_threads(told, n)
 
 
 def has_mismatch(texts: list[str], *words: str) -> None:

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
+from limits import LIMIT_S
 
 import corymb
 
-DEADLINE = 120.0
+# Who waits for it takes longer than a test may.
+NEVER = 10 * LIMIT_S
 
 
 def test_threads_that_cannot_start_leave_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,13 +25,11 @@ def test_threads_that_cannot_start_leave_none_behind(monkeypatch: pytest.MonkeyP
         start(self)
 
     before = threading.active_count()
-    begin = time.monotonic()
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", limited)
         with pytest.raises(corymb.Error, match=r"rank 4 of 9 has no thread: .*limit") as error:
-            corymb.run(lambda team: team.Barrier(), 9, threads=True, deadline=DEADLINE)
+            corymb.run(lambda team: team.Barrier(), 9, threads=True, deadline=NEVER)
     assert error.value.code == "unsupported"
-    assert time.monotonic() - begin < DEADLINE / 2
     assert threading.active_count() == before
 
 
@@ -41,7 +40,7 @@ def own_root(team: corymb.Team) -> None:
 @pytest.mark.parametrize("threads", [True, False])
 def test_two_roots_are_told_when_the_run_ends(threads: bool) -> None:
     with pytest.raises(corymb.Error, match=r"root 0.*root 1|root 1.*root 0") as error:
-        corymb.run(own_root, 2, threads=threads, deadline=DEADLINE)
+        corymb.run(own_root, 2, threads=threads, deadline=NEVER)
     assert isinstance(error.value.__cause__, corymb.Error)
     assert error.value.__cause__.code == "mismatch"
 
@@ -58,7 +57,5 @@ def other_lengths(team: corymb.Team, lengths: tuple[int, int]) -> Any:
 @pytest.mark.parametrize("threads", [True, False])
 @pytest.mark.parametrize("lengths", [(40, 64), (64, 40), (0, 8)])
 def test_lengths_that_differ_are_a_mismatch(threads: bool, lengths: tuple[int, int]) -> None:
-    begin = time.monotonic()
-    results = corymb.run(other_lengths, 2, (lengths,), threads=threads, deadline=DEADLINE)
+    results = corymb.run(other_lengths, 2, (lengths,), threads=threads, deadline=NEVER)
     assert "mismatch" in [result[1] for result in results if result is not None]
-    assert time.monotonic() - begin < DEADLINE / 2

@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
+from limits import LIMIT_S, comes_true
 
 MOMENTS = (0.15, 0.6, 1.5, 3.0)
+LONG = f"{LIMIT_S:.0f}"  # Measured for as long, if need be.
 
 
 def children_of_session(session: int) -> list[str]:
@@ -44,7 +46,7 @@ def run_and_interrupt(
     time.sleep(moment)
     process.send_signal(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
@@ -54,10 +56,10 @@ def run_and_interrupt(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["map", "--measure", "--budget", "60"],
+        ["map", "--measure", "--budget", LONG],
         ["plan", "broadcast", "--machine", "epyc-9754-2s-512t", "--moves", "2000000000"],
-        ["bench", "barrier", "--threads", "2", "--seconds", "60", "--json", "bench.json"],
-        ["demo", "--budget", "60"],
+        ["bench", "barrier", "--threads", "2", "--seconds", LONG, "--json", "bench.json"],
+        ["demo", "--budget", LONG],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -67,8 +69,10 @@ def test_interrupt(
     mark = time.monotonic_ns()
     own = environment | {"CORYMB_CACHE_DIR": str(tmp_path / "cache")}
     done = run_and_interrupt(arguments, moment, own, tmp_path, mark)
-    if done.returncode == -signal.SIGINT and moment <= MOMENTS[0]:
-        pytest.skip("the interpreter had not started yet")
+    while done.returncode == -signal.SIGINT:  # The interpreter had not started yet.
+        moment *= 2
+        assert moment < LIMIT_S
+        done = run_and_interrupt(arguments, moment, own, tmp_path, mark)
     if done.returncode == 0:
         pytest.skip("the command was done before the signal came")
     assert done.returncode == 130, done.stderr
@@ -79,10 +83,7 @@ def test_interrupt(
     kept = {("machine", ".json"), ("planning", ".txt")}
     names = list(cache.iterdir()) if cache.exists() else []
     assert [path for path in names if (path.name.split("-")[0], path.suffix) not in kept] == []
-    deadline = time.monotonic() + 3
-    while (left := children_of_session(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left == []
+    assert comes_true(lambda: not children_of_session(mark)), children_of_session(mark)
 
 
 def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
@@ -93,7 +94,7 @@ def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
         "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "try:\n"
         "    while True:\n"  # A quiet machine is measured in less than a second.
-        "        corymb.measure(budget_s=60)\n"
+        "        corymb.measure(budget_s=600)\n"
         "except KeyboardInterrupt:\n"
         "    assert os.sched_getaffinity(0) == before\n"
         "    print('interrupted')\n"
@@ -101,7 +102,11 @@ def test_interrupt_in_the_python_api(environment: dict[str, str]) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one CPU: there is nothing to measure, so nothing to interrupt")
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=LIMIT_S,
     )
     assert done.stdout == "interrupted\n", done.stderr
 
@@ -123,6 +128,6 @@ def test_interrupt_while_the_package_is_imported(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "importing\n"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
     assert err == ""

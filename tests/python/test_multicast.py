@@ -16,11 +16,10 @@ from array import array
 from collections.abc import Callable
 
 import pytest
+from limits import LIMIT_S, is_refused, wait_for
 
 import corymb
 import corymb.multicast
-
-SOON = 30.0  # Longer than anything here takes; a limit, not a measure.
 
 
 def test_the_examples() -> None:
@@ -47,7 +46,7 @@ def test_every_member_runs_it_once(acknowledgement: str) -> None:
     def member(rank: int) -> None:
         with group.attach(rank) as own:
             own.join()
-            joined.wait(SOON)
+            joined.wait(LIMIT_S)
             while not stop.is_set():
                 own.sleep(0.05)
             own.leave()
@@ -56,15 +55,15 @@ def test_every_member_runs_it_once(acknowledgement: str) -> None:
     for thread in threads:
         thread.start()
     with group.attach(0) as own:
-        joined.wait(SOON)
+        joined.wait(LIMIT_S)
         for number in range(50):
             token = own.call(lambda number=number: ran.append(number))
-            token.wait(SOON)
+            token.wait(LIMIT_S)
             assert token.members == 2
             assert ran == sorted([*range(number + 1)] * 2)
         stop.set()
     for thread in threads:
-        thread.join(SOON)
+        thread.join(LIMIT_S)
     assert group.members == 0
     assert code_of(own.poll) == "invalid_argument"  # It is closed.
 
@@ -77,22 +76,22 @@ def test_messages_handlers_and_exceptions() -> None:
     member.join()
     tokens = [me.send(b"abc"), me.send(array("i", [5]), 7), me.send(b"", 8)]
     assert member.poll() == 3
-    tokens[0].wait(SOON)
-    tokens[1].wait(SOON)
+    tokens[0].wait(LIMIT_S)
+    tokens[1].wait(LIMIT_S)
     assert seen == [b"abc", b"seven " + array("i", [5]).tobytes()]
     with pytest.raises(corymb.Error, match="no handler 8"):
-        tokens[2].wait(SOON)
-    tokens[2].wait(SOON)  # It was told.
+        tokens[2].wait(LIMIT_S)
+    tokens[2].wait(LIMIT_S)  # It was told.
 
     def fails() -> None:
         raise KeyError("no more paper")
 
     token = me.call(fails)
-    assert member.sleep(SOON) == 1
+    assert member.sleep(LIMIT_S) == 1
     assert token.test()
     with pytest.raises(KeyError, match="no more paper"):
-        token.wait(SOON)
-    token.wait(SOON)
+        token.wait(LIMIT_S)
+    token.wait(LIMIT_S)
 
 
 def test_what_is_wrong_is_said() -> None:
@@ -128,7 +127,7 @@ def test_a_call_must_not_use_the_group() -> None:
     def meddle() -> None:
         codes.extend(code_of(use) for use in (me.poll, me.leave, me.close, lambda: me.call(print)))
 
-    me.call(meddle).wait(SOON)
+    me.call(meddle).wait(LIMIT_S)
     assert codes == ["invalid_argument"] * 4
 
 
@@ -145,9 +144,9 @@ def test_late_members_and_monitors() -> None:
     assert not token.test()
     (late,) = token.late()
     assert (late.state, late.pid) == ("told", 0)
-    assert 0.01 <= late.seconds < SOON
+    assert 0.01 <= late.seconds < LIMIT_S
     assert member.poll() == 1
-    token.wait(SOON)
+    token.wait(LIMIT_S)
     assert (group.under_way(), token.late()) == ([], [])
 
 
@@ -156,17 +155,11 @@ def test_two_threads_cannot_use_a_rank_at_once() -> None:
     member, me = group.attach(1), group.attach(0)
     member.join()
     ran: list[int] = []
-    sleeper = threading.Thread(target=lambda: ran.append(member.sleep(SOON)))
+    sleeper = threading.Thread(target=lambda: ran.append(member.sleep(LIMIT_S)))
     sleeper.start()
-    end, refused = time.monotonic() + SOON, False
-    while not refused and time.monotonic() < end:  # Until the thread is in the call.
-        try:
-            member.poll()
-        except corymb.Error as error:
-            refused = "in use" in str(error)
-    assert refused
-    me.call(lambda: None).wait(SOON)
-    sleeper.join(SOON)
+    wait_for(lambda: is_refused(member.poll, "in use"))
+    me.call(lambda: None).wait(LIMIT_S)
+    sleeper.join(LIMIT_S)
     assert ran == [1]
 
 
@@ -180,7 +173,7 @@ def test_functions_are_let_go() -> None:
     gone = [weakref.ref(handler), weakref.ref(function)]
     me = group.attach(0, handler)
     token = me.call(function)
-    token.wait(SOON)
+    token.wait(LIMIT_S)
     del function, handler
     me.close()
     del token
@@ -208,12 +201,12 @@ def test_an_owner_whose_methods_are_handlers_is_collected() -> None:
     gc.collect()
     token = me.send(b"before", 7)
     assert worker.place.poll() == 1
-    token.wait(SOON)
+    token.wait(LIMIT_S)
     token = me.send(b"last", 7)  # Who leaves still runs it.
     del worker
     gc.collect()
     assert gone() is None
-    token.wait(SOON)
+    token.wait(LIMIT_S)
     assert (seen, group.members) == ([b"before", b"last"], 0)
     assert group.attach(1).rank == 1  # It is free again.
 
@@ -228,7 +221,11 @@ me.join()
 token = me.call(lambda: None)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -243,12 +240,12 @@ def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:
 
     def poll_and_go_on() -> None:
         member.poll()
-        time.sleep(SOON)
+        time.sleep(LIMIT_S)
 
     token = me.call(interrupted)
     with pytest.raises(KeyboardInterrupt):
         poll_and_go_on()
-    assert code_of(lambda: token.wait(SOON)) == "interrupted"
+    assert code_of(lambda: token.wait(LIMIT_S)) == "interrupted"
 
 
 def serve(descriptor: int) -> None:
@@ -261,15 +258,13 @@ def serve(descriptor: int) -> None:
 
         own.on(2, fails)
         own.join()
-        end = time.monotonic() + SOON
-        while b"stop" not in messages and time.monotonic() < end:
-            own.sleep(0.1)
+        wait_for(lambda: own.sleep(0.1) >= 0 and b"stop" in messages)
 
 
 def idle(descriptor: int) -> None:
     with corymb.MulticastGroup.open(descriptor).attach(1) as own:
         own.join()
-        time.sleep(2 * SOON)
+        time.sleep(2 * LIMIT_S)
 
 
 def child_member(
@@ -277,9 +272,7 @@ def child_member(
 ) -> multiprocessing.process.BaseProcess:
     child = multiprocessing.get_context("fork").Process(target=work, args=(descriptor,))
     child.start()
-    end = time.monotonic() + SOON
-    while group.members == 0 and time.monotonic() < end:
-        time.sleep(0.001)
+    wait_for(lambda: group.members)
     return child
 
 
@@ -291,20 +284,20 @@ def test_members_of_other_processes_and_one_that_is_killed() -> None:
     child = child_member(group, serve, descriptor)
     try:
         with pytest.raises(RuntimeError, match=rf"pid {child.pid}.*ValueError: no more ink"):
-            me.send(b"ink", 2).wait(SOON)
-        me.send(b"stop", 1).wait(SOON)
-        child.join(SOON)
+            me.send(b"ink", 2).wait(LIMIT_S)
+        me.send(b"stop", 1).wait(LIMIT_S)
+        child.join(LIMIT_S)
         assert child.exitcode == 0
         child = child_member(group, idle, descriptor)
         token = me.send(b"", 1)
         with pytest.raises(corymb.Error, match=f"pid {child.pid}"):
             token.wait(0.02)
         child.kill()
-        child.join(SOON)
+        child.join(LIMIT_S)
         with pytest.raises(corymb.Error, match=f"pid {child.pid}. has ended") as caught:
-            token.wait(SOON)
+            token.wait(LIMIT_S)
         assert (caught.value.code, list(caught.value.ranks)) == ("team_broken", [1])
     finally:
         child.kill()
-        child.join(SOON)
+        child.join(LIMIT_S)
         os.close(descriptor)

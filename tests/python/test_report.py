@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SMELT, Command
+from limits import LIMIT_S
 
 import corymb
 from corymb import study
@@ -146,7 +147,7 @@ def console_lines(file: Path, folder: Path) -> tuple[str, list[str]]:
             f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr",
             "--virtual-time-budget=20000", "--window-size=1200,900", "--dump-dom", file.as_uri(),
         ],
-        capture_output=True, text=True, timeout=180,
+        capture_output=True, text=True, timeout=LIMIT_S,
     )  # fmt: skip
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
 

@@ -9,12 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import failing_bodies
 import pytest
+from limits import LIMIT_S, wait_for
 
 import corymb
 
@@ -28,7 +28,7 @@ def python(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         [sys.executable, *words],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=LIMIT_S,
         cwd=HERE,
         env=environment | options.pop("env", {}),
         **options,
@@ -55,7 +55,7 @@ def test_what_ranks_have_written_is_kept(method: str, tmp_path: Path) -> None:
 )
 def test_an_exception_is_told_in_its_own_words(method: str, body: Any, words: list[str]) -> None:
     with pytest.raises(corymb.RankError) as caught:
-        corymb.run(body, 2, start_method=method, deadline=120)
+        corymb.run(body, 2, start_method=method)
     for word in words:
         assert word in str(caught.value)
     assert caught.value.rank == 1
@@ -73,26 +73,24 @@ def test_an_exception_is_told_in_its_own_words(method: str, body: Any, words: li
 )
 def test_a_result_that_cannot_travel_is_named(body: Any, word: str) -> None:
     with pytest.raises(corymb.RankError, match="rank 1 has returned an object of " + word):
-        corymb.run(body, 2, start_method="fork", deadline=120)
+        corymb.run(body, 2, start_method="fork")
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.parametrize("how", ["exit", "raise", "return"])
 def test_a_process_that_a_rank_has_forked_is_no_rank(method: str, how: str) -> None:
-    results = corymb.run(
-        failing_bodies.fork_and_go_on, 2, (how,), start_method=method, deadline=120
-    )
+    results = corymb.run(failing_bodies.fork_and_go_on, 2, (how,), start_method=method)
     assert results == [(2, 0 if how != "raise" else 1)] * 2
 
 
 def test_a_rank_that_dies_is_noticed_though_a_process_of_it_lives() -> None:
     with pytest.raises(corymb.RankError, match=r"rank 1 .* was killed by signal 9"):
-        corymb.run(failing_bodies.die_with_a_child, 2, start_method="fork", deadline=120)
+        corymb.run(failing_bodies.die_with_a_child, 2, start_method="fork")
 
 
 def test_well_ranks_are_asked_before_they_are_killed(tmp_path: Path) -> None:
     with pytest.raises(corymb.RankError, match="rank 0 failed: ValueError: no luck"):
-        corymb.run(failing_bodies.busy, 2, (str(tmp_path),), start_method="fork", deadline=120)
+        corymb.run(failing_bodies.busy, 2, (str(tmp_path),), start_method="fork")
     assert (tmp_path / "ended").read_text() == "in order"
 
 
@@ -175,13 +173,6 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_for(condition: Any) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_patience_by_argument_and_by_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import time
 from array import array
 
 import pytest
+from limits import LIMIT_S
 from thread_ranks import on_threads
 
 import corymb
@@ -29,7 +30,7 @@ def test_a_team_that_was_freed_is_empty() -> None:
 def test_the_deadline_names_who_is_missing() -> None:
     def body(team: Team) -> None:
         if team.rank == 1:
-            here.wait(60)
+            here.wait(LIMIT_S)
             return
         try:
             team.Barrier()

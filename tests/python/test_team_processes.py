@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import run_bodies
+from limits import LIMIT_S, wait_for
 
 import corymb
 
@@ -56,9 +57,7 @@ def _nothing_stays_behind() -> Iterator[None]:
 
 @pytest.mark.parametrize(("start_method", "n"), [("spawn", 2), ("fork", 3)])
 def test_results_of_all_ranks(start_method: str, n: int) -> None:
-    results = corymb.run(
-        run_bodies.total, n, (2,), {"plus": 1}, start_method=start_method, deadline=120
-    )
+    results = corymb.run(run_bodies.total, n, (2,), {"plus": 1}, start_method=start_method)
     pids = {pid for pid, _, _ in results}
     assert len(pids) == n
     assert os.getpid() not in pids
@@ -68,9 +67,7 @@ def test_results_of_all_ranks(start_method: str, n: int) -> None:
 def test_reproducible_sums_are_the_same_among_processes_and_threads() -> None:
     wanted = ((1e16 + 1.5) + (-1e16 + 1.25)) + 3.5
     for threads in (False, True):
-        sums = corymb.run(
-            run_bodies.sum_of_unlike, 5, threads=threads, deadline=120, reproducible=True
-        )
+        sums = corymb.run(run_bodies.sum_of_unlike, 5, threads=threads, reproducible=True)
         assert sums == [wanted] * 5
 
 
@@ -88,7 +85,7 @@ def test_the_first_failure_is_raised(
     body: Any, rank: int, text: str, cause: type[BaseException] | None
 ) -> None:
     with pytest.raises(corymb.RankError, match=text) as caught:
-        corymb.run(body, 2, start_method="fork", deadline=120)
+        corymb.run(body, 2, start_method="fork")
     if body is not run_bodies.unpicklable:  # There both fail.
         assert caught.value.rank == rank
     if cause is None:
@@ -99,7 +96,7 @@ def test_the_first_failure_is_raised(
 
 
 def test_survivors_of_a_rank_go_on() -> None:
-    assert corymb.run(run_bodies.survivors, 3, start_method="fork", deadline=120) == [2, -1, 2]
+    assert corymb.run(run_bodies.survivors, 3, start_method="fork") == [2, -1, 2]
 
 
 def test_what_cannot_be_started_is_said_at_once() -> None:
@@ -120,7 +117,7 @@ def test_interrupt(words: list[str], tmp_path: Path) -> None:
         wait_for(lambda: len(pids_in(tmp_path)) == 2)
         time.sleep(0.1)  # Into the wait, most likely; it works at any moment.
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
     assert (process.returncode, out) == (0, "interrupted\n"), err
@@ -152,13 +149,6 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def wait_for(condition: Any) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 # Launchers
 # --------------------------------------------------------------------------------------------------
 
@@ -172,7 +162,10 @@ sys.stdout.write(f"{team.allreduce(team.rank + 1)} {sys.argv[1:]}\n")
 
 def run_module(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "corymb.run", *words], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "corymb.run", *words],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
     )
 
 
@@ -217,7 +210,7 @@ def test_a_cpu_that_is_not_allowed() -> None:
     )
     words = ["-n", "1", "--bind", str(cpus[1]), "-c", "pass"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=LIMIT_S
     )
     assert done.returncode == 2
     assert f"CPU {cpus[1]} is not allowed; this process may use {cpus[0]};" in done.stderr
@@ -238,12 +231,12 @@ def test_usage(words: list[str], status: int) -> None:
 
 def test_meeting_by_name() -> None:
     name = f"corymb-test-{os.getpid()}"
-    code = f"import corymb; print(corymb.attach({name!r}, 2, patience=60).allreduce(1))"
+    code = f"import corymb; print(corymb.attach({name!r}, 2).allreduce(1))"
     other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
-        with corymb.attach(name, 2, patience=60) as team:
+        with corymb.attach(name, 2) as team:
             assert team.allreduce(1) == 2
-        assert other.communicate(timeout=60)[0] == "2\n"
+        assert other.communicate(timeout=LIMIT_S)[0] == "2\n"
     finally:
         other.kill()
 

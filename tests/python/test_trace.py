@@ -8,17 +8,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Command
+from limits import LIMIT_S, wait_for
 
 import corymb
-
-SOON = 30.0  # Longer than anything here takes; a limit, not a measure.
 
 # Prints its pid when its groups are there, and does what it is told, a line each.
 PROGRAM = """
@@ -110,10 +108,7 @@ def test_a_look_and_another(traced: Traced) -> None:
     assert lines(mail) == [(0, "open", 0, 0), (2, "open", 0, 3)]
 
     os.kill(traced.pid, signal.SIGSTOP)
-    end = time.monotonic() + SOON
-    while by_kind(traced.pid)["mailboxes"].members[0].process != "stopped":
-        assert time.monotonic() < end
-        time.sleep(0.001)
+    wait_for(lambda: by_kind(traced.pid)["mailboxes"].members[0].process == "stopped")
     os.kill(traced.pid, signal.SIGCONT)
     traced.go_on()
     groups = by_kind(traced.pid)
@@ -131,7 +126,7 @@ import corymb, time
 own = corymb.MulticastGroup.open({descriptor}).attach(1)
 own.join()
 print("ready", flush=True)
-time.sleep({2 * SOON})
+time.sleep({2 * LIMIT_S})
 """
     child = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, pass_fds=[descriptor], text=True
@@ -144,7 +139,7 @@ time.sleep({2 * SOON})
         assert len(of_child) == 1  # One group, whatever the descriptors.
         assert seen[of_child[0].id].members[0].pid == child.pid
         child.kill()
-        child.wait(SOON)
+        child.wait(LIMIT_S)
         (member,) = seen[of_child[0].id].members
         again = {found.id: found for found in corymb.trace_process(os.getpid())}
         (member,) = again[of_child[0].id].members
@@ -211,7 +206,7 @@ def test_ctrl_c_ends_it(traced: Traced, environment: dict[str, str]) -> None:
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=SOON)
+        _, errors = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
     assert process.returncode == 130
