@@ -19,6 +19,7 @@ import pickle
 from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -44,9 +45,10 @@ COMBINE: dict[Operator, Combine] = {
 }
 
 
-AT_ONCE = 1 << 16
-"""Bytes of all ranks' pickles up to which a reduction gathers them; above, ranks combine in pairs.
-Gathering takes two steps, pairs take two for each doubling of the ranks and hold two objects."""
+STEP_BYTES = 1 << 15
+"""Bytes that Python pickles, copies and unpickles in the time of one collective step, some 15 us at
+2 GB/s. Too small, and short objects take more steps than they need; too large, and every rank
+unpickles what a part of the ranks could combine."""
 
 
 def pickled(thing: Any) -> bytes:
@@ -71,6 +73,25 @@ def unpickled(data: Any, lengths: Sequence[int]) -> list[Any]:
     return [
         pickle.loads(view[end - length : end]) for end, length in zip(ends, lengths, strict=True)
     ]
+
+
+@dataclass
+class Packed:
+    """A rank's pickle, until it is sent, and the lengths of all ranks' pickles."""
+
+    data: bytes
+    lengths: array[int]
+
+    @property
+    def are_few(self) -> bool:
+        """Whether ranks gather them, or else combine in pairs.
+
+        Gathering takes two steps, pairs take two more for each doubling of the ranks. Who gathers
+        unpickles all, in pairs one for each doubling.
+        """
+        ranks = len(self.lengths)
+        doublings = max(1, (ranks - 1).bit_length())
+        return sum(self.lengths) * (1 - doublings / ranks) <= 2 * doublings * STEP_BYTES
 
 
 class Raised:
@@ -170,37 +191,32 @@ class ObjectMethods(NativeTeam):
         An operator of `Op.Create` is called with two objects and None.
         """
         contents = _contents("allreduce", op)
-        data = pickled(obj)
-        lengths = self._lengths(contents, data)
-        if sum(lengths) <= AT_ONCE:
-            return functools.reduce(_function(op), self._all_gathered(contents, data, lengths))
-        whole = self._combined_at_0(contents, obj, _function(op))
+        packed = self._packed(contents, obj)
+        if packed.are_few:
+            everything = self._all_gathered(contents, packed.data, packed.lengths)
+            return functools.reduce(_function(op), everything)
+        whole = self._combined_at_0(contents, obj, packed, _function(op))
         return result_of(self._spread(contents, whole, 0))
 
     def reduce(self, obj: Any, op: Operator | Op | Combine = Operator.sum, root: int = 0) -> Any:
         """As `allreduce`, with the result at the root and None elsewhere."""
         contents = _contents("reduce", op)
-        data = pickled(obj)
-        lengths = self._lengths(contents, data)
-        if sum(lengths) <= AT_ONCE:
-            everything = self._gathered(contents, data, lengths, root)
+        packed = self._packed(contents, obj)
+        if packed.are_few:
+            everything = self._gathered(contents, packed.data, packed.lengths, root)
             return None if everything is None else functools.reduce(_function(op), everything)
-        whole = self._combined_at_0(contents, obj, _function(op))
+        whole = self._combined_at_0(contents, obj, packed, _function(op))
         if root != 0:
-            whole = self._moved(contents, whole, {0: root})
+            whole = self._moved(contents, self._packed(contents, whole, self.rank == 0), {0: root})
         return result_of(whole) if self.rank == root else None
 
     def scan(self, obj: Any, op: Operator | Op | Combine = Operator.sum) -> Any:
         """Returns on rank r the objects of the ranks 0 to r combined, as `allreduce` does."""
-        return result_of(self._scanned(_contents("scan", op), obj, _function(op)))
+        return self._prefix(_contents("scan", op), obj, _function(op), True)
 
     def exscan(self, obj: Any, op: Operator | Op | Combine = Operator.sum) -> Any:
         """As `scan`, of the ranks 0 to r - 1; None on rank 0."""
-        contents = _contents("exscan", op)
-        whole = self._scanned(contents, obj, _function(op))
-        return result_of(
-            self._moved(contents, whole, {rank: rank + 1 for rank in range(self.size - 1)})
-        )
+        return self._prefix(_contents("exscan", op), obj, _function(op), False)
 
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Sends an object; may wait for its `recv`."""
@@ -267,43 +283,59 @@ class ObjectMethods(NativeTeam):
         self.native_part(contents, "allgather", data, [room, lengths], 0, True)
         return unpickled(room, lengths)
 
-    def _moved(self, contents: int, thing: Any, target_of: dict[int, int]) -> Any:
+    def _packed(self, contents: int, obj: Any, sends: bool = True) -> Packed:
+        data = pickled(obj) if sends else b""
+        return Packed(data, self._lengths(contents, data))
+
+    def _moved(self, contents: int, packed: Packed, target_of: dict[int, int]) -> Any:
         """What the rank that sends to this one has given; None if none does."""
         own = self.rank
-        data = pickled(thing) if own in target_of else b""
+        data = packed.data if own in target_of else b""
+        packed.data = b""
         out, incoming = (array("q", bytes(8 * self.size)) for _ in range(2))
-        lengths = self._lengths(contents, data)
         for source, target in target_of.items():
             if source == own:
                 out[target] = len(data)
             if target == own:
-                incoming[source] = lengths[source]
+                incoming[source] = packed.lengths[source]
         room = bytearray(sum(incoming))
         self.native_part(contents, "alltoall", [data, out], [room, incoming], 0, True)
         return pickle.loads(room) if room else None
 
-    def _combined_at_0(self, contents: int, obj: Any, fn: Combine) -> Any:
+    def _combined_at_0(self, contents: int, obj: Any, packed: Packed | None, fn: Combine) -> Any:
         """All ranks' objects combined, at rank 0. Neighbours combine in each round."""
         step = 1
         while step < self.size:
             rounds = {rank: rank - step for rank in range(step, self.size, 2 * step)}
-            other = self._moved(contents, obj, rounds)
+            packed = packed or self._packed(contents, obj, self.rank in rounds)
+            other = self._moved(contents, packed, rounds)
+            packed = None
             if self.rank in rounds.values():
                 obj = combined(fn, obj, other)
             step *= 2
         return obj
 
-    def _scanned(self, contents: int, obj: Any, fn: Combine) -> Any:
-        """The objects of the ranks up to this one combined."""
+    def _prefix(self, contents: int, obj: Any, fn: Combine, own_too: bool) -> Any:
+        """The objects of the ranks up to this one combined, or of those before it."""
+        packed: Packed | None = self._packed(contents, obj)
+        if packed is not None and packed.are_few:
+            everything = self._all_gathered(contents, packed.data, packed.lengths)
+            before = everything[: self.rank + own_too]
+            return functools.reduce(fn, before) if before else None
         step = 1
         while step < self.size:
-            other = self._moved(
-                contents, obj, {rank: rank + step for rank in range(self.size - step)}
-            )
+            rounds = {rank: rank + step for rank in range(self.size - step)}
+            packed = packed or self._packed(contents, obj, self.rank in rounds)
+            other = self._moved(contents, packed, rounds)
+            packed = None
             if self.rank >= step:
                 obj = combined(fn, other, obj)
             step *= 2
-        return obj
+        if own_too:
+            return result_of(obj)
+        shift = {rank: rank + 1 for rank in range(self.size - 1)}
+        packed = self._packed(contents, obj, self.rank in shift)
+        return result_of(self._moved(contents, packed, shift))
 
 
 def _function(op: Operator | Op | Combine) -> Combine:

@@ -8,7 +8,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <exception>
+#include <new>
 #include <regex>
+#include <stdexcept>
 #include <string>
 
 namespace corymb::python {
@@ -20,12 +22,14 @@ namespace {
 std::string in_python(const Error& error) {
     static const std::regex option("\\b[A-Z]\\w*(Options|Request|Need|Topology)::(\\w+)");
     static const std::regex member("\\b([A-Z]\\w*)::([a-z]\\w*)");
+    static const std::regex scope("\\b(?:corymb|std)::(?:[a-z]\\w*::)*(?=\\w)");
     static const std::regex both("\\binput and output\\b");
     static const std::regex input("\\bthe input\\b");
     static const std::regex output("\\bthe output\\b");
     std::string text = error.what();
     if (text.find("::") != std::string::npos) {
         text = std::regex_replace(std::regex_replace(text, option, "$2"), member, "$1.$2");
+        text = std::regex_replace(text, scope, "");
     }
     if (error.code() == Errc::invalid_argument) {
         text = std::regex_replace(text, both, "sendbuf and recvbuf");
@@ -34,6 +38,8 @@ std::string in_python(const Error& error) {
     }
     return text;
 }
+
+constexpr auto no_memory = "there is not enough memory; give smaller sizes or counts";
 
 void translate(const std::exception_ptr& pointer, void*) {
     try {
@@ -46,6 +52,10 @@ void translate(const std::exception_ptr& pointer, void*) {
         } catch (nb::python_error& failed) {
             failed.restore();
         }
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(PyExc_MemoryError, no_memory);
+    } catch (const std::length_error&) { // More than any memory holds.
+        PyErr_SetString(PyExc_MemoryError, no_memory);
     }
 }
 

@@ -137,15 +137,16 @@ void bind_data(nb::class_<Machine>& machine) {
             "Operating-system number of each PU, in PU order.");
 }
 
+using Held = nb::pointer_and_handle<Machine>;
+
 void bind_costs(nb::class_<Machine>& machine) {
     machine
         .def_prop_ro(
-            "send", [](nb::handle self) { return view(self, nb::cast<const Machine&>(self).send); },
+            "send", [](Held self) { return view(self.h, self.p->send); },
             nb::sig("def send(self) -> numpy.typing.NDArray[numpy.float32] | None"),
             "Read-only view of the send matrix [from, to]; None when the model has classes only.")
         .def_prop_ro(
-            "receive",
-            [](nb::handle self) { return view(self, nb::cast<const Machine&>(self).receive); },
+            "receive", [](Held self) { return view(self.h, self.p->receive); },
             nb::sig("def receive(self) -> numpy.typing.NDArray[numpy.float32] | None"),
             "Read-only view of the receive matrix [from, to]; the cost is paid by `to`.")
         .def(
@@ -161,10 +162,9 @@ void bind_costs(nb::class_<Machine>& machine) {
             "As send_costs, for the receiver.")
         .def(
             "class_matrix",
-            [](nb::handle self) {
-                const auto& held = nb::cast<const Machine&>(self);
-                const auto groups = static_cast<std::size_t>(held.group_count());
-                return ClassView(held.group_class.data(), {groups, groups}, self);
+            [](Held self) {
+                const auto groups = static_cast<std::size_t>(self.p->group_count());
+                return ClassView(self.p->group_class.data(), {groups, groups}, self.h);
             },
             nb::sig("def class_matrix(self) -> numpy.typing.NDArray[numpy.int32]"),
             "Read-only view [g, h]: index in `classes` of pairs between measured groups g and h.")

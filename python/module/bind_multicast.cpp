@@ -283,9 +283,9 @@ void bind_token(nb::module_& module) {
     nb::class_<Quiescence>(module, "MulticastQuiescence", "Of Multicast.quiescent.")
         .def(
             "__enter__",
-            [](nb::handle_t<Quiescence> self) {
-                nb::cast<Quiescence&>(self).enter();
-                return nb::borrow(self);
+            [](nb::pointer_and_handle<Quiescence> self) {
+                self.p->enter();
+                return nb::borrow(self.h);
             },
             nb::sig("def __enter__(self) -> MulticastQuiescence"))
         .def(

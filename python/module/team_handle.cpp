@@ -105,10 +105,10 @@ void Handle::free() {
     } catch (const Error&) {
         // The team is broken, so nothing is under way; each request tells its own outcome.
     }
-    const Use use(*this); // Drops what is done.
+    const Use use(*this);                     // Drops what is done.
+    Team left = std::exchange(team_, Team()); // With the lock: other threads look at the team.
     const nb::gil_scoped_release unlocked;
-    Team left = std::exchange(team_, Team());
-    left.leave();
+    Team(std::move(left)).leave();
 }
 
 Handle::~Handle() {

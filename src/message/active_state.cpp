@@ -268,7 +268,7 @@ void ActiveState::run(Rank from, const ActiveHeader& asked, std::span<const std:
     } catch (const std::exception& error) {
         fail_with(ActiveHeader::foreign, error.what());
     } catch (...) {
-        fail_with(ActiveHeader::foreign, "an exception that is no std::exception");
+        fail_with(ActiveHeader::foreign, "an exception without a text");
     }
     is_running_ = false;
     std::memcpy(frame_.data(), &header, sizeof header);

@@ -172,7 +172,7 @@ void MulticastShared::note_trouble(std::uint32_t slot, Rank rank) noexcept {
     }
     of.by = rank;
     of.code = CallRecord::foreign;
-    std::string_view text = "an exception that is no std::exception";
+    std::string_view text = "an exception without a text";
     try {
         throw;
     } catch (const Error& error) {

@@ -17,7 +17,7 @@ import corymb
 from corymb import Team
 
 MB = 1 << 20
-SIZES = [0, 10, 70_000]
+SIZES = [0, 10, 400_000]
 """Bytes of an object; the last one is beyond what a reduction gathers."""
 
 
@@ -53,7 +53,7 @@ def test_arrays_are_combined_in_rank_order() -> None:
     def matrices(size: int) -> list[Any]:
         return [np.array([[1, r + 1], [r, 1]] * size, object).reshape(-1, 2, 2) for r in range(5)]
 
-    for size in (1, 3000):
+    for size in (1, 12_000):
         given = matrices(size)
         wanted = functools.reduce(operator.matmul, given)
         results = on_threads(lambda t, g=given: t.allreduce(g[t.rank], operator.matmul), 5)
