@@ -2,6 +2,7 @@
 // What the stress tests share: how long, and plans of every algorithm.
 #pragma once
 
+#include "../unit/limits.hpp"
 #include "../unit/rounds.hpp"
 
 #include <corymb/machine.hpp>
@@ -85,7 +86,7 @@ inline PlanSource mixed_plans(std::uint64_t seed) {
 }
 
 inline TeamOptions options(PlanSource plans = {},
-                           std::chrono::nanoseconds deadline = std::chrono::seconds(120)) {
+                           std::chrono::nanoseconds deadline = test_limit()) {
     TeamOptions made;
     made.deadline = deadline;
     made.plans = std::move(plans);

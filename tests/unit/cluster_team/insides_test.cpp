@@ -2,6 +2,7 @@
 // What rank 0 is told of the inside of nodes, and plans that are made with it.
 #include "cluster_team/one_of_each.hpp"
 #include "cluster_team/switchboard.hpp"
+#include "limits.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/usable_cpus.hpp>
@@ -129,10 +130,10 @@ void expect_unknown(const std::string& text) {
         std::jthread last([&] {
             Line line(board, 2);
             EXPECT_NO_THROW(
-                static_cast<void>(known_insides(third.join(0), line, {0, 1, 2}, 2, 10s)));
+                static_cast<void>(known_insides(third.join(0), line, {0, 1, 2}, 2, test_limit())));
         });
         Line line(board, 0);
-        told = known_insides(own.join(0), line, {0, 1, 2}, 0, 10s);
+        told = known_insides(own.join(0), line, {0, 1, 2}, 0, test_limit());
     }
     EXPECT_EQ(told.of_node, (Nodes{-1, -1, -1})) << text;
     EXPECT_TRUE(told.kinds.empty());

@@ -4,6 +4,7 @@
 #include "cluster_team/affine.hpp"
 #include "cluster_team/one_of_each.hpp"
 #include "cluster_team/switchboard.hpp"
+#include "limits.hpp"
 
 #include <corymb/request.hpp>
 
@@ -339,7 +340,8 @@ TEST(ClusterPersistent, NamesWhoHasNotStarted) {
             }
             Request request = team.barrier_init();
             if (team.rank() == 2) {
-                const auto end = std::chrono::steady_clock::now() + 4s; // Beyond the deadline.
+                const auto end =
+                    std::chrono::steady_clock::now() + scaled(4s); // Beyond the deadline.
                 while (std::chrono::steady_clock::now() < end) {
                     static_cast<void>(team.progress());
                     std::this_thread::sleep_for(1ms);

@@ -4,6 +4,7 @@
 #include "cluster_team/affine.hpp"
 #include "cluster_team/one_of_each.hpp"
 #include "cluster_team/switchboard.hpp"
+#include "limits.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/request.hpp>
@@ -414,7 +415,7 @@ TEST(ClusterRequests, NameWhoIsLateOnTheNode) {
                 team.ibarrier().wait();
                 return;
             }
-            std::this_thread::sleep_for(3s); // Beyond the deadline.
+            std::this_thread::sleep_for(scaled(3s)); // Beyond the deadline.
         },
         options, &thrown);
     EXPECT_NE(thrown[0].find("did not arrive within the deadline: rank 1"), std::string::npos)

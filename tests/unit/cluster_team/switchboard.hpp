@@ -2,6 +2,8 @@
 // A carrier between threads that play ranks on several nodes, and the threads.
 #pragma once
 
+#include "limits.hpp"
+
 #include <corymb/cluster_team.hpp>
 
 #include <gtest/gtest.h>
@@ -145,7 +147,8 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
     }
     std::map<int, std::unique_ptr<corymb::ThreadTeam>> nodes;
     corymb::TeamOptions options;
-    options.deadline = std::chrono::seconds(thrown != nullptr ? 2 : 60);
+    options.deadline =
+        thrown != nullptr ? corymb::scaled(std::chrono::seconds(2)) : corymb::test_limit();
     for (const auto& [node, size] : sizes) {
         nodes[node] = std::make_unique<corymb::ThreadTeam>(size, options);
     }

@@ -2,6 +2,7 @@
 // A call that comes while another thread is in one of the same handle is refused, and that one goes
 // on.
 #include "handles/world.hpp"
+#include "limits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ void wait_in_earnest(const Wait& wait) {
 template <class Wait, class Peek, class Check, class Release>
 void meanwhile(const Wait& wait, const Peek& peek, const Check& check, const Release& release) {
     std::jthread waiting([&wait] { wait_in_earnest(wait); });
-    const auto end = std::chrono::steady_clock::now() + 60s;
+    const auto end = std::chrono::steady_clock::now() + test_limit();
     for (bool is_there = false; !is_there;) {
         ASSERT_LT(std::chrono::steady_clock::now(), end);
         try {
@@ -76,7 +77,7 @@ TEST(HandleInTwoThreads, OfATeamIsRefused) {
 
 TEST(HandleInTwoThreads, OfMailboxesIsRefused) {
     Boxes boxes;
-    meanwhile([&] { EXPECT_TRUE(boxes.one.wait(60s)); },
+    meanwhile([&] { EXPECT_TRUE(boxes.one.wait(test_limit())); },
               [&] { static_cast<void>(boxes.one.has_left(1)); },
               [&] { expect_refused_meanwhile(mailbox_calls(), boxes.one); },
               [&] { EXPECT_TRUE(boxes.other.send_value(0, 'x')); });
@@ -84,7 +85,7 @@ TEST(HandleInTwoThreads, OfMailboxesIsRefused) {
 
 TEST(HandleInTwoThreads, OfActiveMessagesIsRefused) {
     Actives actives;
-    meanwhile([&] { EXPECT_EQ(actives.one.serve(60s), 1u); },
+    meanwhile([&] { EXPECT_EQ(actives.one.serve(test_limit()), 1u); },
               [&] { static_cast<void>(actives.one.offer(std::span<std::byte>())); },
               [&] {
                   expect_refused_meanwhile(active_messages_calls(), actives.one);
@@ -95,12 +96,12 @@ TEST(HandleInTwoThreads, OfActiveMessagesIsRefused) {
 
 TEST(HandleInTwoThreads, OfRingsIsRefused) {
     Ends ends;
-    meanwhile([&] { EXPECT_TRUE(ends.reader.wait(60s)); },
+    meanwhile([&] { EXPECT_TRUE(ends.reader.wait(test_limit())); },
               [&] { static_cast<void>(ends.reader.at_end()); },
               [&] { expect_refused_meanwhile(reader_calls(), ends.reader); },
               [&] { ends.publisher.publish_value('x'); });
     ends.publisher.publish_value('y');
-    meanwhile([&] { ends.publisher.publish_value('z', 60s); },
+    meanwhile([&] { ends.publisher.publish_value('z', test_limit()); },
               [&] { static_cast<void>(ends.publisher.take_dropped()); },
               [&] { expect_refused_meanwhile(publisher_calls(), ends.publisher); },
               [&] { EXPECT_EQ(ends.reader.probe([](const BroadcastMessage&) {}), 2u); });
@@ -108,7 +109,7 @@ TEST(HandleInTwoThreads, OfRingsIsRefused) {
 
 TEST(HandleInTwoThreads, OfMulticastIsRefused) {
     Places places;
-    meanwhile([&] { EXPECT_EQ(places.one.sleep(60s), 1); },
+    meanwhile([&] { EXPECT_EQ(places.one.sleep(test_limit()), 1); },
               [&] { places.one.on(1, [](std::span<const std::byte>) {}); },
               [&] {
                   expect_refused_meanwhile(multicast_calls(), places.one);
@@ -121,7 +122,7 @@ TEST(HandleInTwoThreads, OfMulticastIsRefused) {
 /// The end of a handle waits for the call that it would pull the ground from.
 TEST(HandleInTwoThreads, EndsAfterTheOtherCall) {
     Boxes boxes;
-    meanwhile([&] { EXPECT_TRUE(boxes.one.wait(60s)); },
+    meanwhile([&] { EXPECT_TRUE(boxes.one.wait(test_limit())); },
               [&] { static_cast<void>(boxes.one.has_left(1)); }, [] {},
               [&] {
                   std::thread ending([&] { boxes.one = Mailbox(); });

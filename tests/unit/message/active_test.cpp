@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages and global pointers: two ranks in the hands of one thread where that suffices.
+#include "limits.hpp"
+
 #include <corymb/active_message.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::uint16_t twice = 1, thrower = 2, stranger = 3, counting = 4, relay = 5;
 
 struct Pair {
-    explicit Pair(std::size_t capacity = 64, std::chrono::nanoseconds deadline = 20s)
+    explicit Pair(std::size_t capacity = 64, std::chrono::nanoseconds deadline = test_limit())
         : group(2, {.capacity = capacity}) {
         a.emplace(group.join(0), deadline);
         b.emplace(group.join(1), deadline);

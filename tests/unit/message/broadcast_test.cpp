@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A broadcast ring among the threads of one process: policies, errors, joins and leaves.
+#include "limits.hpp"
+
 #include <corymb/broadcast_ring.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100s;
+const auto patience = test_limit();
 
 template <class F>
 void expect_error(Errc code, const std::string& says, const F& call) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes among threads: nothing is lost, nobody sleeps through a message. Every wait has a limit
 // that a loaded machine does not reach.
+#include "limits.hpp"
+
 #include <corymb/mailbox.hpp>
 
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = 100s;
+const auto patience = test_limit();
 
 /// Sends, answering nothing meanwhile; false when the limit has passed.
 template <class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages among processes, whose functions and memory lie at other addresses.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <corymb/active_message.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 using namespace process_test;
 
 constexpr std::uint16_t ask = 1;
-constexpr auto long_enough = 60s;
+const auto long_enough = test_limit();
 
 TEST(ActiveProcessTest, AnOwnerAnswersUntilItIsKilled) {
     MailboxGroup group(2, {.between_processes = true});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How processes find their team, and what they are told when they cannot.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <corymb/usable_cpus.hpp>
 
@@ -61,7 +62,7 @@ TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
     };
     for (const auto& [change, says] : all) {
         AttachOptions options = by_name("wrong", 2);
-        options.patience = 20s;
+        options.patience = test_limit();
         change(options);
         expect_refusal(options, Errc::invalid_argument, says);
         if (says != "make a ProcessTeam") {
@@ -72,7 +73,7 @@ TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
     AttachOptions options;
     options.descriptor = memory.number();
     options.team.cpus = {0};
-    options.patience = 20s;
+    options.patience = test_limit();
     expect_refusal(options, Errc::invalid_argument, "1 CPUs for a team of 3");
 }
 
@@ -127,7 +128,7 @@ TEST(AttachTest, AnotherSizeIsRefused) {
     Children children;
     children.start([] {
         AttachOptions options = by_name("sizes", 2);
-        options.patience = 1s;
+        options.patience = scaled(1s);
         try {
             const Team team = Team::attach(options);
         } catch (const Error& error) {
@@ -137,7 +138,7 @@ TEST(AttachTest, AnotherSizeIsRefused) {
         }
         require(false, "attached alone");
     });
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(scaled(200ms));
     children.start([] {
         try {
             const Team team = Team::attach(by_name("sizes", 3));
@@ -198,7 +199,7 @@ TEST(AttachTest, ADeathBeforeAllAreThereIsNamed) {
         }
         require(false, "attached to an incomplete team");
     });
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(scaled(200ms));
     children.signal(0, SIGKILL);
     EXPECT_EQ(children.wait(0), SIGKILL);
     children.expect_all_good();
@@ -218,14 +219,14 @@ TEST(AttachTest, AnotherUserGetsNothing) {
     Children children;
     children.start([] {
         AttachOptions options = by_name("private", 2);
-        options.patience = 2s;
+        options.patience = scaled(2s);
         try {
             const Team team = Team::attach(options);
         } catch (const Error& error) {
             require(error.code() == Errc::timeout, error.what());
         }
     });
-    std::this_thread::sleep_for(200ms);
+    std::this_thread::sleep_for(scaled(200ms));
     const pid_t holder = children.pid(0);
     children.start([&memory, holder] {
         const std::string name = "corymb-0-private" + std::to_string(::getppid());

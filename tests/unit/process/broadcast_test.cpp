@@ -2,6 +2,7 @@
 // A broadcast ring among processes: inherited descriptors, readers and publishers that are killed
 // or stopped, and what the others are told.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 
 using namespace process_test;
 
-constexpr auto long_enough = 60s;
+const auto long_enough = test_limit();
 
 /// Waits until the ring has so many readers.
 void await_readers(const BroadcastRing& ring, std::size_t count) {

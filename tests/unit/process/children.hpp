@@ -3,6 +3,7 @@
 // all went well. They never outlive the test.
 #pragma once
 
+#include "limits.hpp"
 #include "plan/generate/families.hpp"
 #include "team/sample_plans.hpp"
 
@@ -77,7 +78,7 @@ public:
     void signal(std::size_t child, int number) const { ::kill(pids_[child], number); }
 
     /// The status as of waitpid; kills a child that takes too long.
-    int wait(std::size_t child, std::chrono::seconds longest = 60s) {
+    int wait(std::size_t child, std::chrono::seconds longest = test_limit()) {
         const auto end = std::chrono::steady_clock::now() + longest;
         int status = 0;
         while (::waitpid(pids_[child], &status, WNOHANG) == 0) {
@@ -191,7 +192,7 @@ inline std::optional<Plan> pushing_plan(const PlanNeed& need) {
 
 /// Small plans over one mechanism, so that tests do not wait for the planner. With push, long
 /// payloads go by it.
-inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = 60s) {
+inline TeamOptions plans_over(Mechanism via, std::chrono::nanoseconds deadline = test_limit()) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [via](const PlanNeed& need) {

@@ -2,6 +2,7 @@
 // Calls of processes that contradict each other.
 #include "children.hpp"
 #include "contradictions.hpp"
+#include "limits.hpp"
 
 namespace corymb {
 namespace {
@@ -12,7 +13,7 @@ using namespace contradictions;
 void expect_all_told(int ranks, const std::vector<Case>& cases) {
     const TeamDescriptor team(ranks);
     TeamOptions options;
-    options.deadline = 60s;
+    options.deadline = test_limit();
     Children children;
     for (int rank = 0; rank < ranks; ++rank) {
         children.start([&] {

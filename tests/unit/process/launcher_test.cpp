@@ -125,12 +125,10 @@ TEST(LauncherTest, TheFirstFailureIsTheExitStatus) {
 }
 
 TEST(LauncherTest, ADeathIsReportedAndEndsTheOthers) {
-    const auto begin = std::chrono::steady_clock::now();
     const Result result = run("-n 3 --prefix -- " + rank_program("Dies"));
     EXPECT_EQ(result.status, 128 + SIGKILL) << result.text;
     EXPECT_TRUE(has(result, "corymb run: rank 1 (pid ")) << result.text;
     EXPECT_TRUE(has(result, "[0] told: ")) << result.text;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST(LauncherTest, AProgramThatNeverAttachesIsEnded) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What limits of the process and crashes of others come to: errors that name them.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/error.hpp>
@@ -149,10 +150,10 @@ TEST(LimitsTest, AProcessThatWritesItsCoreHasEnded) {
         crash_slowly(folder);
     }
     ::close(descriptor);
-    EXPECT_TRUE(own.wait(60s)); // It is there.
+    EXPECT_TRUE(own.wait(test_limit())); // It is there.
     EXPECT_EQ(own.probe([](Rank, std::span<const std::byte>) {}), 1u);
     try {
-        EXPECT_FALSE(own.wait(60s));
+        EXPECT_FALSE(own.wait(test_limit()));
         ADD_FAILURE() << "the crash was not noticed";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Errc::team_broken) << error.what();

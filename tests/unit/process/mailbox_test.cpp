@@ -2,6 +2,7 @@
 // Mailboxes among processes: the same promises as among threads, and what is told of members that
 // are killed.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/mailbox.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace process_test;
 
-constexpr auto long_enough = 60s;
+const auto long_enough = test_limit();
 
 Mailbox join(const Descriptor& group, Rank rank) {
     return MailboxGroup::attach(group.number()).join(rank);

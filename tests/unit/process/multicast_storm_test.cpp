@@ -5,6 +5,7 @@
 // or out of its membership, and it was complete when all had run it but those that the initiator
 // was told had ended. Some dozen kills a topology; 100 times as many with CORYMB_LONG_TESTS=1.
 #include "children.hpp"
+#include "limits.hpp"
 #include "multicast_children.hpp"
 
 #include <corymb/multicast.hpp>
@@ -23,7 +24,7 @@ namespace {
 
 using namespace process_test;
 
-constexpr auto long_enough = 60s;
+const auto long_enough = test_limit();
 constexpr Rank size = 4; // The test itself is rank 0.
 constexpr std::size_t lives_max = 64;
 constexpr std::size_t calls_max = 4096;

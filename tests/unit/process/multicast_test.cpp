@@ -2,6 +2,7 @@
 // Acknowledged multicast among processes: what is promised, and what is told of members that are
 // killed. multicast_storm_test.cpp kills them anywhere.
 #include "children.hpp"
+#include "limits.hpp"
 #include "multicast_children.hpp"
 
 #include <corymb/mailbox.hpp>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace process_test;
 
-constexpr auto long_enough = 60s;
+const auto long_enough = test_limit();
 
 struct Counts {
     std::atomic<int> ready;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock between processes, while some of those who wait for it or have it are killed.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include "base/robust_lock.hpp"
 
@@ -38,7 +39,7 @@ protected:
     /// Waits until `process` has had the lock once more.
     bool goes_on(std::size_t process) const {
         const std::uint64_t before = taken(process);
-        const auto end = std::chrono::steady_clock::now() + 20s;
+        const auto end = std::chrono::steady_clock::now() + test_limit();
         while (taken(process) == before) {
             if (std::chrono::steady_clock::now() > end) {
                 return false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "limits.hpp"
 #include "team/roster.hpp"
 
 #include "base/usable_cpus.hpp"
@@ -28,7 +29,7 @@ std::vector<Company> after_meeting(const std::vector<Cpus>& cpus) {
             companies[rank].memory = memory;
             companies[rank].roster = &roster_of(*memory);
             const Rank own = sign_in(companies[rank], static_cast<Rank>(rank), 1);
-            meet(companies[rank], own, 1, 10s);
+            meet(companies[rank], own, 1, test_limit());
         });
     }
     threads.clear();

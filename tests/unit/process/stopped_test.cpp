@@ -2,6 +2,7 @@
 // A job that is stopped as a whole and goes on later: the time in which nobody could look does not
 // count towards deadlines.
 #include "children.hpp"
+#include "limits.hpp"
 
 #include <array>
 #include <unistd.h>
@@ -11,7 +12,7 @@ namespace {
 
 using namespace process_test;
 
-constexpr auto limit = 2s;
+const auto limit = scaled(2s);
 
 void expect_to_survive_a_stop(const std::function<void(Team&)>& wait) {
     const TeamDescriptor team(2);
@@ -33,7 +34,7 @@ void expect_to_survive_a_stop(const std::function<void(Team&)>& wait) {
             wait(own);
         });
     }
-    std::this_thread::sleep_for(500ms); // Rank 0 waits.
+    std::this_thread::sleep_for(scaled(500ms)); // Rank 0 waits.
     for (const std::size_t child : {0U, 1U}) {
         children.signal(child, SIGSTOP);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls begin with a fair plan, and all ranks go over to a better one at the same call.
 #include "cache_directory.hpp"
+#include "limits.hpp"
 #include "modes.hpp"
 #include "team/team_plans.hpp"
 #include "team/team_shared.hpp"
@@ -196,7 +197,7 @@ TEST_F(BetterPlan, OneThatFailsLeavesTheFirst) {
     };
     TeamPlans plans(*shared, failing);
     const team::PlanKey key = key_of(Collective::broadcast);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto end = std::chrono::steady_clock::now() + test_limit();
     int turns_after = 12; // The search has a thread of its own.
     for (unsigned turn = 0; turns_after > 0; ++turn) {
         ASSERT_LT(std::chrono::steady_clock::now(), end) << "nobody has searched";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of threads that contradict each other, and threads that only come late.
 #include "contradictions.hpp"
+#include "limits.hpp"
 
 #include <corymb/team.hpp>
 
@@ -19,7 +20,7 @@ using namespace contradictions;
 
 void expect_all_told(int ranks, const std::vector<Case>& cases) {
     TeamOptions options;
-    options.deadline = 60s;
+    options.deadline = test_limit();
     threads(
         ranks,
         [&](Team& team) {

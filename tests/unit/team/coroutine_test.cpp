@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines that await requests: of a type that knows nothing of corymb.
+#include "limits.hpp"
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
@@ -55,7 +56,7 @@ private:
     std::coroutine_handle<promise_type> frame_;
 };
 
-TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
+TeamOptions small_plans(std::chrono::nanoseconds deadline = test_limit()) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {

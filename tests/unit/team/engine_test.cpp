@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every step kind over every mechanism, by whole operations on real threads.
+#include "limits.hpp"
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
@@ -19,7 +20,7 @@ using namespace team_test;
 
 TeamOptions with_plans(const PlanSource& plans) {
     TeamOptions options;
-    options.deadline = std::chrono::seconds(60);
+    options.deadline = test_limit();
     options.plans = plans;
     return options;
 }

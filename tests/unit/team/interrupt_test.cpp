@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving up: a rank that is interrupted while it waits, and one that abandons its team.
+#include "limits.hpp"
+
 #include <corymb/hooks.hpp>
 #include <corymb/team.hpp>
 
@@ -57,9 +59,9 @@ TEST(InterruptTest, EndsABlockedOperationAndTheTeam) {
 
 TEST(InterruptTest, AsksAsOftenAsToldInALongWait) {
     TeamOptions options;
-    // Without it 64 questions would take a minute, and the other rank would not come in time.
+    // Without it 64 questions would take too long, and the other rank would not come in time.
     options.interrupted_every = std::chrono::milliseconds(1);
-    options.deadline = std::chrono::seconds(20);
+    options.deadline = 2 * test_limit();
     std::atomic<int> asked{0};
     options.interrupted = [&] {
         asked.fetch_add(1, std::memory_order_relaxed);
@@ -68,7 +70,7 @@ TEST(InterruptTest, AsksAsOftenAsToldInALongWait) {
     threads(
         2,
         [&](Team& team) {
-            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(19);
+            const auto end = std::chrono::steady_clock::now() + test_limit();
             while (team.rank() == 1 && asked.load(std::memory_order_relaxed) < 64 &&
                    std::chrono::steady_clock::now() < end) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -81,9 +83,9 @@ TEST(InterruptTest, AsksAsOftenAsToldInALongWait) {
 
 TEST(InterruptTest, AsksBetweenAllLooksWhileThatIsUrgent) {
     TeamOptions options;
-    // Without urgency 64 questions would take minutes, and the other rank would not come in time.
-    options.interrupted_every = std::chrono::seconds(5);
-    options.deadline = std::chrono::seconds(20);
+    // Without urgency 64 questions would take too long, and the other rank would not come in time.
+    options.interrupted_every = test_limit() / 20;
+    options.deadline = 2 * test_limit();
     std::atomic<int> asked{0};
     options.interrupted = [&] {
         asked.fetch_add(1, std::memory_order_relaxed);
@@ -93,7 +95,7 @@ TEST(InterruptTest, AsksBetweenAllLooksWhileThatIsUrgent) {
     threads(
         2,
         [&](Team& team) {
-            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(19);
+            const auto end = std::chrono::steady_clock::now() + test_limit();
             while (team.rank() == 1 && asked.load(std::memory_order_relaxed) < 64 &&
                    std::chrono::steady_clock::now() < end) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -26,11 +25,9 @@ TEST(LineProbe, TwoSidesFindOut) {
     EXPECT_TRUE(found);
 }
 
-TEST(LineProbe, OneAloneLearnsNothingSoon) {
+TEST(LineProbe, OneAloneLearnsNothing) {
     const auto probe = std::make_unique<LineProbe>();
-    const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(probe_lines(*probe, 0), Caches::unknown);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 } // namespace

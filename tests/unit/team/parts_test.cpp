@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in which every rank has a part, and scans: every mode, any root, in place.
+#include "limits.hpp"
 #include "modes.hpp"
 #include "sample_plans.hpp"
 
@@ -125,7 +126,7 @@ void steps_of(Collective op, Rank rank, Rank size, Rank root, std::vector<Step>&
 
 TeamOptions direct_plans() {
     TeamOptions options;
-    options.deadline = std::chrono::seconds(60);
+    options.deadline = test_limit();
     options.plans = [](const PlanNeed& need) {
         if (need.op == Collective::barrier) {
             return dissemination(need.size);

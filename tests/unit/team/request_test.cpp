@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonblocking and persistent operations. Where it can, one thread plays all ranks, so that nothing
 // but the calls of the test drives them.
+#include "limits.hpp"
 #include "sample_plans.hpp"
 
 #include <corymb/team.hpp>
@@ -37,7 +38,7 @@ Plan chain_allreduce(int size, std::uint64_t bytes, Mechanism via) {
     return plan;
 }
 
-TeamOptions small_plans(std::chrono::nanoseconds deadline = 60s) {
+TeamOptions small_plans(std::chrono::nanoseconds deadline = test_limit()) {
     TeamOptions options;
     options.deadline = deadline;
     options.plans = [](const PlanNeed& need) {
@@ -450,20 +451,23 @@ TEST(RequestTest, ARequestThatGoesAwayWaits) {
 }
 
 TEST(RequestTest, AnExceptionBreaksTheTeamInsteadOfWaiting) {
-    const auto begin = std::chrono::steady_clock::now();
     EXPECT_THROW(threads(
                      2,
                      [](Team& team) {
                          const Request request = team.ibarrier();
                          if (team.rank() == 1) {
-                             EXPECT_THROW(team.barrier(), Error);
+                             try {
+                                 team.barrier();
+                                 ADD_FAILURE() << "rank 0 has thrown";
+                             } catch (const Error& error) {
+                                 EXPECT_EQ(error.code(), Errc::team_broken) << error.what();
+                             }
                          } else {
                              throw std::domain_error("no more");
                          }
                      },
-                     small_plans(60s)),
+                     small_plans()),
                  std::domain_error);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "waited for the deadline";
 }
 
 TEST(RequestTest, TheCauseIsRethrownThoughItComesAfterItsConsequences) {
@@ -494,7 +498,7 @@ TEST(RequestTest, TheCauseIsRethrownThoughItComesAfterItsConsequences) {
                          const Leaving leaving(other_has_left);
                          team.barrier();
                      },
-                     small_plans(60s)),
+                     small_plans()),
                  std::domain_error);
 }
 

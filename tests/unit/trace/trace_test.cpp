@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What trace_process finds of the groups that this process has made.
+#include "limits.hpp"
+
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
@@ -59,7 +61,7 @@ TEST(Trace, ShowsMembersAndCallsOfAMulticastGroup) {
     EXPECT_EQ(during[0].calls[0].late[0].rank, 1);
     EXPECT_EQ(during[0].members[0].behind, 1u);
     member.poll();
-    token.wait(20s);
+    token.wait(test_limit());
     EXPECT_EQ(got, 3);
     EXPECT_TRUE(groups_of_kind("multicast").at(0).calls.empty());
     member.leave();
