@@ -4,7 +4,13 @@
 
 #include <corymb/discover.hpp>
 
+#include <string>
+
 namespace corymb::discover {
+
+/// What the error of a system call means, and what to do about it, as far as the error tells:
+/// seccomp is blamed only for errors that it makes.
+std::string refusal(int error, const char* call);
 
 Permission probe_pinning();
 Permission probe_quota();

@@ -11,11 +11,34 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <string>
+#include <vector>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 namespace corymb::discover {
+
+namespace {
+
+/// Tried on the calling thread, whose mask is put back.
+std::string why_not_bound(const std::vector<int>& cpus) {
+    const AffinityGuard guard;
+    for (const int cpu : cpus) {
+        errno = 0;
+        if (!set_affinity_mask({cpu})) {
+            return errno == EINVAL
+                       ? fmt::format("CPU {} went offline or left the cpuset; try again", cpu)
+                       : refusal(errno, "sched_setaffinity");
+        }
+    }
+    return "the kernel or sandbox accepts sched_setaffinity and moves threads all the same; run "
+           "outside of it";
+}
+
+} // namespace
 
 Permission probe_pinning() {
     Permission row{"pinning", false, {}};
@@ -32,12 +55,11 @@ Permission probe_pinning() {
         row.detail = error.what();
         return row;
     }
-    row.detail =
-        row.available
-            ? fmt::format("threads stay where they are bound; allowed CPUs: {}",
-                          format_cpu_list(allowed))
-            : "threads cannot be bound (sched_setaffinity is refused or ignored): pairs of "
-              "CPUs cannot be told apart; allow the call in the container's seccomp profile";
+    row.detail = row.available
+                     ? fmt::format("threads stay where they are bound; allowed CPUs: {}",
+                                   format_cpu_list(allowed))
+                     : "threads cannot be bound, so pairs of CPUs cannot be told apart: " +
+                           why_not_bound({allowed.front(), allowed.back()});
     return row;
 }
 

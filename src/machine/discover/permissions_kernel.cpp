@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <string>
 
 namespace corymb::discover {
 namespace {
@@ -27,6 +29,19 @@ std::string reason(int error) {
 
 } // namespace
 
+std::string refusal(int error, const char* call) {
+    switch (error) {
+    case EPERM:
+    case EACCES:
+        return fmt::format("{} is refused ({}); allow it in the container's seccomp profile", call,
+                           reason(error));
+    case ENOSYS:
+        return fmt::format("this kernel has no {}, or a sandbox hides it ({})", call,
+                           reason(error));
+    default: return fmt::format("{} fails ({})", call, reason(error));
+    }
+}
+
 Permission probe_futex() {
     const std::uint32_t word = 0;
     timespec at_once{};
@@ -35,19 +50,26 @@ Permission probe_futex() {
     Permission row{"futex", result == -1 && errno == ETIMEDOUT, {}};
     row.detail = row.available
                      ? "waiting threads can sleep in the kernel"
-                     : fmt::format("the call fails ({}): waiting threads can only spin and "
-                                   "yield; allow it in the seccomp profile",
-                                   reason(errno));
+                     : "waiting threads can only spin and yield: " + refusal(errno, "futex");
     return row;
 }
 
 Permission probe_membarrier() {
     Permission row{"membarrier", membarrier::available(), {}};
-    row.detail =
-        row.available
-            ? "private expedited: a sender needs no fence to wake a sleeper"
-            : "private expedited membarrier is missing: every message carries a full fence "
-              "(some 10 ns); use a kernel from 4.14 on and allow the call in seccomp";
+    if (row.available) {
+        row.detail = "private expedited: a sender needs no fence to wake a sleeper";
+        return row;
+    }
+    errno = 0;
+    const long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    row.detail = "every message carries a full fence (some 10 ns): ";
+    if (offered < 0) {
+        row.detail += refusal(errno, "membarrier");
+    } else if ((offered & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) {
+        row.detail += "this kernel has no private expedited membarrier; use one from 4.14 on";
+    } else {
+        row.detail += "this process does without the call";
+    }
     return row;
 }
 

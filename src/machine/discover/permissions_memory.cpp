@@ -20,7 +20,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <sstream>
+#include <string>
 
 namespace corymb::discover {
 namespace {
@@ -55,9 +55,9 @@ Permission probe_explicit_huge_pages() {
     void* const memory = mmap(nullptr, huge_page_bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
     if (memory == MAP_FAILED) {
-        row.detail = fmt::format("none can be had ({}); transparent ones serve as well. As root: "
-                                 "echo 64 > /proc/sys/vm/nr_hugepages",
-                                 reason(errno));
+        row.detail = "none can be had; transparent ones serve as well";
+        row.detail += errno == ENOMEM ? ". As root: echo 64 > /proc/sys/vm/nr_hugepages"
+                                      : ": " + refusal(errno, "mmap(MAP_HUGETLB)");
         return row;
     }
     munmap(memory, huge_page_bytes);
@@ -81,7 +81,11 @@ Permission probe_shared_memory() {
     const Descriptor file(shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
     const int error = errno;
     if (file.number() < 0) {
-        row.detail = fmt::format("cannot be written ({})", reason(error));
+        row.detail =
+            fmt::format("cannot be written ({}): process teams use memfd; {}", reason(error),
+                        error == EACCES  ? "as root: chmod 1777 /dev/shm"
+                        : error == EROFS ? "mount a tmpfs there that can be written"
+                                         : "see the limits of this process");
         return row;
     }
     shm_unlink(name.c_str());
@@ -103,6 +107,24 @@ Permission probe_memfd() {
                                              reason(errno));
     return row;
 }
+
+namespace {
+
+/// Yama refuses from scope 2 on what this process tries with its own child.
+std::string why_not_copied(int error) {
+    const char scope =
+        read_small_file("/proc/sys/kernel/yama/ptrace_scope").value_or("0").append("0").front();
+    if (error != EPERM || scope < '2') {
+        return refusal(error, "process_vm_readv");
+    }
+    return scope == '2'
+               ? "Yama refuses it; set kernel.yama.ptrace_scope to 0 or give the container "
+                 "CAP_SYS_PTRACE"
+               : "Yama refuses it until the next boot; start without "
+                 "kernel.yama.ptrace_scope=3";
+}
+
+} // namespace
 
 Permission probe_process_vm_readv() {
     Permission row{"process_vm_readv", false, {}};
@@ -147,35 +169,52 @@ Permission probe_process_vm_readv() {
             ? fmt::format("large messages between processes are copied once{}",
                           written ? ", by both ends"
                                   : "; by the receiver only, as process_vm_writev is refused")
-            : fmt::format("refused ({}): large messages between processes are copied twice "
-                          "through shared memory; set kernel.yama.ptrace_scope to 0 or give "
-                          "the container CAP_SYS_PTRACE",
-                          reason(error));
+            : "large messages between processes are copied twice through shared memory: " +
+                  why_not_copied(error);
     return row;
 }
 
 Permission probe_numa_policy() {
     Permission row{"NUMA policy", false, {}};
-    int mode = 0;
-    const bool readable = syscall(SYS_get_mempolicy, &mode, nullptr, 0, nullptr, 0) == 0;
-    const int read_error = errno;
+    constexpr unsigned long nodes_max = 1024;
+    constexpr unsigned long bits = 64;
+    std::array<std::uint64_t, nodes_max / bits> nodes{};
+    constexpr int allowed_nodes = 4; // MPOL_F_MEMS_ALLOWED
+    if (syscall(SYS_get_mempolicy, nullptr, nodes.data(), nodes_max, nullptr, allowed_nodes) != 0) {
+        row.detail = "memory lies where it is first touched, which is enough for bound ranks: " +
+                     refusal(errno, "get_mempolicy");
+        return row;
+    }
+    // Any other than the allowed nodes would be refused, whatever the rights.
+    int count = 0;
+    unsigned long first = nodes_max;
+    for (unsigned long node = nodes_max; node-- > 0;) {
+        if ((nodes[node / bits] >> (node % bits) & 1) != 0) {
+            first = node;
+            ++count;
+        }
+    }
+    nodes = {};
+    if (first < nodes_max) {
+        nodes[first / bits] = std::uint64_t{1} << (first % bits);
+    }
     constexpr std::size_t bytes = 4096;
     void* const memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const unsigned long first_node = 1;
-    constexpr int preferred = 1; // MPOL_PREFERRED
-    const bool writable = memory != MAP_FAILED &&
-                          syscall(SYS_mbind, memory, bytes, preferred, &first_node, 64ul, 0u) == 0;
-    const int write_error = errno;
-    if (memory != MAP_FAILED) {
-        munmap(memory, bytes);
+    if (memory == MAP_FAILED) {
+        row.detail = "no memory could be had to try it: " + refusal(errno, "mmap");
+        return row;
     }
-    row.available = readable && writable;
+    constexpr int preferred = 1; // MPOL_PREFERRED
+    row.available = syscall(SYS_mbind, memory, bytes, preferred, nodes.data(), nodes_max, 0u) == 0;
+    const int error = errno;
+    munmap(memory, bytes);
     row.detail = row.available
-                     ? "memory can be placed on a node"
-                     : fmt::format("refused ({}): memory lies where it is first touched, which is "
-                                   "enough for bound ranks; allow mbind in seccomp for more",
-                                   reason(readable ? write_error : read_error));
+                     ? fmt::format("memory can be placed on {}",
+                                   count == 1 ? fmt::format("node {}, the only one allowed", first)
+                                              : fmt::format("each of {} nodes", count))
+                     : "memory lies where it is first touched, which is enough for bound ranks: " +
+                           refusal(error, "mbind");
     return row;
 }
 

@@ -5,6 +5,7 @@
 
 #include "limits.hpp"
 #include "plan/generate/families.hpp"
+#include "refuse_call.hpp"
 #include "team/sample_plans.hpp"
 
 #include <corymb/process.hpp>
@@ -19,8 +20,6 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <optional>
 #include <signal.h>
 #include <string>
@@ -115,20 +114,6 @@ private:
 
     std::vector<pid_t> pids_;
 };
-
-/// From now on this call fails with EPERM, as in containers that do not allow it.
-inline void refuse_call(std::uint32_t number) {
-    sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog filter{static_cast<unsigned short>(std::size(rules)), rules};
-    require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0,
-            "the filter is accepted");
-}
 
 /// A descriptor that is closed at the end.
 class Descriptor {
