@@ -47,7 +47,7 @@ struct Row {
 /// numbers: hwloc cannot be given an uneven tree by hand.
 HwlocHandle topology_for(const Machine& machine) {
     HwlocHandle own = hwloc_of_this_machine();
-    if (read_pus(own.get(), usable_cpus().allowed) == machine.topology.pus) {
+    if (read_pus_here(own.get(), usable_cpus().allowed) == machine.topology.pus) {
         return own;
     }
     std::string cpus;

@@ -3,6 +3,7 @@
 #include "machine/discover/bandwidth.hpp"
 #include "machine/discover/curves.hpp"
 #include "machine/discover/group_probe.hpp"
+#include "machine/discover/kernel_nodes.hpp"
 #include "machine/discover/levels.hpp"
 #include "machine/discover/line_probe.hpp"
 #include "machine/discover/noise.hpp"
@@ -13,6 +14,8 @@
 #include "machine/discover/this_machine.hpp"
 #include "machine/discover/topology_reader.hpp"
 #include "machine/discover/transfers.hpp"
+
+#include "base/cpu_list.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
@@ -31,6 +34,7 @@ namespace {
 using namespace discover;
 
 // Shares of the budget by which each part has to be over; parts that need less leave it unused.
+constexpr double first_look_until = 0.05; // At sentinel pairs.
 constexpr double pairs_until = 0.65;
 constexpr double curves_until = 0.85;
 constexpr double bandwidth_until = 0.95;
@@ -96,15 +100,19 @@ private:
             "Only one CPU may be used, so there is no pair to measure and no cost in this model.");
     }
 
+    [[nodiscard]] std::vector<int> cpus(std::size_t most) const {
+        std::vector<int> found;
+        for (const Pu& pu : machine_.topology.pus) {
+            found.push_back(pu.cpu);
+        }
+        found.resize(std::min(found.size(), most));
+        return found;
+    }
+
     void check_pinning() {
         enter(0, "pinning");
-        std::vector<int> cpus;
-        for (const Pu& pu : machine_.topology.pus) {
-            cpus.push_back(pu.cpu);
-        }
         constexpr std::size_t tested_max = 64; // Whether it works does not depend on the CPU.
-        cpus.resize(std::min(cpus.size(), tested_max));
-        const std::vector<int> strayed = pin_test(crew_, cpus);
+        const std::vector<int> strayed = pin_test(crew_, cpus(tested_max));
         machine_.quality.pinned = crew_.pinned() && strayed.empty();
         if (!machine_.quality.pinned) {
             remark("Threads could not be bound to CPUs (sched_setaffinity is refused), so pairs "
@@ -116,7 +124,7 @@ private:
         Sentinels sentinels(probe_, 7);
         if (machine_.quality.pinned) {
             enter(0, "sentinel pairs");
-            sentinels.changed();
+            sentinels.changed(end_s(first_look_until));
         }
         enter(0, "pairs of CPUs");
         SurveyReport report;
@@ -141,7 +149,7 @@ private:
         transfers(curves_until);
         if (machine_.quality.pinned) {
             enter(curves_until, "sentinel pairs");
-            judge_sentinels(sentinels.changed(), sentinels.count());
+            judge_sentinels(sentinels.changed(end_s(bandwidth_until)), sentinels.count());
         }
     }
 
@@ -149,11 +157,17 @@ private:
         SurveyOptions options;
         options.full_matrix = options_.full_matrix;
         options.end_s = end_s(pairs_until);
+        options.distances = distances();
         options.progress = [this](double done, std::string_view what) {
             done_ = pairs_until * done;
             what_ = what;
         };
         return options;
+    }
+
+    [[nodiscard]] NodeDistances distances() const {
+        return here_.handle ? read_kernel_nodes().distances(machine_.topology.pus)
+                            : NodeDistances{};
     }
 
     /// Without binding, all pairs are alike.
@@ -178,7 +192,7 @@ private:
     void fall_back_to_topology() {
         machine_.send.clear();
         machine_.receive.clear();
-        classes_from_topology(machine_);
+        classes_from_topology(machine_, distances());
         machine_.source = "topology only, not measured";
         machine_.assumption = "typical costs of each topology level, good for comparison only";
         remark("No pair of CPUs ran undisturbed even once, so the costs are typical ones of the "
@@ -237,8 +251,23 @@ private:
         }
     }
 
+    /// The kernel moves threads away from a CPU that goes offline.
+    void check_pinning_again() {
+        if (!machine_.quality.pinned || machine_.size() < 2) {
+            return;
+        }
+        const std::vector<int> strayed = pin_test(crew_, cpus(machine_.topology.pus.size()));
+        if (!strayed.empty() || !crew_.pinned()) {
+            machine_.quality.pinned = false;
+            remark(fmt::format("CPUs {} went offline or left the CPU set while they were measured, "
+                               "so their costs mean nothing. Measure again.",
+                               format_cpu_list(strayed)));
+        }
+    }
+
     void conclude() {
         enter(1, "done");
+        check_pinning_again();
         Quality& quality = machine_.quality;
         quality.duration_s = probe_.elapsed_s();
         if (batches_ > 0) {

@@ -41,16 +41,22 @@ double Sentinels::cost(int first, int second) {
         .cost();
 }
 
-int Sentinels::changed() {
+int Sentinels::changed(double end_s) {
     const bool first_time = before_.empty();
     int count = 0;
-    for (std::size_t i = 0; i < pairs_.size() && !probe_->interrupted(); ++i) {
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+        if (probe_->interrupted() || probe_->elapsed_s() >= end_s) {
+            break;
+        }
         const auto [a, b] = pairs_[i];
         if (first_time) {
             before_.push_back(cost(a, b));
         } else if (moved(before_[i], cost(a, b)) && moved(before_[i], cost(a, b))) {
             ++count;
         }
+    }
+    if (first_time) {
+        pairs_.resize(before_.size());
     }
     return count;
 }

@@ -16,8 +16,9 @@ public:
     explicit Sentinels(PairProbe& probe, std::uint64_t seed);
 
     /// Measures the pairs and returns how many changed by more than any noise explains (a factor of
-    /// 1.6, confirmed by a second look) since the first call, which returns 0.
-    int changed();
+    /// 1.6, confirmed by a second look) since the first call, which returns 0. No pair is begun
+    /// after `end_s`, of the probe's clock; a pair that the first call has left out is given up.
+    int changed(double end_s);
     [[nodiscard]] int count() const noexcept { return static_cast<int>(pairs_.size()); }
 
 private:

@@ -60,8 +60,22 @@ double pair_cost(const Machine& machine, int a, int b) {
 
 SurveyReport survey(Machine& machine, PairProbe& probe, const SurveyOptions& options) {
     const bool all = options.full_matrix || probe.size() <= full_matrix_pus_max;
-    return all ? survey_all_pairs(machine, probe, options)
-               : survey_by_classes(machine, probe, options);
+    const SurveyReport report = all ? survey_all_pairs(machine, probe, options)
+                                    : survey_by_classes(machine, probe, options);
+    std::string unmeasured;
+    for (const PairClass& pair_class : machine.classes) {
+        if (pair_class.pairs_sampled == 0) {
+            unmeasured += (unmeasured.empty() ? "" : ", ") + pair_class.name;
+        }
+    }
+    if (!unmeasured.empty()) {
+        machine.quality.remarks.push_back(
+            fmt::format("No pair of these classes could be measured: {}. Their costs are typical "
+                        "of the topology, in proportion to the measured ones. Measure again with "
+                        "a larger budget, or when less else runs.",
+                        unmeasured));
+    }
+    return report;
 }
 
 void record_disagreements(Machine& machine) {

@@ -3,6 +3,7 @@
 // threads: the times come from a PairProbe.
 #pragma once
 
+#include "machine/discover/levels.hpp"
 #include "machine/discover/pair_probe.hpp"
 
 #include <corymb/machine.hpp>
@@ -18,6 +19,7 @@ struct SurveyOptions {
     bool full_matrix = false; ///< Also above full_matrix_pus_max.
     double end_s = 10;        ///< Of the probe's clock: when the survey has to be over.
     std::uint64_t seed = 1;
+    NodeDistances distances = {}; ///< Of the topology that is the prior.
     /// Told how much is done, 0..1; shown to people by whoever owns the screen.
     std::function<void(double, std::string_view)> progress = {};
 };
@@ -34,7 +36,9 @@ struct SurveyReport {
 inline constexpr int full_matrix_pus_max = 64;
 
 /// Fills classes, group, group_class, send and receive of `machine` (whose topology is a prior),
-/// quality.split_half_r, remarks and topology.disagreements. Needs two PUs or more.
+/// quality.split_half_r, remarks and topology.disagreements. Needs two PUs or more. A pair of each
+/// class of the topology is measured before another pair of any class. A pair that was not measured
+/// costs what its class does; a class of which none was measured is named in a remark.
 SurveyReport survey(Machine& machine, PairProbe& probe, const SurveyOptions& options);
 
 /// The two ways of doing it.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every pair, twice, in two random orders: what both passes agree on is the pair's own, the rest is
-// noise, and the matrix is drawn towards the medians of the classes by that measure.
+// noise, and the matrix is drawn towards the medians of the classes by that measure. Pairs that
+// were missed are taken to cost what others of their class in the topology do. If the passes agree
+// on nothing, the classes are those of the topology.
 #include "machine/discover/pair_table.hpp"
 #include "machine/discover/statistics.hpp"
 #include "machine/discover/survey.hpp"
+#include "machine/discover/topology_classes.hpp"
 
 #include "base/random.hpp"
 
@@ -20,6 +23,8 @@ namespace corymb::discover {
 namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
+
+constexpr double noise_below = 0.3; ///< Correlation of two passes that agree on nothing.
 
 Pairs all_pairs(int size) {
     Pairs pairs;
@@ -105,9 +110,9 @@ void fill_matrices(Machine& machine, const Passes& passes, const Pairs& pairs) {
     }
 }
 
-/// Statistics of the classes that were inferred, out of the estimates. A class whose pairs were all
-/// missed keeps what the inference gave it.
-void fill_classes(Machine& machine, const Passes& passes, const Pairs& pairs) {
+/// Of each class of `machine`.
+std::vector<ClassSamples> samples_of(const Machine& machine, const Passes& passes,
+                                     const Pairs& pairs) {
     std::vector<ClassSamples> samples(machine.classes.size());
     for (const auto& [a, b] : pairs) {
         for (std::size_t pass = 0; pass < 2; ++pass) {
@@ -117,12 +122,75 @@ void fill_classes(Machine& machine, const Passes& passes, const Pairs& pairs) {
             }
         }
     }
+    return samples;
+}
+
+/// Gives the pairs that were missed the cost of their class in the topology. Returns their entries.
+std::vector<std::size_t> fill_missed(Machine& machine, const TopologyClasses& classes,
+                                     const std::vector<PairClass>& costs) {
+    const auto n = static_cast<std::size_t>(machine.size());
+    std::vector<std::size_t> missed;
+    for (std::size_t entry = 0; entry < n * n; ++entry) {
+        if (std::isnan(machine.send[entry])) {
+            const PairClass& pair_class = costs[static_cast<std::size_t>(
+                classes.class_of(static_cast<int>(entry / n), static_cast<int>(entry % n)))];
+            machine.send[entry] = static_cast<float>(pair_class.send.median);
+            machine.receive[entry] = static_cast<float>(pair_class.receive.median);
+            missed.push_back(entry);
+        }
+    }
+    return missed;
+}
+
+/// Statistics of the classes that were inferred, out of the estimates. A class whose pairs were all
+/// missed keeps what the inference gave it.
+void fill_classes(Machine& machine, const Passes& passes, const Pairs& pairs) {
+    const std::vector<ClassSamples> samples = samples_of(machine, passes, pairs);
     const std::int64_t pass_count = passes.table[1] ? 2 : 1;
     for (std::size_t index = 0; index < samples.size(); ++index) {
+        PairClass& pair_class = machine.classes[index];
+        pair_class.pairs_sampled = 0;
         if (samples[index].pair_count() > 0) {
-            samples[index].fill(machine.classes[index]);
-            machine.classes[index].pairs_sampled /= pass_count;
+            samples[index].fill(pair_class);
+            pair_class.pairs_sampled =
+                std::max<std::int64_t>(1, pair_class.pairs_sampled / pass_count);
         }
+    }
+}
+
+/// Correlation between the passes over all pairs; NaN where too few were measured twice to tell.
+double agreement(const Passes& passes, const Pairs& pairs) {
+    std::array<std::vector<double>, 2> costs;
+    for (const auto& [a, b] : pairs) {
+        const PairEstimate* const first = passes.find(0, a, b);
+        const PairEstimate* const second = passes.find(1, a, b);
+        if (first != nullptr && second != nullptr) {
+            costs[0].push_back(std::log(first->cost()));
+            costs[1].push_back(std::log(second->cost()));
+        }
+    }
+    return correlation(costs[0], costs[1]);
+}
+
+/// Classes of pairs that differ by noise alone are given up for those of the topology.
+void judge_classes(Machine& machine, const TopologyClasses& classes,
+                   const std::vector<PairClass>& costs, const Passes& passes, const Pairs& pairs) {
+    if (machine.classes.size() < 2) {
+        return;
+    }
+    const double agreed = agreement(passes, pairs);
+    if (std::isnan(agreed)) {
+        machine.quality.remarks.emplace_back(
+            "Too few pairs were measured twice to tell whether the classes are more than noise. A "
+            "larger budget helps.");
+    } else if (agreed < noise_below) {
+        machine.classes = costs;
+        machine.group = classes.prior().group;
+        machine.group_class = classes.prior().group_class;
+        machine.quality.remarks.push_back(
+            fmt::format("Two measurements of the same pairs hardly agree (r = {:.2f}), so the "
+                        "classes are those of the topology. Measure again when less else runs.",
+                        agreed));
     }
 }
 
@@ -166,8 +234,8 @@ void shrink_to_classes(Machine& machine) {
             if (std::isnan(pair_class.reliability)) {
                 continue;
             }
-            const auto weight =
-                static_cast<float>(std::clamp((pair_class.reliability - 0.3) / 0.5, 0.0, 1.0));
+            const auto weight = static_cast<float>(
+                std::clamp((pair_class.reliability - noise_below) / 0.5, 0.0, 1.0));
             const auto draw = [weight](float& entry, double centre) {
                 entry = weight * entry + (1 - weight) * static_cast<float>(centre);
             };
@@ -182,6 +250,7 @@ void shrink_to_classes(Machine& machine) {
 SurveyReport survey_all_pairs(Machine& machine, PairProbe& probe, const SurveyOptions& options) {
     Pairs pairs = all_pairs(machine.size());
     Random random(options.seed);
+    const TopologyClasses classes(machine.topology, options.distances);
     Passes passes;
     SurveyReport report;
     report.pairs_total = pairs.size();
@@ -191,8 +260,9 @@ SurveyReport survey_all_pairs(Machine& machine, PairProbe& probe, const SurveyOp
         shuffle(pairs, random);
         PairTable& table = passes.table[pass].emplace(probe, Effort{});
         const double from = 0.5 * static_cast<double>(pass);
-        const bool done =
-            run_pass(table, pairs, pass == 0 ? half_s : options.end_s, from, from + 0.5, options);
+        const double end_s = pass == 0 ? half_s : options.end_s;
+        measure_each_class(classes, table, random, pass == 0 ? options.end_s : end_s);
+        const bool done = run_pass(table, pairs, end_s, from, from + 0.5, options);
         report.complete = report.complete && done;
         if (!done && pass == 0) { // One pass over all pairs is worth more than two over half.
             report.complete = run_pass(table, pairs, options.end_s, from, 1, options);
@@ -211,7 +281,13 @@ SurveyReport survey_all_pairs(Machine& machine, PairProbe& probe, const SurveyOp
         return report;
     }
     fill_matrices(machine, passes, pairs);
+    const std::vector<PairClass> costs = classes.costs(samples_of(classes.prior(), passes, pairs));
+    const std::vector<std::size_t> missed = fill_missed(machine, classes, costs);
     infer_classes(machine); // Names the classes and notes disagreements, too.
+    judge_classes(machine, classes, costs, passes, pairs);
+    for (const std::size_t entry : missed) {
+        machine.send[entry] = machine.receive[entry] = std::nanf("");
+    }
     fill_classes(machine, passes, pairs);
     fill_reliability(machine, passes, pairs);
     shrink_to_classes(machine);

@@ -6,6 +6,7 @@
 #include "machine/discover/partition.hpp"
 #include "machine/discover/statistics.hpp"
 #include "machine/discover/survey.hpp"
+#include "machine/discover/topology_classes.hpp"
 #include "machine/model/class_names.hpp"
 
 #include "base/random.hpp"
@@ -46,9 +47,11 @@ class ClassSurvey {
 public:
     ClassSurvey(Machine& machine, PairProbe& probe, const SurveyOptions& options)
         : machine_(machine), probe_(probe), options_(options), random_(options.seed),
-          table_(probe, Effort{.batches_max = 18}), begin_s_(probe.elapsed_s()) {}
+          table_(probe, Effort{.batches_max = 18}), begin_s_(probe.elapsed_s()),
+          topology_classes_(machine.topology, options.distances) {}
 
     SurveyReport run() {
+        measure_each_class(topology_classes_, table_, random_, options_.end_s);
         partition_ = find_partition(machine_, table_, [this] { return keep_going("groups"); });
         measure_cells();
         make_classes();
@@ -226,21 +229,53 @@ private:
         return {index, index + 1};
     }
 
+    /// For cells that were never reached: where most measured pairs of a class of the topology are.
+    std::map<int, std::size_t> classes_by_topology() {
+        std::map<int, std::map<std::size_t, int>> votes;
+        for (const auto& [pair, estimate] : table_.pairs()) {
+            const auto found = class_of_cell_.find(cell_of(pair.first, pair.second));
+            if (estimate.present() && found != class_of_cell_.end()) {
+                ++votes[topology_classes_.class_of(pair.first, pair.second)][found->second];
+            }
+        }
+        std::map<int, std::size_t> most;
+        for (const auto& [expected, count_of] : votes) {
+            most[expected] =
+                std::max_element(count_of.begin(), count_of.end(), [](auto& left, auto& right) {
+                    return left.second < right.second;
+                })->first;
+        }
+        return most;
+    }
+
+    /// A class of the topology of which no pair was measured.
+    int unmeasured_class(int expected, std::map<int, int>& unmeasured) {
+        const auto next = static_cast<int>(machine_.classes.size());
+        const auto [found, is_new] = unmeasured.try_emplace(expected, next);
+        if (is_new) {
+            std::vector<ClassSamples> samples(at(topology_classes_.count()));
+            for (const auto& [pair, estimate] : table_.pairs()) {
+                samples[at(topology_classes_.class_of(pair.first, pair.second))].add(estimate, 0);
+                samples[at(topology_classes_.class_of(pair.second, pair.first))].add(estimate, 1);
+            }
+            machine_.classes.push_back(topology_classes_.costs(samples)[at(expected)]);
+        }
+        return found->second;
+    }
+
     void fill_machine() {
         machine_.classes.clear();
         machine_.send.clear();
         machine_.receive.clear();
         std::vector<std::array<int, 2>> index(classes_.size());
-        std::size_t largest = 0; // Cells that were never reached take the class with most cells.
         for (std::size_t i = 0; i < classes_.size(); ++i) {
             index[i] = publish(classes_[i]);
-            if (classes_[i].cells.size() > classes_[largest].cells.size()) {
-                largest = i;
-            }
         }
         if (classes_.empty()) {
             return;
         }
+        const auto by_topology = classes_by_topology();
+        std::map<int, int> unmeasured; // By class of the topology: the class made for it.
         // PUs with the same coarse group and path are one group of the model.
         std::map<std::pair<int, std::vector<int>>, int> numbers;
         std::vector<std::vector<int>> members;
@@ -261,10 +296,18 @@ private:
                 }
                 const int from = members[a].front();
                 const int to = a == b ? members[a][1] : members[b].front();
+                const int expected = topology_classes_.class_of(from, to);
+                int& of_pair = machine_.group_class[a * members.size() + b];
                 const auto found = class_of_cell_.find(cell_of(from, to));
-                const std::size_t which = found != class_of_cell_.end() ? found->second : largest;
+                const auto alike = by_topology.find(expected);
+                if (found == class_of_cell_.end() && alike == by_topology.end()) {
+                    of_pair = unmeasured_class(expected, unmeasured);
+                    continue;
+                }
+                const std::size_t which =
+                    found != class_of_cell_.end() ? found->second : alike->second;
                 const bool up = partition_.coarse_of[at(from)] <= partition_.coarse_of[at(to)];
-                machine_.group_class[a * members.size() + b] = index[which][up ? 0 : 1];
+                of_pair = index[which][up ? 0 : 1];
             }
         }
     }
@@ -275,6 +318,7 @@ private:
     Random random_;
     PairTable table_;
     double begin_s_;
+    TopologyClasses topology_classes_;
     bool complete_ = true;
     Partition partition_;
     std::map<Cell, std::vector<double>> costs_;

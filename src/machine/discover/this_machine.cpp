@@ -45,7 +45,8 @@ ThisMachine describe_this_machine(const std::vector<int>& cpus) {
     Machine& machine = result.machine;
     result.handle = hwloc_of_this_machine();
     if (hwloc_topology_is_thissystem(result.handle.get()) != 0) {
-        machine.topology.pus = read_pus(result.handle.get(), chosen);
+        machine.topology.pus = read_pus_here(result.handle.get(), chosen);
+        machine.quality.remarks = unknown_levels(machine.topology.pus);
         machine.topology.source = "hwloc";
         machine.fingerprint =
             fingerprint_of_this_machine(machine.topology.pus, cpu_model(result.handle.get()));

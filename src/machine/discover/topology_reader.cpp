@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/discover/topology_reader.hpp"
 
+#include "base/cpu_list.hpp"
+#include "machine/discover/kernel_nodes.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace corymb::discover {
 namespace {
@@ -83,6 +89,70 @@ std::vector<Pu> read_pus(hwloc_topology_t handle, const std::vector<int>& allowe
         }
     }
     return pus;
+}
+
+std::vector<Pu> read_pus_here(hwloc_topology_t handle, const std::vector<int>& allowed) {
+    std::vector<Pu> pus = read_pus(handle, allowed);
+    read_kernel_nodes().number(pus);
+    return pus;
+}
+
+std::vector<std::string> unknown_levels(const std::vector<Pu>& pus) {
+    constexpr std::pair<const char*, int Pu::*> columns[] = {
+        {"core", &Pu::core},      {"L2", &Pu::l2},   {"L3", &Pu::l3},
+        {"NUMA node", &Pu::numa}, {"die", &Pu::die}, {"package", &Pu::package}};
+    std::vector<std::string> texts;
+    for (const auto& [name, member] : columns) {
+        std::vector<int> unknown;
+        for (const Pu& pu : pus) {
+            if (pu.*member < 0) {
+                unknown.push_back(pu.cpu);
+            }
+        }
+        if (!unknown.empty() && unknown.size() < pus.size()) {
+            texts.push_back(
+                fmt::format("The {} of CPUs {} is not known, so that level is left out.", name,
+                            format_cpu_list(unknown)));
+        }
+    }
+    return texts;
+}
+
+NodeDistances node_distances(hwloc_topology_t handle, const std::vector<Pu>& pus) {
+    hwloc_distances_s* matrix = nullptr;
+    unsigned found = 1;
+    constexpr unsigned long kind =
+        HWLOC_DISTANCES_KIND_FROM_OS | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
+    if (hwloc_distances_get_by_type(handle, HWLOC_OBJ_NUMANODE, &found, &matrix, kind, 0) != 0 ||
+        found == 0) {
+        return {};
+    }
+    NodeDistances distances;
+    std::map<int, unsigned> row_of; // By number of the node in the model.
+    for (const Pu& pu : pus) {
+        const hwloc_obj_t object =
+            hwloc_get_pu_obj_by_os_index(handle, static_cast<unsigned>(pu.cpu));
+        const int node = object != nullptr ? node_of(object) : -1;
+        for (unsigned row = 0; row < matrix->nbobjs && node >= 0 && pu.numa >= 0; ++row) {
+            if (static_cast<int>(matrix->objs[row]->os_index) == node) {
+                row_of[pu.numa] = row;
+            }
+        }
+        distances.nodes = std::max(distances.nodes, pu.numa + 1);
+    }
+    const bool all_known =
+        static_cast<int>(row_of.size()) == distances.nodes &&
+        std::none_of(pus.begin(), pus.end(), [](const Pu& pu) { return pu.numa < 0; });
+    for (const auto& [from, row] : row_of) {
+        for (const auto& [to, column] : row_of) {
+            const auto value = static_cast<double>(matrix->values[row * matrix->nbobjs + column]);
+            distances.value.push_back(value);
+        }
+    }
+    const bool all_positive = std::none_of(distances.value.begin(), distances.value.end(),
+                                           [](double value) { return value <= 0; });
+    hwloc_distances_release(handle, matrix);
+    return all_known && all_positive ? distances : NodeDistances{};
 }
 
 std::string cpu_model(hwloc_topology_t handle) {

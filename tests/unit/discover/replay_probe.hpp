@@ -19,6 +19,7 @@ namespace corymb::discover {
 
 struct ReplayNoise {
     double batch = 0.05;     ///< Relative deviation of a batch.
+    double slow = 0;         ///< Share of calls in which all batches take five times as long.
     double dropped = 0;      ///< Share of batches that are interrupted.
     double asymmetry = 0;    ///< Messages to lower PUs cost more by this share.
     bool permuted = false;   ///< The operating system's numbers tell nothing.
@@ -41,8 +42,11 @@ public:
     [[nodiscard]] bool interrupted() const override { return batches_ >= interrupt_after; }
 
     std::vector<PairBatch> batches(int first, int second, int count) override {
-        pairs_.insert(std::minmax(first, second));
+        if (pairs_.insert(std::minmax(first, second)).second) {
+            order_.push_back(std::minmax(first, second));
+        }
         std::vector<PairBatch> result;
+        slow_ = noise_.slow > 0 && random_.unit() < noise_.slow ? 5 : 1;
         for (int i = 0; i < count; ++i) {
             result.push_back(batch(first, second));
             elapsed_s_ += noise_.batch_s;
@@ -56,6 +60,8 @@ public:
         return send(from, to) + receive(from, to);
     }
     [[nodiscard]] std::size_t pair_count() const { return pairs_.size(); }
+    /// In the order in which they were first asked for.
+    [[nodiscard]] const std::vector<std::pair<int, int>>& order() const { return order_; }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// The stored PU that plays the role of this one.
     [[nodiscard]] int place(int pu) const { return place_[static_cast<std::size_t>(pu)]; }
@@ -73,7 +79,7 @@ private:
         return machine_.receive_cost(place(from), place(to)) * slant(from, to);
     }
     double factor() { // Triangular, with the standard deviation asked for.
-        return 1 + noise_.batch * std::sqrt(6.0) * (random_.unit() - random_.unit());
+        return slow_ * (1 + noise_.batch * std::sqrt(6.0) * (random_.unit() - random_.unit()));
     }
     PairBatch batch(int first, int second) {
         PairBatch result;
@@ -89,6 +95,8 @@ private:
     Random random_;
     std::vector<int> place_; ///< place_[pu]: the PU of the stored machine that plays its role.
     std::set<std::pair<int, int>> pairs_;
+    std::vector<std::pair<int, int>> order_;
+    double slow_ = 1;
     double elapsed_s_ = 0;
     long batches_ = 0;
 };

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -162,6 +164,94 @@ TEST(SurveyAllPairs, NothingButInterruptionsGivesNoClasses) {
     EXPECT_EQ(report.pairs_measured, 0u);
     EXPECT_TRUE(model.classes.empty());
     EXPECT_EQ(report.dropped, report.batches);
+}
+
+/// What the topology of a machine promises, at three times the usual costs.
+Machine slow_machine(const std::string& synthetic) {
+    Machine machine = nested_machine(synthetic);
+    for (auto* const matrix : {&machine.send, &machine.receive}) {
+        for (float& entry : *matrix) {
+            entry *= 3;
+        }
+    }
+    return machine;
+}
+
+/// Surveyed until it has looked at so many pairs, six batches each.
+struct Interrupted {
+    Interrupted(const Machine& truth, long pairs) : probe(truth, {.batch = 0.001}) {
+        probe.interrupt_after = 6 * pairs;
+        model.topology = truth.topology;
+        survey(model, probe, {});
+    }
+    ReplayProbe probe;
+    Machine model;
+};
+
+// Up to 64 PUs all pairs are measured, above that some of each class.
+const char* const shapes_of_surveys[] = {"pack:2 numa:2 l3:2 core:3 pu:2",
+                                         "pack:2 numa:2 l3:4 core:8 pu:2"};
+
+TEST(Survey, MeasuresEachClassBeforeAnyTwice) {
+    for (const char* const shape : shapes_of_surveys) {
+        const Machine truth = slow_machine(shape);
+        const auto classes = static_cast<long>(truth.classes.size());
+        ASSERT_EQ(classes, 5) << shape;
+        const Interrupted some(truth, classes);
+        std::set<int> seen;
+        for (const auto& [a, b] : some.probe.order()) {
+            EXPECT_TRUE(seen.insert(truth.class_of(a, b)).second) << shape;
+        }
+        EXPECT_EQ(seen.size(), truth.classes.size()) << shape;
+        // A pair that was not measured costs what its class does.
+        const std::vector<double> off = errors(some.model, some.probe);
+        EXPECT_LT(*std::max_element(off.begin(), off.end()), 0.05) << shape;
+        EXPECT_NO_THROW(some.model.check());
+    }
+}
+
+TEST(Survey, NamesClassesThatWereNotMeasured) {
+    for (const char* const shape : shapes_of_surveys) {
+        const Machine truth = slow_machine(shape);
+        const Interrupted some(truth, 2);
+        const Machine& model = some.model;
+        EXPECT_NO_THROW(model.check());
+        const auto& remarks = model.quality.remarks;
+        const auto said = std::find_if(remarks.begin(), remarks.end(), [](const auto& text) {
+            return text.starts_with("No pair of these classes");
+        });
+        ASSERT_NE(said, remarks.end()) << shape;
+        // One core, one L3, one node, one package, two: farther pairs never cost less.
+        double before = 0;
+        for (const int other : {1, 2, truth.size() / 8, truth.size() / 4, truth.size() / 2}) {
+            EXPECT_GE(cost(model, 0, other), before) << shape << ", " << other;
+            before = cost(model, 0, other);
+        }
+        EXPECT_GT(before, 1.5 * cost(truth, 0, truth.size() / 2) / 3) << "not the usual costs";
+    }
+}
+
+TEST(SurveyAllPairs, MakesNoClassesOfNoise) {
+    Machine truth = nested_machine("pack:2 core:6 pu:1");
+    std::fill(truth.send.begin(), truth.send.end(), 30.0f);
+    std::fill(truth.receive.begin(), truth.receive.end(), 100.0f);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        ReplayProbe probe(truth, {.slow = 0.5}, seed);
+        Machine model;
+        model.topology = truth.topology;
+        SurveyOptions options;
+        options.end_s = 4 * 66 * 6 * 0.0002; // Two passes, about twelve batches a pair.
+        options.seed = seed;
+        survey(model, probe, options);
+        for (int a = 0; a < model.size(); ++a) {
+            for (int b = 0; b < model.size(); ++b) {
+                if (a != b) { // Those of one class in the topology are of one class.
+                    const int like = a / 6 == b / 6 ? 1 : 6;
+                    EXPECT_EQ(model.class_of(a, b), model.class_of(0, like)) << "seed " << seed;
+                }
+            }
+        }
+    }
 }
 
 TEST(SurveyByClasses, UsesAndVerifiesTheTopology) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cpu_list.hpp"
+#include "base/fake_root.hpp"
+#include "machine/discover/kernel_nodes.hpp"
 #include "machine/discover/levels.hpp"
+#include "machine/discover/topology_reader.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>
@@ -12,8 +15,12 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace corymb {
 namespace {
@@ -73,6 +80,182 @@ TEST(Topology, CostsGrowWithTheDistance) {
         before = machine.receive_cost(0, other);
     }
     EXPECT_NO_THROW(machine.check());
+}
+
+/// A description and, by level from outside in, how many PUs an object holds.
+struct Shape {
+    std::string text;
+    std::vector<int> pus_of;
+
+    /// Of the smallest object around both PUs: 0 is the machine.
+    [[nodiscard]] int depth(int a, int b) const {
+        int deepest = 0;
+        for (std::size_t level = 0; level < pus_of.size(); ++level) {
+            deepest = a / pus_of[level] == b / pus_of[level] ? static_cast<int>(level) : deepest;
+        }
+        return deepest;
+    }
+};
+
+/// Levels in any order and number, as they come on machines that exist and on others.
+std::vector<Shape> shapes() {
+    std::vector<Shape> found;
+    const std::vector<std::pair<std::string, int>> kinds = {{"pack", 2}, {"numa", 2}, {"die", 2},
+                                                            {"l3", 2},   {"numa", 1}, {"l3", 1}};
+    std::vector<std::size_t> order(kinds.size());
+    for (unsigned chosen = 0; chosen < 1u << kinds.size(); ++chosen) {
+        order.clear();
+        std::set<std::string> names;
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            if ((chosen >> kind & 1) != 0) {
+                order.push_back(kind);
+                names.insert(kinds[kind].first);
+            }
+        }
+        if (names.size() != order.size()) {
+            continue; // A name twice.
+        }
+        do {
+            for (const int threads : {1, 2}) {
+                std::vector<int> counts;
+                Shape shape;
+                for (const std::size_t kind : order) {
+                    shape.text +=
+                        kinds[kind].first + ':' + std::to_string(kinds[kind].second) + ' ';
+                    counts.push_back(kinds[kind].second);
+                }
+                shape.text += "core:2 pu:" + std::to_string(threads);
+                counts.insert(counts.end(), {2, threads});
+                shape.pus_of.assign(counts.size() + 1, 1);
+                for (std::size_t level = counts.size(); level > 0; --level) {
+                    shape.pus_of[level - 1] = shape.pus_of[level] * counts[level - 1];
+                }
+                found.push_back(shape);
+            }
+        } while (std::next_permutation(order.begin(), order.end()));
+    }
+    return found;
+}
+
+TEST(Topology, CostsGrowOutwardsWhateverTheOrderOfLevels) {
+    for (const Shape& shape : shapes()) {
+        const Machine machine = topology_from_synthetic(shape.text);
+        ASSERT_EQ(machine.size(), shape.pus_of.front()) << shape.text;
+        std::map<int, double> cost_of; // By depth.
+        for (int a = 0; a < machine.size(); ++a) {
+            for (int b = 0; b < machine.size(); ++b) {
+                if (a != b) {
+                    const double cost = machine.receive_cost(a, b);
+                    const auto found = cost_of.try_emplace(shape.depth(a, b), cost).first;
+                    ASSERT_EQ(found->second, cost) << shape.text << ", " << a << " and " << b;
+                }
+            }
+        }
+        double before = 0;
+        for (auto level = cost_of.rbegin(); level != cost_of.rend(); ++level) {
+            EXPECT_GT(level->second, before) << shape.text << ", level " << level->first;
+            before = level->second;
+        }
+        for (std::size_t next = 1; next < machine.classes.size(); ++next) {
+            EXPECT_GT(machine.classes[next].receive.median,
+                      machine.classes[next - 1].receive.median)
+                << shape.text;
+        }
+        machine.check();
+    }
+}
+
+TEST(Topology, PackagesWithinOneNodeAreFarApart) {
+    const Machine machine = topology_from_synthetic("pack:2 core:4 pu:1");
+    const Machine known = topology_from_synthetic("pack:2 numa:1 l3:1 core:4 pu:1");
+    EXPECT_EQ(class_name(machine, 0, 7), "cross-package");
+    EXPECT_EQ(machine.receive_cost(0, 7), known.receive_cost(0, 7));
+}
+
+TEST(Topology, DistancesOfTheKernelOrderFarPairs) {
+    // A ring of four packages, a node each: 0 and 2 are opposite of each other.
+    FakeRoot root;
+    const char* const rows[] = {"10 16 32 16", "16 10 16 32", "32 16 10 16", "16 32 16 10"};
+    Machine machine;
+    for (int node = 0; node < 4; ++node) {
+        const std::string folder = "node" + std::to_string(node);
+        root.file(folder + "/cpulist",
+                  std::to_string(2 * node) + '-' + std::to_string(2 * node + 1));
+        root.file(folder + "/distance", rows[node]);
+        for (const int cpu : {2 * node, 2 * node + 1}) {
+            machine.topology.pus.push_back(Pu{.cpu = cpu, .core = cpu, .package = node});
+        }
+    }
+    root.file("has_cpu", "0-3");
+    const discover::KernelNodes nodes = discover::read_kernel_nodes(root.path());
+    ASSERT_TRUE(nodes.number(machine.topology.pus));
+    discover::classes_from_topology(machine, nodes.distances(machine.topology.pus));
+    machine.check();
+    ASSERT_EQ(machine.classes.size(), 3u);
+    for (int cpu = 0; cpu < 8; ++cpu) {
+        EXPECT_EQ(machine.topology.pus[static_cast<std::size_t>(cpu)].numa, cpu / 2);
+    }
+    EXPECT_LT(machine.receive_cost(0, 1), machine.receive_cost(0, 2));
+    EXPECT_EQ(machine.receive_cost(0, 2), machine.receive_cost(7, 0));
+    EXPECT_EQ(machine.receive_cost(0, 4), 2 * machine.receive_cost(0, 2));
+    EXPECT_TRUE(machine.topology.disagreements.empty());
+}
+
+TEST(Topology, DistancesDoNotTurnLevelsInsideOut) {
+    // Two nodes in each package, which the kernel calls farther apart than the packages.
+    Machine machine;
+    for (int cpu = 0; cpu < 8; ++cpu) {
+        machine.topology.pus.push_back(
+            Pu{.cpu = cpu, .core = cpu, .package = cpu / 4, .numa = cpu / 2});
+    }
+    const discover::NodeDistances distances{
+        4, {10, 40, 20, 20, 40, 10, 20, 20, 20, 20, 10, 40, 20, 20, 40, 10}};
+    discover::classes_from_topology(machine, distances);
+    EXPECT_LT(machine.receive_cost(0, 2), machine.receive_cost(0, 4));
+    EXPECT_FALSE(machine.topology.disagreements.empty());
+}
+
+TEST(Topology, DistancesInXmlOrderFarPairs) {
+    // Eight packages, a node each, all 20 apart: the first and the last are moved to 30.
+    std::ifstream file(std::string(CORYMB_SOURCE_DIR) + "/tests/data/hwloc/16amd64-4distances.xml");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::pair<std::string, std::string> changes[] = {
+        {">10 20 20 20 20 20 20 20 20 10 <", ">10 20 20 20 20 20 20 30 20 10 <"},
+        {">20 20 20 20 10 20 20 20 20 20 <", ">20 20 20 20 10 20 30 20 20 20 <"}};
+    for (const auto& [before, after] : changes) {
+        const std::size_t place = text.find(before);
+        ASSERT_NE(place, std::string::npos);
+        text.replace(place, before.size(), after);
+    }
+    FakeRoot root;
+    root.file("changed.xml", text);
+    const Machine machine = topology_from_xml(root.path() / "changed.xml");
+    EXPECT_EQ(machine.receive_cost(0, 14), 1.5 * machine.receive_cost(0, 12));
+    EXPECT_EQ(machine.receive_cost(2, 14), machine.receive_cost(0, 12));
+}
+
+TEST(Topology, NodesOfTheKernelReplaceThoseOfHwloc) {
+    FakeRoot root;
+    root.file("node0/cpulist", "0-1\n").file("node2/cpulist", "2-3\n").file("node3/cpulist", "\n");
+    const discover::KernelNodes nodes = discover::read_kernel_nodes(root.path());
+    std::vector<Pu> pus = {{.cpu = 3}, {.cpu = 1, .numa = 5}, {.cpu = 2}};
+    ASSERT_TRUE(nodes.number(pus));
+    EXPECT_EQ(pus[0].numa, 0);
+    EXPECT_EQ(pus[1].numa, 1);
+    EXPECT_EQ(pus[2].numa, 0);
+    EXPECT_EQ(nodes.distances(pus).nodes, 0) << "no distances were given";
+
+    std::vector<Pu> others = {{.cpu = 0, .numa = 7}, {.cpu = 9, .numa = 8}};
+    EXPECT_FALSE(nodes.number(others)) << "CPU 9 has no node";
+    EXPECT_EQ(others[0].numa, 7);
+    EXPECT_FALSE(discover::read_kernel_nodes(root.path() / "none").number(others));
+}
+
+TEST(Topology, LevelsThatSomeCpusLackAreNamed) {
+    const std::vector<Pu> pus = {{.cpu = 0, .core = 0, .package = 0}, {.cpu = 4, .core = 1}};
+    const std::vector<std::string> texts = discover::unknown_levels(pus);
+    ASSERT_EQ(texts.size(), 1u);
+    EXPECT_NE(texts[0].find("package of CPUs 4 "), std::string::npos) << texts[0];
 }
 
 TEST(Topology, OnePuIsAMachine) {
