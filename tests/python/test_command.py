@@ -157,6 +157,28 @@ def test_bench_messages(corymb_call: Command) -> None:
         assert option in refused.stderr
 
 
+def test_what_a_model_doubts_is_said_where_it_is_used(corymb_call: Command, tmp_path: Path) -> None:
+    document = json.loads(corymb.Machine.gallery(SMELT).to_json())
+    document["quality"]["noisy"] = True
+    document["quality"]["dropped_batches"] = 0.31
+    document["quality"]["remarks"] = ["No pair of these classes could be measured: same-l3."]
+    document["topology"]["disagreements"] = ["Some pairs are nearer than they should be."]
+    model, plan, page = (str(tmp_path / name) for name in ("m.json", "plan.json", "page.html"))
+    Path(model).write_text(json.dumps(document))
+    for call in (
+        ["plan", "barrier", "--model", model, "--json", plan],
+        ["plan", "barrier", "--model", model, "--json", "-"],
+        ["sim", plan, "--model", model],
+        ["sim", "multicast", "--model", model],
+        ["sim", "messages", "--model", model],
+        ["report", "--model", model, "-o", page],
+    ):
+        done = corymb_call(*call)
+        assert done.returncode == 0, done.stderr
+        for text in ("31 %", "same-l3.", "nearer than they should be"):
+            assert text in done.stderr, call
+
+
 def test_map_of_the_gallery(corymb_call: Command) -> None:
     done = corymb_call("map", "--machine", SMELT)
     assert done.returncode == 0

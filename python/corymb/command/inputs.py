@@ -41,13 +41,39 @@ def title_of(machine: corymb.Machine) -> str:
     return machine.name or machine.fingerprint.cpu or "machine without a name"
 
 
+def doubts_of(machine: corymb.Machine) -> list[str]:
+    """What the model lacks, assumes or doubts, one sentence each."""
+    quality = machine.quality
+    doubts = []
+    if machine.assumption:
+        doubts.append(f"Assumed: {machine.assumption}.".replace("..", "."))
+    if quality.noisy:
+        doubts.append(f"Noisy: {100 * quality.dropped_batches:.0f} % of the batches were dropped.")
+    if quality.steal > 0.01:
+        doubts.append(f"The hypervisor took {100 * quality.steal:.0f} % of the CPU time.")
+    if quality.unstable_topology:
+        doubts.append("Pairs changed their class while measuring: the vCPUs float.")
+    if not quality.pinned:
+        doubts.append("Threads could not be bound to CPUs while measuring.")
+    return [*doubts, *quality.remarks, *machine.disagreements]
+
+
 def choose_machine(
     name: str | None,
     model: str | None,
     no_measure: bool = False,
     budget_s: float = MEASURE_BUDGET_S,
 ) -> Chosen:
-    """The machine of --machine or --model, else this one: cached, measured, or its topology."""
+    """The machine of --machine or --model, else this one: cached, measured, or its topology. Says
+    what its model lacks or doubts."""
+    chosen = find_machine(name, model, no_measure, budget_s)
+    for doubt in doubts_of(chosen.machine):
+        console.say(f"model of {chosen.title}: {doubt}")
+    return chosen
+
+
+def find_machine(name: str | None, model: str | None, no_measure: bool, budget_s: float) -> Chosen:
+    """The machine of choose_machine, for those who show all of its model."""
     if name is not None and model is not None:
         raise usage("give --machine or --model, not both")
     if name is not None:

@@ -95,7 +95,7 @@ def _choose(
         return inputs.Chosen(corymb.topology_from_synthetic(synthetic), "synthetic")
     if measure:
         return inputs.Chosen(inputs.measure_here(budget, full), "measured")
-    return inputs.choose_machine(name, model, no_measure, budget)
+    return inputs.find_machine(name, model, no_measure, budget)
 
 
 def show(out: Console, chosen: inputs.Chosen) -> None:
@@ -147,23 +147,9 @@ def _spread(statistic: Any) -> str:
 
 def remarks_of(machine: corymb.Machine) -> list[str]:
     """What a person should know about the numbers, one sentence each."""
-    quality = machine.quality
-    remarks = []
-    if machine.assumption:
-        remarks.append(f"Assumed: {machine.assumption}.".replace("..", "."))
-    if quality.noisy:
-        remarks.append(f"Noisy: {100 * quality.dropped_batches:.0f} % of the batches were dropped.")
-    if quality.steal > 0.01:
-        remarks.append(f"The hypervisor took {100 * quality.steal:.0f} % of the CPU time.")
-    if quality.unstable_topology:
-        remarks.append("Pairs changed their class while measuring: the vCPUs float.")
-    if not quality.pinned:
-        remarks.append("Threads could not be bound to CPUs while measuring.")
-    if quality.duration_s > 0:
-        remarks.append(f"Measured in {quality.duration_s:.1f} s.")
-    remarks.extend(quality.remarks)
-    remarks.extend(machine.disagreements)
-    return remarks
+    duration_s = machine.quality.duration_s
+    measured = [f"Measured in {duration_s:.1f} s."] if duration_s > 0 else []
+    return measured + inputs.doubts_of(machine)
 
 
 def as_json(chosen: inputs.Chosen) -> dict[str, Any]:
