@@ -24,14 +24,13 @@ namespace corymb {
 
 namespace {
 
-constexpr std::chrono::nanoseconds default_patience = std::chrono::seconds(60);
+constexpr std::int64_t default_patience_ns = 60'000'000'000;
 
-std::chrono::nanoseconds patience_of(const AttachOptions& options) {
+std::int64_t patience_of(const AttachOptions& options) {
     if (options.patience.count() > 0) {
-        return std::chrono::nanoseconds(bounded_ns(options.patience));
+        return bounded_ns(options.patience);
     }
-    return std::chrono::nanoseconds(
-        seconds_from("CORYMB_PATIENCE").value_or(default_patience.count()));
+    return seconds_from("CORYMB_PATIENCE").value_or(default_patience_ns);
 }
 
 /// A number that `corymb run` has put into the environment.
@@ -100,11 +99,10 @@ struct Place {
     int count;
 };
 
-Place place_of(const AttachOptions& options, std::int64_t patience_ns,
-               std::optional<team::NameMeeting>& meeting) {
+Place place_of(const AttachOptions& options, std::optional<team::NameMeeting>& meeting) {
     Place place{nullptr, options.rank, std::max(1, options.ranks_here)};
     if (!options.name.empty()) {
-        meeting.emplace(options.name, options.size, patience_ns);
+        meeting.emplace(options.name, options.size, patience_of(options));
         place.memory = meeting->memory();
     } else if (options.descriptor >= 0) {
         place.memory = SharedMemory::open(options.descriptor);
@@ -134,10 +132,9 @@ Place place_of(const AttachOptions& options, std::int64_t patience_ns,
 
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
     check(options);
-    const std::chrono::nanoseconds patience = patience_of(options);
     WaitClock clock;
     std::optional<team::NameMeeting> meeting;
-    Place place = place_of(options, patience.count(), meeting);
+    Place place = place_of(options, meeting);
     auto company = std::make_shared<team::Company>();
     company->memory = place.memory;
     company->roster = &team::roster_of(*place.memory);
@@ -156,14 +153,28 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     }
     count_ = place.count;
     first_ = team::sign_in(*company, place.first, count_);
-    team::meet(*company, first_, count_, patience - std::chrono::nanoseconds(clock.waited_ns()));
-    TeamOptions its = options.team;
-    if (its.cpus.empty()) {
-        its.cpus = company->cpu_of_rank;
+    try {
+        // The others learn of whatever fails from here on, also of variables that are wrong.
+        const std::int64_t patience_ns = patience_of(options);
+        TeamOptions its = options.team;
+        its.deadline = std::chrono::nanoseconds(detail::deadline_of(its));
+        team::meet(*company, first_, count_, clock, patience_ns);
+        if (its.cpus.empty()) {
+            its.cpus = company->cpu_of_rank;
+        }
+        shared_ = std::make_shared<detail::TeamShared>(
+            place.memory, Arena(*place.memory, company->roster->team), size, its, company);
+        shared_->set_processes(*company->roster);
+        team::wait_until_ready(*company, first_, count_, clock, patience_ns);
+    } catch (const Error& error) {
+        if (error.code() != Errc::timeout && error.code() != Errc::team_broken) {
+            team::give_up(*company, first_, count_);
+        }
+        throw;
+    } catch (...) {
+        team::give_up(*company, first_, count_);
+        throw;
     }
-    shared_ = std::make_shared<detail::TeamShared>(
-        place.memory, Arena(*place.memory, company->roster->team), size, its, company);
-    shared_->set_processes(*company->roster);
 }
 
 int ProcessTeam::size() const noexcept {

@@ -85,6 +85,13 @@ void wait_for_all(Company& company, Stage stage, WaitClock& clock, std::int64_t 
                                         rank, entry.pid),
                             {rank});
             }
+            if (entry.has_given_up.load(std::memory_order_relaxed) != 0) {
+                throw Error(Errc::team_broken,
+                            fmt::format("rank {} (pid {}) could not attach, and its own error "
+                                        "says why",
+                                        rank, entry.pid),
+                            {rank});
+            }
         }
         if (clock.waited_ns() >= patience_ns) {
             throw Error(Errc::timeout,
@@ -328,9 +335,8 @@ Rank sign_in(Company& company, Rank first, int count) {
     return first;
 }
 
-void meet(Company& company, Rank first, int count, std::chrono::nanoseconds patience) {
-    WaitClock clock;
-    wait_for_all(company, Stage::signed_in, clock, patience.count());
+void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_t patience_ns) {
+    wait_for_all(company, Stage::signed_in, clock, patience_ns);
     if (company.roster->full_fences.load(std::memory_order_relaxed) != 0) {
         membarrier::use_full_light_fences();
         company.notes += "fences: full on both sides, a process has no membarrier; ";
@@ -338,15 +344,27 @@ void meet(Company& company, Rank first, int count, std::chrono::nanoseconds pati
     collect_cpus(company);
     try_copies(company);
     set_stage(company, first, count, Stage::probed);
-    wait_for_all(company, Stage::probed, clock, patience.count());
+    wait_for_all(company, Stage::probed, clock, patience_ns);
     company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
     company.push =
         company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
     time_caches(company, first);
     set_stage(company, first, count, Stage::timed);
-    wait_for_all(company, Stage::timed, clock, patience.count());
+    wait_for_all(company, Stage::timed, clock, patience_ns);
     company.caches = caches_of(*company.roster);
     company.notes += way_of_large_messages(company);
+}
+
+void wait_until_ready(Company& company, Rank first, int count, WaitClock& clock,
+                      std::int64_t patience_ns) {
+    set_stage(company, first, count, Stage::ready);
+    wait_for_all(company, Stage::ready, clock, patience_ns);
+}
+
+void give_up(Company& company, Rank first, int count) noexcept {
+    for (Rank rank = first; rank < first + count; ++rank) {
+        company.roster->entry(rank).has_given_up.store(1, std::memory_order_relaxed);
+    }
 }
 
 } // namespace corymb::team

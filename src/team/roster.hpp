@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in a team of processes: one entry a rank. Ranks sign in under the lock; then all pass two
-// stages together. The roster has an arena of its own, which stays when the team is given back: the
-// teams that were made from it go on, and the launcher looks who has come.
+// Who is in a team of processes: one entry a rank. Ranks sign in under the lock; then all pass
+// three stages together. A process that fails in between says so, and ends the wait of all. The
+// roster has an arena of its own, which stays when the team is given back: the teams that were made
+// from it go on, and the launcher looks who has come.
 #pragma once
 
 #include "base/arena.hpp"
 #include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
+#include "base/wait_clock.hpp"
 #include "team/line_probe.hpp"
 #include "team/pull_probe.hpp"
 
 #include <corymb/plan.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,10 +25,11 @@
 namespace corymb::team {
 
 /// Stages of a rank's arrival.
-enum class Stage : std::uint32_t { absent, signed_in, probed, timed };
+enum class Stage : std::uint32_t { absent, signed_in, probed, timed, ready };
 
 struct RosterEntry {
     std::atomic<std::uint32_t> stage;
+    std::atomic<std::uint32_t> has_given_up; ///< 1: its process signed in and could not go on.
     std::uint32_t pid;
     std::uint32_t cpu_count;
     Offset cpus;      ///< Numbers (std::int32_t) of those that the process may use, best first.
@@ -79,7 +81,15 @@ void check_team_size(int size);
 /// Returns the first. Throws Errc::invalid_argument.
 [[nodiscard]] Rank sign_in(Company& company, Rank first, int count);
 
-/// Waits for all, settles fences and the way of large messages. Throws Errc::timeout, team_broken.
-void meet(Company& company, Rank first, int count, std::chrono::nanoseconds patience);
+/// Waits for all, settles fences and the way of large messages. Throws Errc::timeout, and
+/// Errc::team_broken if a process ended or gave up.
+void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_t patience_ns);
+
+/// Says that this process has its team, and waits until all have theirs. Throws as `meet`.
+void wait_until_ready(Company& company, Rank first, int count, WaitClock& clock,
+                      std::int64_t patience_ns);
+
+/// Tells all others that this process has signed in and cannot go on.
+void give_up(Company& company, Rank first, int count) noexcept;
 
 } // namespace corymb::team

@@ -51,13 +51,6 @@ namespace {
 
 constexpr std::int64_t default_deadline_ns = 300'000'000'000;
 
-std::int64_t deadline_of(const TeamOptions& options) {
-    if (options.deadline.count() > 0) {
-        return bounded_ns(options.deadline);
-    }
-    return seconds_from("CORYMB_DEADLINE").value_or(default_deadline_ns);
-}
-
 team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company) {
     const std::set<int> named(options.cpus.begin(), options.cpus.end());
     if (company != nullptr) {
@@ -94,6 +87,13 @@ struct Yielder {
 
 } // namespace
 
+std::int64_t deadline_of(const TeamOptions& options) {
+    if (options.deadline.count() > 0) {
+        return bounded_ns(options.deadline);
+    }
+    return seconds_from("CORYMB_DEADLINE").value_or(default_deadline_ns);
+}
+
 void check_options(const TeamOptions& options) {
     if (options.deadline.count() < 0) {
         throw Error(Errc::invalid_argument, "TeamOptions::deadline is negative; give the longest "
@@ -108,7 +108,6 @@ void check_options(const TeamOptions& options) {
                     "TeamOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
                         "; it counts the ranks that take turns on a CPU, 0 if those of the team");
     }
-    static_cast<void>(deadline_of(options)); // May be a variable that is wrong.
 }
 
 void check_cpus(const TeamOptions& options, int size) {

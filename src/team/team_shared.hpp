@@ -142,6 +142,10 @@ namespace corymb::detail {
 
 class TeamPlans; // team_plans.hpp
 
+/// Longest wait of a team with these options, in nanoseconds. Throws Errc::invalid_argument if
+/// CORYMB_DEADLINE is needed and is no number of seconds.
+[[nodiscard]] std::int64_t deadline_of(const TeamOptions& options);
+
 /// Throw Errc::invalid_argument for options that are wrong by themselves, or for so many ranks.
 void check_options(const TeamOptions& options);
 void check_cpus(const TeamOptions& options, int size);

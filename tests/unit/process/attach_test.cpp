@@ -179,6 +179,55 @@ TEST(AttachTest, WrongArgumentsAreNamed) {
     EXPECT_THROW(static_cast<void>(make_team_descriptor(0)), Error);
 }
 
+/// Rank 1 of two signs in and `fails`; rank 0 is told at once, though it has a minute's patience.
+void expect_the_other_is_told(const std::function<void(AttachOptions&)>& fails, Errc code) {
+    const TeamDescriptor memory(2);
+    Children children;
+    children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
+        options.rank = 1;
+        options.team.deadline = {};
+        fails(options);
+        try {
+            const Team team = Team::attach(options);
+        } catch (const Error& error) {
+            require(error.code() == code, error.what());
+            std::this_thread::sleep_for(300s); // It lives on; nobody learns of it by its end.
+        }
+        require(false, "attached");
+    });
+    const std::size_t other = children.start([&] {
+        AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
+        options.rank = 0;
+        options.patience = 60s;
+        try {
+            const Team team = Team::attach(options);
+        } catch (const Error& error) {
+            require(error.code() == Errc::team_broken && error.ranks() == std::vector<int>{1},
+                    error.what());
+            require(std::string(error.what()).find("could not attach") != std::string::npos,
+                    error.what());
+            return;
+        }
+        require(false, "attached without the other");
+    });
+    EXPECT_EQ(children.wait(other), 0);
+}
+
+TEST(AttachTest, ARankThatSignsInAndFailsEndsTheWaitOfAll) {
+    expect_the_other_is_told([](AttachOptions&) { ::setenv("CORYMB_DEADLINE", "soon", 1); },
+                             Errc::invalid_argument);
+    expect_the_other_is_told([](AttachOptions&) { ::setenv("CORYMB_PATIENCE", "soon", 1); },
+                             Errc::invalid_argument);
+    expect_the_other_is_told(
+        [](AttachOptions& options) {
+            options.team.interrupted = [] {
+                return true;
+            };
+        },
+        Errc::interrupted);
+}
+
 TEST(AttachTest, ADeathBeforeAllAreThereIsNamed) {
     const TeamDescriptor memory(3);
     Children children;

@@ -15,7 +15,6 @@
 namespace corymb::team {
 namespace {
 
-using namespace std::chrono_literals;
 using Cpus = std::vector<int>;
 
 /// What ranks know of each other that may use such CPUs. Threads of this process play them.
@@ -29,7 +28,8 @@ std::vector<Company> after_meeting(const std::vector<Cpus>& cpus) {
             companies[rank].memory = memory;
             companies[rank].roster = &roster_of(*memory);
             const Rank own = sign_in(companies[rank], static_cast<Rank>(rank), 1);
-            meet(companies[rank], own, 1, test_limit());
+            WaitClock clock;
+            meet(companies[rank], own, 1, clock, std::chrono::nanoseconds(test_limit()).count());
         });
     }
     threads.clear();
