@@ -28,7 +28,7 @@ if [ "${#stages[@]}" -eq 0 ]; then
 fi
 for stage in "${stages[@]}"; do
     [ -x "$root/tools/test/$stage.sh" ] || fail "no test stage '$stage'; there are:" \
-        "${test_stages[*]} ${check_stages[*]} ${long_stages[*]}"
+        "${test_stages[*]} quick ${long_stages[*]}"
 done
 
 "$root/tools/setup.sh" "$purpose"
