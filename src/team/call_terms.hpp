@@ -25,6 +25,7 @@
 
 #include "base/cache_line.hpp"
 #include "channel/signature.hpp"
+#include "channel/sizes.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -116,10 +117,10 @@ private:
 template <class Env>
 class CallLog {
 public:
-    /// More than the messages of one line that a rank can send before it has to wait for others
-    /// (plan::line_ring_slots). If there were fewer, a rank could be so far ahead that its log no
-    /// longer has the call that differed, and the error would not name it.
-    static constexpr std::uint64_t entries = 128;
+    /// More than the messages of one line that a rank can send before it has to wait for others. If
+    /// there were fewer, a rank could be so far ahead that its log no longer has the call that
+    /// differed, and the error would not name it.
+    static constexpr std::uint64_t entries = 4 * channel::line_ring_slots;
 
     /// Writer: operation `number` has these terms.
     void write(std::uint64_t number, const CallTerms& terms) noexcept {

@@ -8,13 +8,10 @@
 #include "base/arena.hpp"
 #include "base/cache_line.hpp"
 #include "base/remote_memory.hpp"
+#include "channel/channels.hpp"
 #include "channel/copy_gate.hpp"
-#include "channel/exchange_line.hpp"
 #include "channel/parking_spot.hpp"
-#include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
-#include "channel/slot_ring.hpp"
-#include "plan/channel_room.hpp"
 #include "team/call_terms.hpp"
 
 #include <corymb/error.hpp>
@@ -61,7 +58,8 @@ inline constexpr LaneId long_lane = collective_lanes + 1;
 /// Slots of a channel of cells of a collective lane: together they have the memory of a blocking
 /// one.
 [[nodiscard]] constexpr std::size_t shared_cell_ring_slots(int ranks) noexcept {
-    return std::max(plan::cell_ring_slots(ranks) / collective_lanes, plan::cell_ring_slots_least);
+    return std::max(channel::cell_ring_slots(ranks) / collective_lanes,
+                    channel::cell_ring_slots_least);
 }
 inline constexpr LaneId pair_lane = long_lane + 1;
 inline constexpr LaneId first_own_lane = pair_lane + 1;
@@ -70,15 +68,10 @@ inline constexpr LaneId own_lanes_max = 1 << 14;
 /// much memory.
 inline constexpr LaneId whole_own_lanes = 8;
 
-template <class Env>
-using LineRing =
-    channel::SlotRing<Env, line_payload_bytes, plan::line_ring_slots, plan::line_ring_slots / 2>;
-template <class Env>
-using CellRing = channel::LongSlotRing<Env, cell_bytes, 1>;
-template <class Env>
-using ExchangeLine = channel::ExchangeLine<Env, exchange_payload_bytes>;
-template <class Env>
-using LinePublication = channel::PublicationRing<Env, line_payload_bytes, plan::line_ring_slots>;
+using channel::CellRing;
+using channel::LinePublication;
+using channel::LineRing;
+using channel::PairLine;
 
 /// What one rank says to everybody about one lane, or about its messages to or from one peer.
 template <class Env>
@@ -179,16 +172,16 @@ public:
         try {
             return cells(from, to, slots);
         } catch (const Error&) { // Little memory, perhaps by a limit: what works with less, shall.
-            if (slots == plan::cell_ring_slots_least) {
+            if (slots == channel::cell_ring_slots_least) {
                 throw;
             }
-            return cells(from, to, plan::cell_ring_slots_least);
+            return cells(from, to, channel::cell_ring_slots_least);
         }
     }
     /// One for both directions.
-    ExchangeLine<Env>& exchange_line(Rank one, Rank other) {
+    PairLine<Env>& exchange_line(Rank one, Rank other) {
         const auto [low, high] = std::minmax(one, other);
-        return arena_.find_or_make<ExchangeLine<Env>>(key(Kind::exchange, low, high));
+        return arena_.find_or_make<PairLine<Env>>(key(Kind::exchange, low, high));
     }
     LaneState<Env>& lane_state(Rank rank) {
         return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
@@ -245,7 +238,7 @@ private:
         if constexpr (requires { Env::cell_ring_slots; }) {
             return Env::cell_ring_slots;
         }
-        const std::size_t slots = plan::cell_ring_slots(size_);
+        const std::size_t slots = channel::cell_ring_slots(size_);
         const bool is_alone =
             lane_ == 0 || (lane_ >= long_lane && lane_ < first_own_lane + whole_own_lanes);
         return is_alone ? slots : shared_cell_ring_slots(size_);

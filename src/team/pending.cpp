@@ -2,6 +2,7 @@
 #include "team/pending.hpp"
 
 #include "base/make_room.hpp"
+#include "plan/channel_room.hpp"
 #include "team/call.hpp"
 
 #include <algorithm>

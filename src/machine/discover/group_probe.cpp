@@ -3,8 +3,7 @@
 // thread that uses it: publishes the rings. The channels are argued in channel/.
 #include "machine/discover/group_probe.hpp"
 
-#include "channel/exchange_line.hpp"
-#include "channel/publication_ring.hpp"
+#include "channel/channels.hpp"
 #include "machine/discover/line.hpp"
 #include "machine/discover/statistics.hpp"
 
@@ -22,8 +21,8 @@ constexpr int rounds = 64;
 constexpr double gap_ns = 10'000;  ///< A longer round was interrupted.
 constexpr double settle_ns = 2000; ///< Longer than any transfer: for events out of the way.
 
-using ExchangeLine = channel::ExchangeLine<channel::StandardEnv, 8>;
-using LinePublication = channel::OwnedPublicationRing<channel::StandardEnv, 56, 8>;
+using ExchangeLine = channel::PairLine<channel::StandardEnv>;
+using LinePublication = channel::OwnedLinePublication<channel::StandardEnv>;
 
 double uninterrupted(std::vector<double> values) {
     std::erase_if(values, [](double value) { return value > gap_ns; });

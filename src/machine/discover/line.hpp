@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channel that is measured: the same line ring with the same parameters that teams use, in both
+// The channel that is measured: the ring of lines that teams use (channel/channels.hpp), in both
 // directions, so that credits ride on the opposite traffic as they do there.
 #pragma once
 
+#include "channel/channels.hpp"
 #include "channel/env.hpp"
-#include "channel/slot_ring.hpp"
 #include "channel/wait_ladder.hpp"
 #include "machine/discover/ticks.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace corymb::discover {
 
-using LineRing = channel::SlotRing<channel::StandardEnv, 56, 8, 4>;
+using LineRing = channel::LineRing<channel::StandardEnv>;
 using LineSender = channel::SlotSender<channel::StandardEnv, LineRing>;
 using LineReceiver = channel::SlotReceiver<channel::StandardEnv, LineRing>;
 

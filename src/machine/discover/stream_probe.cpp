@@ -2,8 +2,8 @@
 #include "machine/discover/stream_probe.hpp"
 
 #include "base/copy_bytes.hpp"
+#include "channel/channels.hpp"
 #include "channel/env.hpp"
-#include "channel/slot_ring.hpp"
 #include "machine/discover/line.hpp"
 #include "machine/discover/statistics.hpp"
 
@@ -18,10 +18,10 @@
 namespace corymb::discover {
 namespace {
 
-constexpr std::size_t cell_bytes = 8192;
+constexpr std::size_t cell_bytes = channel::cell_payload;
 /// The channel of cells of a team of two.
-constexpr std::size_t slots = 256;
-using CellRing = channel::LongSlotRing<channel::StandardEnv, cell_bytes, 1>;
+constexpr std::size_t slots = channel::cell_ring_slots(2);
+using CellRing = channel::CellRing<channel::StandardEnv>;
 using CellSender = channel::SlotSender<channel::StandardEnv, CellRing>;
 using CellReceiver = channel::SlotReceiver<channel::StandardEnv, CellRing>;
 
