@@ -109,13 +109,12 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
     if (need.one_block && plan.block_count > 1) {
         return std::nullopt;
     }
-    const auto prove = [&] {
-        check_plan(plan, need.ordered);
-        if (need.keeps_parts) {
-            check_vector_plan(plan, layout.node_of_rank);
-        }
+    check_plan(plan, need.ordered);
+    const auto keeps_parts_apart = [&] {
+        check_vector_plan(plan, layout.node_of_rank);
     };
-    return is_accepted(prove) ? std::optional(std::move(plan)) : std::nullopt;
+    return !need.keeps_parts || is_accepted(keeps_parts_apart) ? std::optional(std::move(plan))
+                                                               : std::nullopt;
 }
 
 using Ranked = std::vector<std::pair<double, nodes::Scheme>>;

@@ -2,6 +2,7 @@
 // The default plans of a team: made by the planner on this machine's model.
 #include "machine/model/nearness.hpp"
 #include "plan/alike_ranks.hpp"
+#include "plan/generate/families.hpp"
 #include "runtime/ground.hpp"
 #include "runtime/plan_cache.hpp"
 #include "team/addresses.hpp"
@@ -53,19 +54,19 @@ tune::Portfolio portfolio_of(const Machine& machine, const PlanRequest& request,
                                  effort.stop);
 }
 
-/// The best algorithm whose messages travel as `mechanism` says, if it is not `far_behind` times as
-/// slow as the best one of all; else `otherwise`.
-std::string best_through(const std::string& mechanism, double far_behind,
-                         const tune::Portfolio& portfolio, const std::string& otherwise) {
+/// The best algorithm whose messages travel by `via`, if it is not `far_behind` times as slow as
+/// the best one of all; else `otherwise`.
+std::string best_through(Mechanism via, double far_behind, const tune::Portfolio& portfolio,
+                         const std::string& otherwise) {
     std::string best = otherwise;
     if (portfolio.best.empty()) {
         return best;
     }
     double least = far_behind * portfolio.best.front().predicted;
-    for (const auto& [name, predicted] : portfolio.predictions) {
-        if (predicted < least && name.find("/" + mechanism + "-") != std::string::npos) {
-            best = name;
-            least = predicted;
+    for (const tune::Prediction& prediction : portfolio.predictions) {
+        if (prediction.time < least && prediction.variant.via == via) {
+            best = prediction.name;
+            least = prediction.time;
         }
     }
     return best;
@@ -83,7 +84,7 @@ std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& 
     if (!is_rooted(request.op) && !may_copy) {
         return request.algorithm;
     }
-    return best_through(is_rooted(request.op) ? "cells" : "pull", far_behind,
+    return best_through(is_rooted(request.op) ? Mechanism::cells : Mechanism::pull, far_behind,
                         portfolio_of(machine, request, effort), request.algorithm);
 }
 
@@ -95,8 +96,8 @@ Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, 
     constexpr double far_behind = 1.3;
     const bool has_parts = request.op == Collective::gather || request.op == Collective::scatter;
     const std::string best = portfolio.best.front().plan.algorithm;
-    if (has_parts && best.find("/pull-") != std::string::npos) {
-        request.algorithm = best_through("cells", far_behind, portfolio, best);
+    if (has_parts && portfolio.best.front().variant.via == Mechanism::pull) {
+        request.algorithm = best_through(Mechanism::cells, far_behind, portfolio, best);
         tune::Portfolio through_cells;
         if (request.algorithm != best) {
             through_cells = portfolio_of(machine, request, effort);
@@ -107,12 +108,6 @@ Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, 
     }
     return std::move(portfolio.best.front().plan);
 }
-
-/// Behind a broadcast or scatter of 8 B or 1 KiB among 3 to 16 processes on two CPUs it takes
-/// together with it 0.7 to 1.1 times as long as all-to-all. That itself takes a tenth to a half
-/// within its call: the others find the data when their turn comes. Barriers behind barriers take
-/// 1.0 to 1.6 times as long.
-constexpr const char* barrier_that_a_root_leaves_first = "star";
 
 /// Pairs of ranks that take turns on CPUs all cost the same, so that all ranks are alike. Turned
 /// around a ring, ranks that were neighbours stay neighbours.
@@ -205,7 +200,8 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
     request.pull = team.pull;
     request.push = team.push;
     if (need.root_first) {
-        request.algorithm = barrier_that_a_root_leaves_first;
+        // The others find the data of the call before when their turn comes.
+        request.algorithm = barrier_that_a_root_leaves_first().name;
     }
     return request;
 }

@@ -123,34 +123,27 @@ public:
 
     void try_one(const Scheme& scheme) { static_cast<void>(predicted(scheme)); }
 
-    /// The best plan that the checker accepts.
+    /// The best plan, proven if the request says so.
     [[nodiscard]] ClusterChoice choice() {
         const std::vector<Tried> all = ranked();
-        for (const Tried& tried : all) {
-            const Scheme scheme = *nodes::scheme_named(tried.name);
-            ClusterChoice choice{plan_of(scheme), request_.bytes, tried.time, {}};
-            try {
-                if (request_.proven) {
-                    check_plan(choice.plan, request_.ordered);
-                }
-            } catch (const Error& error) {
-                if (error.code() != Errc::invalid_plan || all.size() == 1) {
-                    throw;
-                }
-                continue;
-            }
-            for (const Tried& other : tried_) {
-                if (other.time < never) {
-                    choice.portfolio.emplace_back(other.name, other.time);
-                }
-            }
-            return choice;
+        if (all.empty()) {
+            throw Error(Errc::invalid_argument,
+                        "there is no plan for " + std::string(to_string(request_.op)) +
+                            (request_.ordered ? " in the order of the ranks" : "") +
+                            (request_.algorithm == "best" ? "" : " by " + request_.algorithm) +
+                            " on this cluster with this payload");
         }
-        throw Error(Errc::invalid_argument,
-                    "there is no plan for " + std::string(to_string(request_.op)) +
-                        (request_.ordered ? " in the order of the ranks" : "") +
-                        (request_.algorithm == "best" ? "" : " by " + request_.algorithm) +
-                        " on this cluster with this payload");
+        const Tried& best = all.front();
+        ClusterChoice choice{plan_of(best.scheme), request_.bytes, best.time, {}};
+        if (request_.proven) {
+            check_plan(choice.plan, request_.ordered);
+        }
+        for (const Tried& other : tried_) {
+            if (other.time < never) {
+                choice.portfolio.emplace_back(other.name, other.time);
+            }
+        }
+        return choice;
     }
 
 private:
@@ -199,6 +192,7 @@ private:
 
     struct Tried {
         std::string name;
+        Scheme scheme;
         double time = never;
         double work_ns = 0; ///< Of all ranks together, about.
         int streams = 1;    ///< Of long data, through a node's link at once.
@@ -269,27 +263,21 @@ private:
         if (const auto known = known_.find(name); known != known_.end()) {
             return known->second;
         }
-        Tried tried{name};
+        Tried tried{name, scheme};
         const double limit =
             request_.exhaustive ? never : (are_many() ? hopeless_among_many : hopeless) * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
-            try {
-                const Plan plan = plan_of(scheme);
-                if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
-                    (!demands_.serves || demands_.serves(plan))) {
-                    tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
-                }
-                if (!pays(scheme, plan, tried.time)) {
-                    tried.time = never;
-                }
-                if (tried.time <= nearly * best_ && tried.time < never) { // Else nobody asks.
-                    tried.streams = goes_up_or_down() ? scheme.leaders : 1;
-                    tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
-                }
-            } catch (const Error& error) {
-                if (error.code() != Errc::invalid_plan) {
-                    throw;
-                }
+            const Plan plan = plan_of(scheme);
+            if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
+                (!demands_.serves || demands_.serves(plan))) {
+                tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
+            }
+            if (!pays(scheme, plan, tried.time)) {
+                tried.time = never;
+            }
+            if (tried.time <= nearly * best_ && tried.time < never) { // Else nobody asks.
+                tried.streams = goes_up_or_down() ? scheme.leaders : 1;
+                tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             }
         }
         best_ = std::min(best_, tried.time);

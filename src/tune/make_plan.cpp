@@ -71,7 +71,9 @@ PlanChoice choice_of(const Machine& machine, const PlanRequest& request, const P
     choice.predicted = candidate.predicted;
     choice.lower_bound = bound.value;
     choice.bound_kind = bound.kind;
-    choice.portfolio = portfolio.predictions;
+    for (const Prediction& prediction : portfolio.predictions) {
+        choice.portfolio.emplace_back(prediction.name, prediction.time);
+    }
     choice.seed = request.seed;
     choice.moves = request.moves;
     return choice;

@@ -19,12 +19,6 @@ namespace corymb::tune {
 
 namespace {
 
-/// Families that search are too slow to run for every variant of a payload.
-bool is_search(const Family& family) {
-    return family.name.starts_with("anneal") || family.name.starts_with("exact") ||
-           family.name.starts_with("earliest");
-}
-
 /// What one store costs many readers at once, or a meeting on one line, cannot be told from what
 /// messages between two cost, so a model that has not measured it would make every such plan look
 /// good, or none. Between a take and the next put of an allreduce lies the folding, which a line
@@ -36,8 +30,7 @@ bool is_search(const Family& family) {
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
     return (family.publishes && machine.shared_line.empty() && !request.oversubscribed) ||
            (family.pushes && request.oversubscribed && request.op != Collective::gather) ||
-           (family.name == "pair-exchange" &&
-            (machine.exchange.empty() || request.op != Collective::barrier));
+           (family.meets && (machine.exchange.empty() || request.op != Collective::barrier));
 }
 
 std::size_t steps_of(const Plan& plan) {
@@ -68,7 +61,7 @@ public:
     /// only for the best variant of the others.
     void try_all(Among among) {
         for (const Family& family : families()) {
-            if (!is_search(family) && !is_guess(family, machine_, request_) &&
+            if (!family.searches && !is_guess(family, machine_, request_) &&
                 (among == Among::all || !family.is_bad)) {
                 for (const Variant& variant : variants_) {
                     if (variant.blocks == 1) {
@@ -84,7 +77,7 @@ public:
         // Searched trees are the same for every variant.
         const std::vector<Variant> promising = best_variant();
         for (const Family& family : families()) {
-            if (is_search(family)) {
+            if (family.searches) {
                 try_variants(family, promising);
             }
         }
@@ -108,7 +101,7 @@ public:
                 continue;
             }
             for (const Variant& variant : variants_) {
-                if (variant.blocks == 1 || variant.blocks == plain_blocks(family)) {
+                if (variant.blocks == 1 || variant.blocks == family.plain_blocks) {
                     try_one(family, variant);
                 }
             }
@@ -119,14 +112,11 @@ public:
     void try_named(const Family& family, const std::optional<Variant>& variant) {
         if (variant) {
             variants_ = {*variant};
-        } else if (is_search(family) && variants_.size() > 1) {
+        } else if (family.searches && variants_.size() > 1) {
             screen_variants();
         }
         try_variants(family, variants_);
         if (result_.best.empty()) {
-            if (refusal_) {
-                throw *refusal_;
-            }
             throw Error(Errc::invalid_argument,
                         "algorithm \"" + request_.algorithm + "\" has no plan for this " +
                             std::string(to_string(request_.op)) + " (" +
@@ -164,9 +154,9 @@ private:
                                  [](const Tried* tried) { return tried->predicted; });
         std::vector<const Family*> list;
         for (std::size_t place = 0; place < order.size(); ++place) {
-            const std::string_view name = order[place]->family->name;
-            if (place < best_count || name == "chain" || name == "binary") {
-                list.push_back(order[place]->family);
+            const Family* const family = order[place]->family;
+            if (place < best_count || family->pipelines) {
+                list.push_back(family);
             }
         }
         return list;
@@ -248,35 +238,26 @@ private:
             return;
         }
         Candidate candidate;
-        try {
-            candidate.plan = family.make(request_.op, input);
-            candidate.plan.algorithm = candidate_name(family.name, variant);
-            if (steps_of(candidate.plan) > steps_max_) {
-                return;
-            }
-            if ((request_.keeps_parts && !keeps_parts(candidate.plan)) ||
-                (request_.one_block && candidate.plan.block_count > 1)) {
-                return;
-            }
-            const Timeline timeline = simulate(candidate.plan, machine_, request_.placement,
-                                               request_.bytes, request_.oversubscribed);
-            candidate.predicted = timeline.makespan;
-            if (request_.oversubscribed) {
-                candidate.in_turns = time_in_turns(candidate.plan, machine_, request_, timeline);
-            }
-            if (result_.best.size() < keep_ || is_better(candidate, result_.best.back())) {
-                check_plan(candidate.plan, request_.ordered);
-                keep(candidate);
-            }
-        } catch (const Error& error) {
-            // Messages too long for a channel can make ranks that both send first wait for ever.
-            if (error.code() != Errc::invalid_plan) {
-                throw;
-            }
-            refusal_.emplace(error);
+        candidate.variant = variant;
+        candidate.plan = family.make(request_.op, input);
+        candidate.plan.algorithm = candidate_name(family.name, variant);
+        if (steps_of(candidate.plan) > steps_max_ ||
+            (request_.one_block && candidate.plan.block_count > 1) ||
+            (request_.keeps_parts && !keeps_parts(candidate.plan))) {
             return;
         }
-        result_.predictions.emplace_back(candidate_name(family.name, variant), candidate.predicted);
+        const Timeline timeline = simulate(candidate.plan, machine_, request_.placement,
+                                           request_.bytes, request_.oversubscribed);
+        candidate.predicted = timeline.makespan;
+        if (request_.oversubscribed) {
+            candidate.in_turns = time_in_turns(candidate.plan, machine_, request_, timeline);
+        }
+        if (result_.best.size() < keep_ || is_better(candidate, result_.best.back())) {
+            check_plan(candidate.plan, request_.ordered);
+            keep(candidate);
+        }
+        result_.predictions.push_back(
+            {candidate_name(family.name, variant), variant, candidate.predicted});
         tried_.push_back({&family, variant, candidate.predicted});
     }
 
@@ -293,7 +274,7 @@ private:
     void screen_variants() {
         Builder screen(machine_, request_, 1, stop_);
         for (const Family& family : families()) {
-            if (!is_search(family)) {
+            if (!family.searches) {
                 screen.try_variants(family, variants_);
             }
         }
@@ -323,12 +304,6 @@ private:
         return list.empty() ? variants_ : list;
     }
 
-    /// What goes from rank to rank is cut, so that the last one does not wait for all of it.
-    [[nodiscard]] static std::uint32_t plain_blocks(const Family& family) {
-        constexpr std::uint32_t middling = 16;
-        return family.name == "scan-linear" ? middling : 1;
-    }
-
     static constexpr double far_behind = 1.5;
 
     const Machine& machine_;
@@ -339,7 +314,6 @@ private:
     CostView costs_;
     std::vector<Variant> variants_;
     std::vector<Tried> tried_;
-    std::optional<Error> refusal_;
     Portfolio result_;
 };
 

@@ -2,6 +2,8 @@
 // All candidates for a request, simulated; the best of them, proved.
 #pragma once
 
+#include "tune/variant.hpp"
+
 #include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
@@ -9,21 +11,28 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace corymb::tune {
 
 /// A plan that has passed check_plan, with what the model says about it.
 struct Candidate {
-    Plan plan; ///< `algorithm` is the candidate's name.
+    Plan plan;       ///< `algorithm` is the candidate's name.
+    Variant variant; ///< How its payload travels.
     double predicted = 0;
     double in_turns = 0; ///< Time when ranks take turns; only when oversubscribed, else 0.
 };
 
+/// What the model says about a candidate.
+struct Prediction {
+    std::string name;
+    Variant variant; ///< How its payload travels.
+    double time = 0;
+};
+
 struct Portfolio {
-    std::vector<std::pair<std::string, double>> predictions; ///< Every candidate, in order.
-    std::vector<Candidate> best;                             ///< Best first, as many as asked for.
+    std::vector<Prediction> predictions; ///< Every candidate, in order.
+    std::vector<Candidate> best;         ///< Best first, as many as asked for.
 };
 
 /// What "best" is looked for among.
@@ -34,11 +43,10 @@ enum class Among : std::uint8_t {
 };
 
 /// Builds and simulates what `request.algorithm` names, or everything for "best", and keeps the
-/// `keep` best plans. A candidate whose plan needs more buffering than is guaranteed is left out
-/// when there are others. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
-/// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (the named
-/// candidate is refused by the checker). Without a plan when it was asked to stop, or when no plain
-/// family has one.
+/// `keep` best plans. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
+/// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (a family has
+/// made a plan that the checker refuses, which is a fault of the library). Without a plan when it
+/// was asked to stop, or when no plain family has one.
 [[nodiscard]] Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
                                         std::size_t keep, Among among = Among::all,
                                         const std::stop_token& stop = {});

@@ -47,12 +47,25 @@ struct Family {
     bool nearest_first = false;
     /// What one store costs many readers decides how long its plans take.
     bool publishes = false;
+    /// Its ranks meet on lines that both write (Mechanism::exchange).
+    bool meets = false;
+    /// Each rank serves one or two others, so that many blocks behind each other pay.
+    bool pipelines = false;
+    /// It searches, which takes too long to be done for every way that a payload may travel.
+    bool searches = false;
+    /// Blocks in which a long payload is tried where there is no time to try several numbers.
+    std::uint32_t plain_blocks = 1;
+    /// In its barrier the root is the first to leave.
+    bool root_leaves_first = false;
     /// Built as badly as it can be, for comparisons: another family is never slower.
     bool is_bad = false;
 };
 
 /// All families in portfolio order: baselines first, searched plans last.
 std::span<const Family> families();
+
+/// The family whose barrier a root leaves first.
+const Family& barrier_that_a_root_leaves_first();
 
 /// A makespan that no plan of point-to-point messages can beat in the model of `input.costs`, for
 /// payloads of at most one line. 0 and "none" for one rank.

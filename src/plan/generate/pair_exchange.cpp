@@ -95,6 +95,7 @@ Plan make(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family pair_exchange{"pair-exchange", applies, make};
+constinit const Family pair_exchange{
+    .name = "pair-exchange", .applies = applies, .make = make, .meets = true};
 
 } // namespace corymb::generate

@@ -128,10 +128,15 @@ Plan make_exact(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family earliest_completion{"earliest-completion", unordered, make_earliest};
-constinit const Family earliest_completion_look_ahead{"earliest-completion-look-ahead",
-                                                      look_ahead_applies, make_look_ahead};
-constinit const Family annealed{"annealed", unordered, make_annealed};
-constinit const Family exact{"exact", exact_applies, make_exact};
+constinit const Family earliest_completion{
+    .name = "earliest-completion", .applies = unordered, .make = make_earliest, .searches = true};
+constinit const Family earliest_completion_look_ahead{.name = "earliest-completion-look-ahead",
+                                                      .applies = look_ahead_applies,
+                                                      .make = make_look_ahead,
+                                                      .searches = true};
+constinit const Family annealed{
+    .name = "annealed", .applies = unordered, .make = make_annealed, .searches = true};
+constinit const Family exact{
+    .name = "exact", .applies = exact_applies, .make = make_exact, .searches = true};
 
 } // namespace corymb::generate

@@ -22,6 +22,7 @@ Plan make(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family star{"star", applies, make};
+constinit const Family star{
+    .name = "star", .applies = applies, .make = make, .root_leaves_first = true};
 
 } // namespace corymb::generate

@@ -2,7 +2,6 @@
 #include "../sim/models.hpp"
 #include "tune/messages_in_a_row.hpp"
 #include "tune/portfolio.hpp"
-#include "tune/timed.hpp"
 #include "tune/turns.hpp"
 #include "tune/variant.hpp"
 
@@ -433,43 +432,6 @@ TEST(Variant, NamesRoundTrip) {
     }
     EXPECT_EQ(tune::variants(Collective::barrier, 1 << 20).size(), 1u);
     EXPECT_EQ(tune::candidate_name("star", {}), "star");
-}
-
-TEST(Timed, TheMachineHasTheLastWord) {
-    Random random(7);
-    const Machine machine = random_machine(8, random);
-    const PlanRequest request = request_of(Collective::broadcast);
-    // The machine likes what the model likes least.
-    std::vector<std::string> run;
-    const auto choice = tune::make_timed_plan(machine, request, 3, [&](const Plan& plan) {
-        run.push_back(plan.algorithm);
-        return 1e6 - simulate(plan, machine, in_order(8)).makespan;
-    });
-    ASSERT_EQ(choice.timed.size(), run.size());
-    ASSERT_GE(run.size(), 2u);
-    EXPECT_LE(run.size(), 3u);
-    for (std::size_t k = 0; k < run.size(); ++k) {
-        EXPECT_EQ(choice.timed[k].name, run[k]);
-        EXPECT_DOUBLE_EQ(choice.timed[k].measured, 1e6 - choice.timed[k].predicted);
-    }
-    EXPECT_TRUE(
-        std::is_sorted(choice.timed.begin(), choice.timed.end(),
-                       [](const auto& a, const auto& b) { return a.predicted < b.predicted; }));
-    EXPECT_DOUBLE_EQ(choice.choice.predicted, choice.timed.back().predicted);
-    EXPECT_EQ(choice.timed.front().predicted, make_plan(machine, request).predicted);
-}
-
-TEST(Timed, RefusesWhatIsNoTime) {
-    const Machine machine = uniform_machine(3, 7, 20);
-    for (const double time : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-        EXPECT_THROW(
-            static_cast<void>(tune::make_timed_plan(machine, request_of(Collective::barrier), 2,
-                                                    [time](const Plan&) { return time; })),
-            Error);
-    }
-    EXPECT_THROW(static_cast<void>(tune::make_timed_plan(machine, request_of(Collective::barrier),
-                                                         0, [](const Plan&) { return 1.0; })),
-                 Error);
 }
 
 } // namespace
