@@ -142,10 +142,6 @@ double JsonView::number(double least, double most) const {
     return number;
 }
 
-double JsonView::number_or_nan(double least, double most) const {
-    return is_null() ? std::numeric_limits<double>::quiet_NaN() : number(least, most);
-}
-
 std::int64_t JsonView::integer(std::int64_t least, std::int64_t most) const {
     expect(value_->is_number_integer(), "a whole number");
     // An unsigned value above the signed range would wrap to a negative one.

@@ -55,9 +55,6 @@ public:
     /// A finite number within [least, most].
     [[nodiscard]] double number(double least = std::numeric_limits<double>::lowest(),
                                 double most = std::numeric_limits<double>::max()) const;
-    /// As `number`, where null gives NaN.
-    [[nodiscard]] double number_or_nan(double least = std::numeric_limits<double>::lowest(),
-                                       double most = std::numeric_limits<double>::max()) const;
     /// A number without fraction or exponent within [least, most].
     [[nodiscard]] std::int64_t
     integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),

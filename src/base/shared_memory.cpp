@@ -269,12 +269,6 @@ void SharedMemory::set_root(Offset root) noexcept {
     commit(header().root, root);
 }
 
-std::size_t SharedMemory::resident_bytes() const noexcept {
-    struct stat file{};
-    constexpr std::size_t unit = 512; // Of st_blocks, whatever the file system.
-    return ::fstat(descriptor_, &file) == 0 ? static_cast<std::size_t>(file.st_blocks) * unit : 0;
-}
-
 std::string SharedMemory::ask_for_huge_pages() noexcept {
     const auto mode = read_small_file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
     if (!mode || mode->find("[never]") != std::string::npos ||

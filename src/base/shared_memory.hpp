@@ -43,8 +43,6 @@ public:
     /// What the creator has told everybody who opens the memory; 0 before.
     [[nodiscard]] Offset root() const noexcept;
     void set_root(Offset root) noexcept;
-    /// Bytes of pages that exist.
-    [[nodiscard]] std::size_t resident_bytes() const noexcept;
     /// Asks for huge pages. Returns what came of it, for people; empty when the kernel grants them.
     [[nodiscard]] std::string ask_for_huge_pages() noexcept;
 

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -38,7 +37,6 @@ TEST(Json, GettersReturnWhatStandsThere) {
     const JsonView root = document.root();
     EXPECT_EQ(root.at("a").integers(), (std::vector<int>{1, -2}));
     EXPECT_EQ(root.at("b").at("c").number(0, 1), 0.5);
-    EXPECT_TRUE(std::isnan(root.at("b").at("d").number_or_nan()));
     EXPECT_FALSE(root.at("b").find("d"));
     EXPECT_FALSE(root.find("z"));
     EXPECT_EQ(root.at("t").text(), "x");
