@@ -188,6 +188,7 @@ static int failed(void) {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     int wrong = use(comm, enough), data = rank, sum = 0;
+    PMPI_Barrier(comm); // A rank that is a call behind would be told of the broken team there.
     const int result = rank == 0 ? MPI_Bcast(&data, 1, MPI_INT, 0, comm)
                                  : MPI_Allreduce(&data, &sum, 1, MPI_INT, MPI_SUM, comm);
     wrong += rank != 0 && result == MPI_SUCCESS;
