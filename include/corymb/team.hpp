@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -134,6 +135,14 @@ struct TeamOptions {
     /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on
     /// all ranks; teams made from this one count its ranks by themselves. 0: its ranks alone.
     int ranks_per_cpu = 0;
+};
+
+/// Limits of one rank's calls, in place of the team's; see Team::limited.
+struct CallLimits {
+    /// Longest time that an operation waits for its peers. Zero: the team's deadline.
+    std::chrono::nanoseconds deadline{0};
+    /// When a stop is requested, the rank's operation ends with Errc::interrupted.
+    std::stop_token stop{};
 };
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.
@@ -449,6 +458,18 @@ public:
     /// others until the deadline. Throws Errc::team_broken on a rank that came too late,
     /// Errc::timeout.
     [[nodiscard]] Team shrink();
+
+    /// From now on this rank's operations have these limits, also those that are under way. An
+    /// operation that a limit ends breaks the team, as the team's deadline does, for a rank that
+    /// stops in the middle leaves its peers without what they need. So does a stop that is
+    /// requested between two calls. Throws Errc::invalid_argument for a negative deadline.
+    void set_limits(const CallLimits& limits);
+    /// Those that were set last.
+    [[nodiscard]] CallLimits limits() const;
+    /// What `calls()` returns, with these limits for the operations in it. Afterwards the limits
+    /// are those from before. Throws as set_limits, and what `calls()` throws.
+    template <class Calls>
+    decltype(auto) limited(const CallLimits& limits, Calls&& calls);
 
     /// Breaks the team on behalf of this rank, which cannot go on: everybody's operations fail at
     /// once with Errc::team_broken naming it and `why`. The first failure of a team counts.

@@ -13,9 +13,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from corymb import _core
+from corymb._core import StopSource
 from corymb.objects import ObjectMethods
 
 
@@ -30,6 +33,8 @@ class Team(ObjectMethods):
     As a context manager it gives the team back at the end, and breaks it when an exception leaves
     the block, so that the other ranks do not wait.
     """
+
+    _limits: tuple[float, StopSource | None] = (0.0, None)
 
     def Get_rank(self) -> int:  # noqa: N802
         """This rank's number, as `rank`."""
@@ -68,6 +73,25 @@ class Team(ObjectMethods):
         operation or a root out of range.
         """
         self.native_warm_up(op, nbytes, root, ordered)
+
+    @contextmanager
+    def limits(self, *, deadline: float = 0.0, stop: StopSource | None = None) -> Iterator[None]:
+        """A block whose operations have these limits in place of the team's.
+
+        `deadline` is the longest wait of an operation in seconds; 0 stands for the team's. When
+        `stop.request_stop()` is called, by any thread, this rank's operation ends. An operation
+        that a limit ends raises `corymb.Error` with the code "timeout" or "interrupted", and breaks
+        the team. So does a stop between two operations of the block. Blocks may be nested.
+        """
+        before = self._limits
+        self.native_set_limits(deadline, stop)
+        self._limits = (deadline, stop)
+        try:
+            yield
+        finally:
+            self._limits = before
+            if self.size:  # Else the team was given back in the block.
+                self.native_set_limits(*before)
 
     def __enter__(self) -> Team:
         return self

@@ -19,8 +19,6 @@
 
 namespace corymb::python {
 
-namespace {
-
 std::chrono::nanoseconds duration(double seconds, const char* name) {
     if (!(seconds >= 0 && seconds <= 1e9)) {
         const std::string text = std::string(name) + " must be seconds, 0 or more";
@@ -29,6 +27,8 @@ std::chrono::nanoseconds duration(double seconds, const char* name) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(seconds));
 }
+
+namespace {
 
 TeamOptions options_with(double deadline, bool reproducible) {
     TeamOptions options;

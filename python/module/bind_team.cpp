@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 namespace corymb::python {
@@ -43,12 +44,36 @@ void warm_up(NativeTeam& team, const std::string& op, std::uint64_t bytes, Rank 
     team.handle->call([=](Team& native) { native.warm_up(wanted, bytes, root, ordered); });
 }
 
+void set_limits(NativeTeam& team, double deadline_s, const std::stop_source* stop) {
+    CallLimits limits;
+    limits.deadline = duration(deadline_s, "deadline");
+    if (stop != nullptr) {
+        limits.stop = stop->get_token();
+    }
+    team.handle->call([&](Team& native) { native.set_limits(limits); });
+}
+
+void bind_stop_source(nb::module_& module) {
+    nb::class_<std::stop_source>(
+        module, "StopSource",
+        "Ends calls of ranks from any thread; give it to `Team.limits`. It cannot be taken back.")
+        .def(nb::init<>())
+        .def(
+            "request_stop", [](std::stop_source& self) { self.request_stop(); },
+            nb::call_guard<nb::gil_scoped_release>(),
+            "Ends the calls, now and later, of all ranks whose limits have this source.")
+        .def_prop_ro(
+            "stop_requested", [](const std::stop_source& self) { return self.stop_requested(); },
+            "Whether somebody has requested it.");
+}
+
 } // namespace
 
 void bind_team(nb::module_& module) {
     bind_types(module);
     bind_user_operator(module);
     bind_request(module);
+    bind_stop_source(module);
     TeamClass team(module, "NativeTeam", "The compiled part of corymb.Team.");
     team.def(nb::init<const NativeTeam&>(), nb::arg("native"))
         .def_prop_ro(
@@ -69,6 +94,7 @@ void bind_team(nb::module_& module) {
             "are still under way.")
         .def("abandon", &abandon, nb::arg("why"),
              "Breaks the team on behalf of this rank: everybody's operations fail at once.")
+        .def("native_set_limits", &set_limits, nb::arg("deadline"), nb::arg("stop").none())
         .def("native_warm_up", &warm_up, nb::arg("op"), nb::arg("bytes"), nb::arg("root"),
              nb::arg("ordered"))
         .def(

@@ -5,6 +5,7 @@
 #include "python_request.hpp"
 #include "team_handle.hpp"
 
+#include <chrono>
 #include <memory>
 
 namespace corymb::python {
@@ -15,6 +16,9 @@ struct NativeTeam {
 };
 
 using TeamClass = nb::class_<NativeTeam>;
+
+/// Throws ValueError naming `name` for what is no number of seconds.
+std::chrono::nanoseconds duration(double seconds, const char* name);
 
 void bind_collectives(nb::module_& module, TeamClass& team);
 void bind_messages(TeamClass& team);

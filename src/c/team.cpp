@@ -2,6 +2,7 @@
 // What a rank can ask of its team beside operations.
 #include "c/calls.hpp"
 #include "c/handles.hpp"
+#include "c/known_options.hpp"
 #include "c/text.hpp"
 #include "team/member.hpp"
 
@@ -75,6 +76,15 @@ corymb_status corymb_team_shrink(corymb_team* team, corymb_team** survivors) noe
 corymb_status corymb_team_abandon(corymb_team* team, const char* why) noexcept {
     return c::guarded(
         [&] { c::live(team).team.abandon(why != nullptr ? why : "it gave no reason"); });
+}
+
+corymb_status corymb_team_set_deadline(corymb_team* team, int64_t deadline_ns) noexcept {
+    return c::guarded([&] {
+        Team& own = c::live(team).team;
+        CallLimits limits = own.limits();
+        limits.deadline = c::time_of(deadline_ns, "corymb_team_set_deadline: deadline_ns");
+        own.set_limits(limits);
+    });
 }
 
 corymb_status corymb_team_free(corymb_team** team) noexcept {

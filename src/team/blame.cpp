@@ -14,8 +14,8 @@ namespace corymb::detail {
 
 namespace {
 
-double seconds(const TeamShared& shared) {
-    return static_cast<double>(shared.deadline_ns) * 1e-9;
+double seconds(std::int64_t deadline_ns) {
+    return static_cast<double>(deadline_ns) * 1e-9;
 }
 
 /// How far a rank is on one lane.
@@ -60,7 +60,8 @@ std::set<int> held_up(TeamShared& shared, const std::vector<int>& ranks) {
 }
 
 /// "rank 1 did not arrive within 3 s", and who that is.
-std::string describe_missing(TeamShared& shared, std::vector<int>& missing) {
+std::string describe_missing(TeamShared& shared, std::vector<int>& missing,
+                             std::int64_t deadline_ns) {
     const std::set<int> waiting = held_up(shared, missing);
     const std::vector<int> others(waiting.begin(), waiting.end());
     const bool is_told = others.size() < missing.size();
@@ -68,7 +69,7 @@ std::string describe_missing(TeamShared& shared, std::vector<int>& missing) {
         std::erase_if(missing, [&](int rank) { return waiting.contains(rank); });
     }
     std::string text = fmt::format("{} did not arrive within {:.3g} s", names_of(shared, missing),
-                                   seconds(shared));
+                                   seconds(deadline_ns));
     if (is_told && !others.empty()) {
         text += fmt::format("; {} in an earlier operation, which not all have begun",
                             names_of(shared, others) + (others.size() == 1 ? " is" : " are"));
@@ -104,8 +105,8 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
         what =
             at.missing.empty()
                 ? fmt::format("everybody arrived, but rank {} waited in vain for {} for {:.3g} s",
-                              at.rank, shared.name_of(peer), seconds(shared))
-                : describe_missing(shared, failure.ranks);
+                              at.rank, shared.name_of(peer), seconds(at.deadline_ns))
+                : describe_missing(shared, failure.ranks, at.deadline_ns);
     }
     failure.text =
         fmt::format("{} (operation {} of a team of {}): {} (seen by {} in step {} of {} of {})",
@@ -115,7 +116,8 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
 }
 
 team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                               const LaneOperation& operation, bool timed_out) {
+                               const LaneOperation& operation, std::int64_t deadline_ns,
+                               bool timed_out) {
     auto lane = shared.lane(queue.lane->id());
     std::vector<int> missing;
     for (Rank other = 0; other < shared.fabric.size(); ++other) {
@@ -129,6 +131,7 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
                                   operation.activation.program->plan,
                                   queue.begun,
                                   step,
+                                  deadline_ns,
                                   missing,
                                   {},
                                   timed_out});
@@ -163,7 +166,7 @@ team::Failure blame_operator(TeamShared& shared, Rank rank) {
             {rank}};
 }
 
-team::Failure blame_pair(const TeamShared& shared, Rank rank, const LaneOperation& operation,
+team::Failure blame_pair(Rank rank, const LaneOperation& operation, std::int64_t deadline_ns,
                          bool timed_out) {
     const auto [peer, direction, via] = operation.pair;
     const bool is_send = direction == team::Direction::send;
@@ -175,7 +178,7 @@ team::Failure blame_pair(const TeamShared& shared, Rank rank, const LaneOperatio
     }
     return {Errc::timeout,
             message + fmt::format("{} it within {:.3g} s",
-                                  is_send ? "did not take" : "did not send", seconds(shared)),
+                                  is_send ? "did not take" : "did not send", seconds(deadline_ns)),
             {peer}};
 }
 

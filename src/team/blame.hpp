@@ -19,6 +19,7 @@ struct Standstill {
     const Plan* plan;        ///< That the rank runs.
     std::uint64_t operation; ///< Its number on its lane, from 1.
     std::size_t step;
+    std::int64_t deadline_ns; ///< How long the rank waits.
     std::vector<int> missing; ///< Ranks that have not begun it.
     std::vector<int> lost{};  ///< Ranks whose process has ended.
     bool timed_out = true;    ///< Else, if none is lost, a peer's memory could not be copied.
@@ -28,9 +29,10 @@ struct Standstill {
 [[nodiscard]] std::string names_of(TeamShared& shared, const std::vector<int>& ranks);
 
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
-/// Of the first operation of a queue; `timed_out` as in Standstill.
+/// Who holds up the first operation of a queue; `deadline_ns` and `timed_out` as in Standstill.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
-                                             const LaneOperation& operation, bool timed_out);
+                                             const LaneOperation& operation,
+                                             std::int64_t deadline_ns, bool timed_out);
 /// Who has ended, when the memory of a peer could not be copied: a process that ends has none for a
 /// moment in which it does not count as ended. Asks `lost` until it names somebody, for a second at
 /// most.
@@ -40,7 +42,7 @@ struct Standstill {
                                        const std::vector<int>& lost);
 /// An operator of the user's has thrown on this rank.
 [[nodiscard]] team::Failure blame_operator(TeamShared& shared, Rank rank);
-[[nodiscard]] team::Failure blame_pair(const TeamShared& shared, Rank rank,
-                                       const LaneOperation& operation, bool timed_out);
+[[nodiscard]] team::Failure blame_pair(Rank rank, const LaneOperation& operation,
+                                       std::int64_t deadline_ns, bool timed_out);
 
 } // namespace corymb::detail

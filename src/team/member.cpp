@@ -62,6 +62,7 @@ Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
       lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
+    on_stop_.reset();
     if (user.is_inherited()) {
         return;
     }
@@ -111,6 +112,7 @@ void let_go(Member* member) noexcept {
 Pending& Member::pending() {
     if (!pending_) [[unlikely]] {
         pending_ = std::make_unique<Pending>(*shared, rank, ladder_, user);
+        pending_->set_deadline(deadline_ns());
     }
     return *pending_;
 }
@@ -216,6 +218,9 @@ void Member::begin(const team::CallTerms& terms) {
     digest_.add(terms);
     if (shared->is_broken()) [[unlikely]] { // Peers are not to get on with what this rank gives up.
         tell(terms);
+        if (limits_.stop.stop_requested()) { // Between two calls.
+            shared->throw_failure();
+        }
         shared->throw_broken();
     }
 }
@@ -257,14 +262,41 @@ void Member::end() noexcept {
 
 bool Member::is_interrupted() noexcept {
     try {
-        if (!shared->options.interrupted || !shared->options.interrupted()) {
-            return false;
-        }
-        shared->fail({Errc::interrupted, shared->name_of(rank) + " was interrupted", {rank}});
+        return shared->options.interrupted && shared->options.interrupted() &&
+               interrupt(" was interrupted");
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+/// False, and nothing done, without memory to tell the others.
+bool Member::interrupt(const char* why) noexcept {
+    try {
+        shared->fail({Errc::interrupted, shared->name_of(rank) + why, {rank}});
     } catch (const std::exception&) {
         return false;
     }
     return true;
+}
+
+std::int64_t Member::deadline_ns() const noexcept {
+    return limits_.deadline.count() > 0 ? bounded_ns(limits_.deadline) : shared->deadline_ns;
+}
+
+void Member::set_limits(const CallLimits& limits) {
+    if (limits.deadline.count() < 0) {
+        throw Error(Errc::invalid_argument, "the deadline of the limits is negative; give the "
+                                            "longest wait, or 0 for the deadline of the team");
+    }
+    on_stop_.reset();
+    limits_ = limits;
+    ladder_.set_deadline(deadline_ns());
+    if (pending_) {
+        pending_->set_deadline(deadline_ns());
+    }
+    if (limits_.stop.stop_possible()) {
+        on_stop_.emplace(limits_.stop, OnStop{this});
+    }
 }
 
 /// Why the blocking operation that this rank waits in cannot end, if it is in one.
@@ -319,8 +351,8 @@ team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
                       : ladder_.is_lost()   ? now_lost()
                                             : std::vector<int>{};
     const auto missing = timed_out ? shared->missing(operations_) : std::vector<int>{};
-    return blame(*shared,
-                 {rank, key, lane_.plan_in_use(key), operations_, step, missing, lost, timed_out});
+    return blame(*shared, {rank, key, lane_.plan_in_use(key), operations_, step, deadline_ns(),
+                           missing, lost, timed_out});
 }
 
 void Member::fail(const team::PlanKey& key, std::size_t step) {

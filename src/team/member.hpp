@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace corymb::detail {
@@ -38,6 +39,9 @@ struct Member final : private channel::Watch {
     [[nodiscard]] const Plan& plan(const team::PlanKey& key);
     /// As Team::warm_up.
     void warm_up(const team::PlanKey& key);
+    /// As Team::set_limits.
+    void set_limits(const CallLimits& limits);
+    [[nodiscard]] const CallLimits& limits() const noexcept { return limits_; }
     /// Nonblocking and persistent operations, and messages between two ranks.
     Pending& pending();
     /// Whether requests may be there that know this rank.
@@ -57,8 +61,16 @@ private:
         Member* member;
     };
 
+    /// Breaks the team when the token of the limits says so; called by whoever requests the stop.
+    struct OnStop {
+        Member* member;
+        void operator()() const noexcept { member->interrupt(" was told to stop"); }
+    };
+
     [[nodiscard]] bool is_lost() noexcept override;
     [[nodiscard]] bool is_interrupted() noexcept;
+    bool interrupt(const char* why) noexcept;
+    [[nodiscard]] std::int64_t deadline_ns() const noexcept;
     [[nodiscard]] std::optional<team::Failure> contradiction();
     void choose_barrier();
     void let_root_leave_first() noexcept;
@@ -88,6 +100,8 @@ private:
     RecentCalls recent_calls_;
     std::vector<std::byte> scratch_;
     std::unique_ptr<Pending> pending_; ///< Made when first needed.
+    CallLimits limits_;
+    std::optional<std::stop_callback<OnStop>> on_stop_; ///< Of `limits_`; ends before the rest.
 };
 
 /// Ends a handle: waits for a call that another thread is in, and leaves alone what is a parent

@@ -16,6 +16,9 @@ public:
 
     enum class Duty : std::uint8_t { none, look_around, give_up };
 
+    void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
+    [[nodiscard]] std::int64_t deadline_ns() const noexcept { return deadline_ns_; }
+
     /// Something has gone on: the deadline begins anew.
     void note_progress() noexcept { since_ns_ = 0; }
 

@@ -64,6 +64,8 @@ public:
     /// Why what is under way cannot end, if so: a rank has ended or has called something else.
     /// O(ranks) for each lane in use.
     [[nodiscard]] std::optional<team::Failure> hopeless();
+    /// Longest wait from now on.
+    void set_deadline(std::int64_t deadline_ns) noexcept { patrol_.set_deadline(deadline_ns); }
     /// The rank has looked at what it waits for, and has waited for long.
     void note_long_wait() noexcept { ++long_waits_; }
     /// Why nothing goes on here any more, if so: an operator has thrown, or the like.

@@ -121,8 +121,9 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
         return blame_lost(*shared_, rank_, queue, lost);
     }
     const bool is_too_late = uncopied_ == nullptr;
-    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed, is_too_late)
-                                : blame_pair(*shared_, rank_, blamed, is_too_late);
+    return blamed.pair.peer < 0 ? blame_collective(*shared_, rank_, queue, blamed,
+                                                   patrol_.deadline_ns(), is_too_late)
+                                : blame_pair(rank_, blamed, patrol_.deadline_ns(), is_too_late);
 }
 
 /// The first operation of a queue has met a message of another call, most likely this one's.

@@ -55,6 +55,14 @@ void Team::run(const detail::Wish& wish) {
     own->run(wish);
 }
 
+void Team::set_limits(const CallLimits& limits) {
+    detail::InCall(member())->set_limits(limits);
+}
+
+CallLimits Team::limits() const {
+    return detail::InCall(member())->limits();
+}
+
 void Team::abandon(const std::string& why) {
     member().user.require_own_process();
     member_->shared->abandon(rank(), why);

@@ -20,6 +20,23 @@ Wish broadcast_wish(std::span<T> data, Rank root) {
 
 } // namespace detail
 
+template <class Calls>
+decltype(auto) Team::limited(const CallLimits& limits, Calls&& calls) {
+    struct Restore {
+        Team* team;
+        CallLimits before;
+        ~Restore() {
+            try {
+                team->set_limits(before);
+            } catch (const Error&) { // The handle has gone in `calls`, and its limits with it.
+            }
+        }
+    };
+    const Restore restore{this, this->limits()};
+    set_limits(limits);
+    return std::forward<Calls>(calls)();
+}
+
 template <class T, Elements Data>
 Data Team::broadcast(Data&& data, Rank root) {
     run(detail::broadcast_wish(detail::write_to<T, Data&>(data), root));

@@ -131,6 +131,15 @@ const Calls<Team>& team_calls() {
          [](Team& t) {
              t.leave();
          }},
+        {"Team::set_limits", Kind::acts,
+         [](Team& t) {
+             t.set_limits({});
+         }},
+        GIVES(Team, acts, limits),
+        {"Team::limited", Kind::acts,
+         [](Team& t) {
+             t.limited({}, [] {});
+         }},
         {"Team::abandon", Kind::any_thread,
          [](Team& t) {
              t.abandon("of a test");

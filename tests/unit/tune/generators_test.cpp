@@ -20,9 +20,9 @@ using namespace corymb;
 using namespace corymb::test;
 
 constexpr Collective all_operations[] = {
-    Collective::barrier,   Collective::broadcast, Collective::reduce,         Collective::allreduce,
-    Collective::gather,    Collective::scatter,   Collective::allgather,      Collective::alltoall,
-    Collective::reduce_scatter, Collective::scan, Collective::exscan};
+    Collective::barrier,        Collective::broadcast, Collective::reduce,    Collective::allreduce,
+    Collective::gather,         Collective::scatter,   Collective::allgather, Collective::alltoall,
+    Collective::reduce_scatter, Collective::scan,      Collective::exscan};
 
 /// The texts with which the checker refuses a family's plans, for one machine and payload.
 void expect_proven(const Machine& machine, std::uint64_t bytes) {
@@ -48,10 +48,10 @@ void expect_proven(const Machine& machine, std::uint64_t bytes) {
                     try {
                         check_plan(family.make(op, input), ordered);
                     } catch (const Error& error) {
-                        ADD_FAILURE() << tune::candidate_name(family.name, variant) << " for "
-                                      << to_string(op) << " of " << bytes << " B among "
-                                      << machine.size() << (ordered ? ", ordered" : "") << ": "
-                                      << error.what();
+                        ADD_FAILURE()
+                            << tune::candidate_name(family.name, variant) << " for "
+                            << to_string(op) << " of " << bytes << " B among " << machine.size()
+                            << (ordered ? ", ordered" : "") << ": " << error.what();
                     }
                 }
             }

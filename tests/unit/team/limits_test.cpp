@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits of single calls: a deadline and a stop token.
+#include <corymb/error.hpp>
+#include <corymb/team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What `action` throws; fails the test when it throws nothing.
+template <class Action>
+Error error_of(const Action& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error;
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return Error(Errc::io, "");
+}
+
+/// Runs `first` as rank 0 of two. Rank 1 calls nothing before that has ended, and then a barrier.
+template <class First>
+Error other_after(const First& first) {
+    std::atomic<bool> is_over{false};
+    Error of_other(Errc::io, "");
+    threads(2, [&](Team& team) {
+        if (team.rank() == 0) {
+            first(team);
+            is_over = true;
+            return;
+        }
+        while (!is_over) {
+            std::this_thread::sleep_for(1ms);
+        }
+        of_other = error_of([&] { team.barrier(); });
+    });
+    return of_other;
+}
+
+TEST(LimitsTest, ADeadlineOfOneCallIsNotTheTeams) {
+    const Error other = other_after([](Team& team) {
+        const Error error =
+            error_of([&] { team.limited({.deadline = 50ms}, [&] { team.barrier(); }); });
+        EXPECT_EQ(error.code(), Errc::timeout);
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+        EXPECT_NE(std::string(error.what()).find("within 0.05 s"), std::string::npos)
+            << error.what();
+    });
+    EXPECT_EQ(other.code(), Errc::team_broken);
+}
+
+TEST(LimitsTest, ADeadlineHoldsForRequestsAndMessages) {
+    other_after([](Team& team) {
+        int value = 0;
+        Request request = team.irecv(std::span(&value, 1), 1);
+        const Error error =
+            error_of([&] { team.limited({.deadline = 50ms}, [&] { request.wait(); }); });
+        EXPECT_EQ(error.code(), Errc::timeout);
+        EXPECT_NE(std::string(error.what()).find("within 0.05 s"), std::string::npos)
+            << error.what();
+    });
+    other_after([](Team& team) {
+        team.set_limits({.deadline = 50ms});
+        Request request = team.ibarrier();
+        const Error error = error_of([&] {
+            while (!request.test()) {
+            }
+        });
+        EXPECT_EQ(error.code(), Errc::timeout);
+    });
+}
+
+TEST(LimitsTest, CallsThatEndInTimeGiveTheirResultAndTheLimitsGo) {
+    threads(3, [](Team& team) {
+        const std::stop_source source;
+        EXPECT_EQ(team.limited({.deadline = 1min, .stop = source.get_token()},
+                               [&] { return team.allreduce(team.rank()); }),
+                  3);
+        EXPECT_EQ(team.limits().deadline, 0ns);
+        EXPECT_FALSE(team.limits().stop.stop_possible());
+        team.limited({.deadline = 2min}, [&] {
+            team.limited({.deadline = 1min}, [&] { EXPECT_EQ(team.limits().deadline, 1min); });
+            EXPECT_EQ(team.limits().deadline, 2min);
+        });
+        team.barrier();
+    });
+}
+
+TEST(LimitsTest, AStopEndsTheCallOfARankThatSleeps) {
+    std::stop_source source;
+    std::jthread other_thread([&] {
+        std::this_thread::sleep_for(100ms);
+        source.request_stop();
+    });
+    const Error other = other_after([&](Team& team) {
+        const Error error = error_of(
+            [&] { team.limited({.stop = source.get_token()}, [&] { team.barrier(); }); });
+        EXPECT_EQ(error.code(), Errc::interrupted);
+        EXPECT_EQ(error.ranks(), std::vector<int>{0});
+        EXPECT_NE(std::string(error.what()).find("rank 0 was told to stop"), std::string::npos)
+            << error.what();
+    });
+    EXPECT_EQ(other.ranks(), std::vector<int>{0});
+}
+
+TEST(LimitsTest, AStopThatCameBeforeEndsTheCallAtOnce) {
+    std::stop_source source;
+    source.request_stop();
+    other_after([&](Team& team) {
+        const Error error = error_of([&] {
+            team.limited({.stop = source.get_token()}, [&] { return team.allreduce(1); });
+        });
+        EXPECT_EQ(error.code(), Errc::interrupted);
+    });
+}
+
+TEST(LimitsTest, AStopAfterTheLimitsHaveGoneEndsNothing) {
+    std::stop_source source;
+    threads(2, [&](Team& team) {
+        team.limited({.stop = source.get_token()}, [&] { team.barrier(); });
+        team.barrier();
+        source.request_stop();
+        team.barrier();
+    });
+}
+
+TEST(LimitsTest, ANegativeDeadlineIsRefused) {
+    threads(1, [](Team& team) {
+        const Error error = error_of([&] { team.set_limits({.deadline = -1ns}); });
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+    });
+}
+
+} // namespace
+} // namespace corymb
