@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
+from limits import scaled
 from pretended_nodes import on_nodes
 
 import corymb
@@ -328,10 +329,12 @@ def test_nonblocking_calls_that_cross_are_tried(mpi: Mpi, program: Program, mpir
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_who_waits_for_others_is_not_slow(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """Of what needs all ranks the time counts from when the last one has come."""
-    run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), "late", 3 + 32 + 1, CORYMB_MPI="")
+    late_ms = int(scaled(30))
+    words = ("late", 3 + 32 + 1, late_ms)
+    run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), *words, CORYMB_MPI="")
     found = re.search(r"MPI_Barrier +\d+ +0 +([\d.]+) us +([\d.]+) us", run.stderr)
     assert found, run.stderr
-    assert all(0 < float(time) < 15000 for time in found.groups())
+    assert all(0 < float(time) < late_ms * 1000 / 2 for time in found.groups())
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")

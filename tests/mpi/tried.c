@@ -3,7 +3,7 @@
 // a barrier, in all of MPI's ways; "at_once", a barrier only before the first; "kept", a barrier
 // between them, all completed at the end, when their communicator is free; "crossed", as apart, but
 // the ranks cross the barrier in turns, which the standard forbids and libraries put up with. Or
-// barriers to which rank 1 comes 30 ms after the others: "late".
+// barriers to which rank 1 comes some milliseconds after the others: "late CALLS MILLISECONDS".
 #include <mpi.h>
 
 #include <stdio.h>
@@ -57,10 +57,10 @@ static int wrong_in(int call, int ranks) {
     return wrong;
 }
 
-static void come_late(int calls, int rank, MPI_Comm comm) {
+static void come_late(int calls, int late_ms, int rank, MPI_Comm comm) {
     for (int call = 0; call < calls; ++call) {
         if (rank == 1) {
-            usleep(30000);
+            usleep((useconds_t)late_ms * 1000);
         }
         MPI_Barrier(comm);
     }
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     if (argc > 1 && strcmp(argv[1], "late") == 0) {
-        come_late(calls, rank, comm);
+        come_late(calls, argc > 3 ? atoi(argv[3]) : 0, rank, comm);
         MPI_Finalize();
         return 0;
     }
