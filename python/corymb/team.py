@@ -14,12 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 
 from corymb import _core
 from corymb._core import StopSource
 from corymb.objects import ObjectMethods
+
+Limits = tuple[float, StopSource | None]
 
 
 class Team(ObjectMethods):
@@ -34,7 +36,7 @@ class Team(ObjectMethods):
     the block, so that the other ranks do not wait.
     """
 
-    _limits: tuple[float, StopSource | None] = (0.0, None)
+    _limits: Limits = (0.0, None)
 
     def Get_rank(self) -> int:  # noqa: N802
         """This rank's number, as `rank`."""
@@ -74,18 +76,23 @@ class Team(ObjectMethods):
         """
         self.native_warm_up(op, nbytes, root, ordered)
 
-    @contextmanager
-    def limits(self, *, deadline: float = 0.0, stop: StopSource | None = None) -> Iterator[None]:
-        """A block whose operations have these limits in place of the team's.
+    def limits(
+        self, *, deadline: float = 0.0, stop: StopSource | None = None
+    ) -> AbstractContextManager[None]:
+        """From now on this rank's operations have these limits in place of the team's.
 
         `deadline` is the longest wait of an operation in seconds; 0 stands for the team's. When
         `stop.request_stop()` is called, by any thread, this rank's operation ends. An operation
         that a limit ends raises `corymb.Error` with the code "timeout" or "interrupted", and breaks
-        the team. So does a stop between two operations of the block. Blocks may be nested.
+        the team. So does a stop between two operations. As a context manager it gives the limits
+        from before back at the end of the block.
         """
-        before = self._limits
         self.native_set_limits(deadline, stop)
-        self._limits = (deadline, stop)
+        before, self._limits = self._limits, (deadline, stop)
+        return self._limited(before)
+
+    @contextmanager
+    def _limited(self, before: Limits) -> Iterator[None]:
         try:
             yield
         finally:

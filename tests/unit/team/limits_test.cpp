@@ -105,8 +105,8 @@ TEST(LimitsTest, AStopEndsTheCallOfARankThatSleeps) {
         source.request_stop();
     });
     const Error other = other_after([&](Team& team) {
-        const Error error = error_of(
-            [&] { team.limited({.stop = source.get_token()}, [&] { team.barrier(); }); });
+        const Error error =
+            error_of([&] { team.limited({.stop = source.get_token()}, [&] { team.barrier(); }); });
         EXPECT_EQ(error.code(), Errc::interrupted);
         EXPECT_EQ(error.ranks(), std::vector<int>{0});
         EXPECT_NE(std::string(error.what()).find("rank 0 was told to stop"), std::string::npos)
@@ -119,9 +119,8 @@ TEST(LimitsTest, AStopThatCameBeforeEndsTheCallAtOnce) {
     std::stop_source source;
     source.request_stop();
     other_after([&](Team& team) {
-        const Error error = error_of([&] {
-            team.limited({.stop = source.get_token()}, [&] { return team.allreduce(1); });
-        });
+        const Error error = error_of(
+            [&] { team.limited({.stop = source.get_token()}, [&] { return team.allreduce(1); }); });
         EXPECT_EQ(error.code(), Errc::interrupted);
     });
 }
