@@ -8,8 +8,8 @@
 
 namespace corymb::team {
 
-/// What an engine needs to go on with an operation. Two numbers say where it stands, because every
-/// channel operation leaves everything as it was when its await fails.
+/// The state that an engine needs to go on with an operation. `step` and `offset` say where it
+/// stands: a channel operation whose await fails changes nothing.
 template <class Env>
 struct Activation {
     Program<Env>* program = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks tell each other of their buffers, in messages of one line.
+// Messages of one line in which ranks tell each other the places of their buffers.
 #pragma once
 
 #include "team/caches.hpp"
@@ -10,7 +10,7 @@
 
 namespace corymb::team {
 
-/// Where a message lies in the memory of its sender.
+/// The place of a message in the memory of its sender.
 struct Address {
     const std::byte* data; ///< Null: in a cell.
     std::size_t bytes;
@@ -35,7 +35,7 @@ struct Letter {
 };
 static_assert(sizeof(Letter) == line_payload_bytes);
 
-/// Where a peer may write; if it combines, with what.
+/// The place where a peer may write and, if the peer combines, the place of the other operand.
 struct Room {
     Address to;
     Address from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For what others are about to say, when a team breaks: asking until they have, for a while.
+// Asks again for a while. When a team breaks, other ranks' explanations may still be on their way.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace corymb::detail {
 
-/// What `ask` returns first that `is_enough`, or, after `at_most`, what it returns then.
+/// Calls `ask` until its answer satisfies `is_enough`, or for `at_most`. Returns the last answer.
 template <class Ask, class IsEnough>
 [[nodiscard]] auto ask_again(const Ask& ask, const IsEnough& is_enough,
                              std::chrono::nanoseconds at_most) {
@@ -20,8 +20,8 @@ template <class Ask, class IsEnough>
     return answer;
 }
 
-/// A rank's first message leaves before its log says what it calls: for so long who has met one of
-/// another call asks what that is.
+/// A rank's first message leaves before its log says what it calls. A rank that has met a message
+/// of another call asks for the log for this long.
 inline constexpr std::chrono::milliseconds logs_are_late{10};
 
 } // namespace corymb::detail

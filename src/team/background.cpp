@@ -43,7 +43,8 @@ bool start_in_background(std::jthread& thread, const std::vector<int>& cpus,
             if (!cpus.empty()) { // Refused: where the rank is that has started it.
                 static_cast<void>(set_affinity_mask(cpus));
             }
-            // Of the thread alone on Linux. Refused: it is as nice as others.
+            // On Linux the call sets the niceness of this thread alone. If it is refused, the
+            // thread runs at the niceness of the others.
             static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness));
             work(stop);
         });

@@ -25,7 +25,7 @@ public:
 
 namespace {
 
-constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Only bounds one system call.
+constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Bounds one system call only.
 
 std::uint32_t checked(std::ptrdiff_t expected) {
     if (expected < 0 || expected > 0x7fffffff) {
@@ -44,7 +44,7 @@ bool is_crowded(std::uint32_t expected, const BarrierOptions& options) {
     return options.ranks_per_cpu > 1 || common::is_short_of_time(static_cast<int>(expected));
 }
 
-/// What a thread has learned about its waits holds for all its barriers.
+/// The wait history of a thread, one for each policy, shared by all barriers that it uses.
 struct OwnWaits {
     channel::Patience ladder{WaitPolicy::ladder, false};
     channel::Patience crowded{WaitPolicy::ladder, true};

@@ -37,8 +37,8 @@ Progress progress_of(TeamShared& shared, const team::Fabric<team::Env>& edges, t
                                        state->finished.load(std::memory_order_relaxed)};
 }
 
-/// Those of the ranks that are in an operation which another of them has not begun: they may be
-/// late because of that one.
+/// Those `ranks` that are in an operation which another of them has not begun. Such a rank may be
+/// late because of the other.
 std::set<int> held_up(TeamShared& shared, const std::vector<int>& ranks) {
     std::set<int> waiting;
     const team::LaneId end = team::first_own_lane + shared.own_lanes_known();

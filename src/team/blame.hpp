@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says who is to blame when an operation has waited too long.
+// Finds the ranks that are to blame when an operation has waited too long.
 #pragma once
 
 #include "team/operation.hpp"
@@ -16,13 +16,13 @@ namespace corymb::detail {
 struct Standstill {
     Rank rank;
     team::PlanKey key;
-    const Plan* plan;        ///< That the rank runs.
-    std::uint64_t operation; ///< Its number on its lane, from 1.
+    const Plan* plan;        ///< The plan that the rank runs.
+    std::uint64_t operation; ///< The operation's number on its lane, from 1.
     std::size_t step;
     std::int64_t deadline_ns; ///< How long the rank waits.
     std::vector<int> missing; ///< Ranks that have not begun it.
     std::vector<int> lost{};  ///< Ranks whose process has ended.
-    bool timed_out = true;    ///< Else, if none is lost, a peer's memory could not be copied.
+    bool timed_out = true;    ///< False: if no rank is lost, a peer's memory could not be copied.
 };
 
 /// "rank 1 (pid 77), rank 3 (pid 79, ended)".
@@ -37,7 +37,7 @@ struct Standstill {
 /// moment in which it does not count as ended. Asks `lost` until it names somebody, for a second at
 /// most.
 [[nodiscard]] std::vector<int> lost_soon(const std::function<std::vector<int>()>& lost);
-/// Of the same, when these ranks have ended.
+/// Blames the first operation of a queue when the ranks `lost` have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                                        const std::vector<int>& lost);
 /// An operator of the user's has thrown on this rank.

@@ -5,8 +5,8 @@
 
 namespace corymb::team {
 
-/// What is known of the caches of neighbouring ranks: some are far from each other, or none that
-/// were timed.
+/// What a team has found about the caches of neighbouring ranks. `far`: some pair shares no cache.
+/// `near`: every pair that was timed shares one. `unknown`: no pair was timed.
 enum class Caches : std::uint32_t { unknown, near, far };
 
 } // namespace corymb::team

@@ -97,7 +97,8 @@ void check_wish(const Wish& wish, int size) {
     }
 }
 
-/// The kernel itself for a standard operator; what the headers hand over looks it up at each call.
+/// The kernel of a standard operator. The headers' function looks it up at each call; this one is
+/// the kernel itself.
 Reduction::Combine combine_of(const Reduction& reduction) {
     if (reduction.identity == 0) {
         return reduction.combine;
@@ -107,9 +108,9 @@ Reduction::Combine combine_of(const Reduction& reduction) {
         .combine;
 }
 
-/// The same at both ends. A long message within a process is copied once, out of the sender's
-/// buffer. Between processes two copies through cells overlap and are faster than one of the kernel
-/// (1.5 to 2.2 times on two CPUs of one package), unless the ends take turns on a CPU.
+/// Both ends get the same answer. A long message within a process is copied once, out of the
+/// sender's buffer. Between processes two copies through cells overlap and are faster than one of
+/// the kernel (1.5 to 2.2 times on two CPUs of one package), unless the ends take turns on a CPU.
 Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer) {
     if (bytes <= line_payload_bytes) {
         return Mechanism::line;
@@ -121,7 +122,7 @@ Mechanism mechanism_of_message(TeamShared& shared, std::size_t bytes, Rank peer)
     return is_pulled ? Mechanism::pull : Mechanism::cells;
 }
 
-/// Whether any order of combining gives the same bits: integers alone do, as far as is known.
+/// Whether each order of combining gives the same bits. This is known of integers alone.
 bool is_exact(const Reduction& reduction) {
     if (reduction.identity == 0) {
         return false; // The user's operator.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller of Team wants, checked and put into the engine's terms. The same for the blocking,
-// nonblocking and persistent form of an operation.
+// The call that a user of Team wants, checked and put into the engine's terms. Blocking,
+// nonblocking and persistent operations share it.
 #pragma once
 
 #include "team/call_terms.hpp"
@@ -24,7 +24,7 @@ struct Call {
     team::CallTerms terms;
     std::size_t input_bytes = 0; ///< From the beginning of the buffer to the last that is read.
     std::size_t output_bytes = 0;
-    std::shared_ptr<const std::size_t[]> layout; ///< What the operands' layouts point to, if any.
+    std::shared_ptr<const std::size_t[]> layout; ///< Memory of the operands' layouts, or null.
     bool is_nothing = false;                     ///< There is nothing to move.
 };
 
@@ -33,9 +33,9 @@ void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
 [[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
-/// The same for one of `size` ranks that need not be those of a team.
+/// Makes a collective call for rank `rank` of `size` ranks that need not belong to a team.
 [[nodiscard]] Call collective_call(Rank rank, int size, const Wish& wish);
-/// The part of it for vector operations; without what concerns the operator.
+/// The part of `collective_call` for vector operations, without the operator.
 [[nodiscard]] Call vector_call(Rank rank, int size, const Wish& wish);
 
 /// One message; `data` is only read by a send.
@@ -43,7 +43,8 @@ struct PairCall {
     team::PairKey key;
     team::Operands operands;
 };
-/// Throws as above.
+/// Throws Errc::invalid_argument for a peer out of range or arguments that break the contract of
+/// Team.
 [[nodiscard]] PairCall pair_call(const Member& member, team::Direction direction, void* data,
                                  std::size_t bytes, Rank peer);
 

@@ -69,7 +69,8 @@ private:
                 static_cast<std::uint64_t>(identity & 0xFFFFU) << 28U,
             bytes & 0xFFFFFFFFFFFFU};
 }
-/// Of parts that differ in length: a digest of those lengths that all ranks know, or 0.
+/// Terms of a call whose parts differ in length. `lengths` is a digest of the lengths that all
+/// ranks know, or 0.
 [[nodiscard]] constexpr CallTerms vector_terms_of(Collective op, Rank root, std::uint64_t lengths,
                                                   std::uint32_t identity) noexcept {
     CallTerms terms = terms_of(op, root, lengths, identity);
@@ -79,7 +80,7 @@ private:
 [[nodiscard]] constexpr bool is_vector(const CallTerms& terms) noexcept {
     return (terms.what >> 44U & 1U) != 0;
 }
-/// The same of an operator that is not commutative.
+/// Marks the terms of a call whose operator is not commutative.
 [[nodiscard]] constexpr CallTerms in_rank_order(CallTerms terms) noexcept {
     terms.what |= std::uint64_t{1} << 46U;
     return terms;
@@ -87,11 +88,11 @@ private:
 [[nodiscard]] constexpr bool is_in_rank_order(const CallTerms& terms) noexcept {
     return (terms.what >> 46U & 1U) != 0;
 }
-/// Of a message between two ranks: no collective's.
+/// Terms of a message between two ranks. 0xFF is the number of no collective.
 [[nodiscard]] constexpr CallTerms message_terms(std::uint64_t bytes) noexcept {
     return {0xFF, bytes & 0xFFFFFFFFFFFFU};
 }
-/// The same of a team that combines in an order that is always the same.
+/// Marks the terms of a team that always combines in one order.
 [[nodiscard]] constexpr CallTerms reproducible(CallTerms terms) noexcept {
     terms.what |= std::uint64_t{1} << 45U;
     return terms;
@@ -109,7 +110,7 @@ private:
     return static_cast<std::uint32_t>(terms.what >> 28U & 0xFFFFU);
 }
 
-/// Whether all others wait in it for data of the root.
+/// Whether all other ranks wait in the call for data of the root.
 [[nodiscard]] constexpr bool sends_from_root(const CallTerms& terms) noexcept {
     return op_of(terms) == Collective::broadcast || op_of(terms) == Collective::scatter;
 }

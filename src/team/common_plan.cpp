@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a team of processes one plans and all run the same plan: its bytes lie in the arena.
+// In a team of processes one plans and all run its plan: the bytes of the plan lie in the arena.
 #include "base/wait_clock.hpp"
 #include "plan/plan_bytes.hpp"
 #include "team/team_plans.hpp"
@@ -28,7 +28,7 @@ struct PlanText {
     std::array<char, 64> hash;
 };
 
-/// The plan that somebody has made, after a comparison of what arrives with what was meant.
+/// The plan that a process has made. Throws if the text that arrives has another hash.
 Plan read_plan(const std::string& text, const std::array<char, 64>& hash) {
     Plan plan = plan::plan_from_bytes(text);
     if (plan_hash(plan) != std::string_view(hash.data(), hash.size())) {
@@ -47,7 +47,7 @@ PlanText& text_of(Arena& arena, const team::PlanKey& key, std::uint64_t version)
 
 } // namespace
 
-/// What somebody has published by now, or null.
+/// The plan that some process has published by now, or null.
 TeamPlans::Known TeamPlans::published(const team::PlanKey& key, Version version) {
     PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
     std::string text;
@@ -67,7 +67,8 @@ TeamPlans::Known TeamPlans::published(const team::PlanKey& key, Version version)
     if (!team_.plans_given) {
         team::remember_plan(origin_of(key), plan, is_best);
     }
-    auto known = std::make_shared<team::KnownPlan>(); // Not what is remembered: all have this one.
+    // A copy of its own: all processes have this plan, whatever is remembered here.
+    auto known = std::make_shared<team::KnownPlan>();
     known->plan = std::move(plan);
     known->is_best = is_best;
     return known;
@@ -90,11 +91,11 @@ void TeamPlans::publish(const team::PlanKey& key, Version version, const team::K
     slot.text = where;
 }
 
-/// The same plan for all processes: one of them makes it, the others wait until the deadline.
+/// One plan for all processes: one of them makes it, the others wait until the deadline.
 TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version version) {
     PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
     WaitClock clock;
-    const auto is_ours = [&] { // Else somebody else has made it, or is about to.
+    const auto is_ours = [&] { // False: another process has made the plan, or is about to.
         const std::lock_guard lock(*team_.memory);
         if (slot.text != 0 || (slot.planner != 0 && slot.planner != own_pid_ &&
                                !team_.company->watch.has_ended(slot.planner))) {
@@ -109,7 +110,7 @@ TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version versio
             return known;
         }
         if (team_.is_broken()) {
-            team_.throw_failure(); // Whoever noticed says who is to blame.
+            team_.throw_failure(); // The failure already names the ranks to blame.
         }
         if (clock.waited_ns() >= team_.deadline_ns) {
             throw Error(Errc::timeout, "process " + std::to_string(slot.planner) +
@@ -125,7 +126,7 @@ TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version versio
         return known;
     } catch (...) {
         const std::lock_guard lock(*team_.memory);
-        slot.planner = 0; // Others try for themselves and fail for themselves.
+        slot.planner = 0; // Another process makes the plan instead, or fails with its own error.
         throw;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a team of processes knows about the processes of its ranks.
+// The knowledge of a team of processes about the processes of its ranks.
 #include "base/clock.hpp"
 #include "base/process_state.hpp"
 #include "team/team_shared.hpp"
@@ -95,7 +95,7 @@ bool TeamShared::is_gone(Rank rank) noexcept {
     if (fabric.state(rank).gone.load(std::memory_order_relaxed) == 0) {
         return false;
     }
-    const std::lock_guard lock(*memory); // What it has done before is seen from here on.
+    const std::lock_guard lock(*memory); // Makes visible what the process wrote before.
     return true;
 }
 

@@ -19,7 +19,8 @@
 
 namespace corymb::team {
 
-/// What makes programs faster on one team or another; all ranks of a plan have the same.
+/// Ways to make programs faster on one team or another. Invariant: all ranks of a plan have the
+/// same.
 struct Shortcuts {
     bool sends_ahead = false; ///< Before receipts that come earlier in the plan (send_ahead.hpp).
     /// Messages by pull, of plans for any length, that go through cells.
@@ -35,7 +36,7 @@ public:
     Compiler(Fabric<Env>& fabric, Rank rank, Peers& peers)
         : fabric_(&fabric), rank_(rank), peers_(&peers) {}
 
-    /// `number` is that of the plan within the team, `readers` are its publication_readers. Throws
+    /// `number` is the plan's within the team, `readers` are its publication_readers. Throws
     /// Errc::invalid_plan for a step that no engine can run; `plan` must have passed check_plan.
     Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers,
                          const Shortcuts& shortcuts = {}) {
@@ -152,8 +153,9 @@ private:
         }
     }
 
-    /// Of the slots of a ring, for each of the plan's messages by pull that go one way between this
-    /// rank and a peer, so that it has room for all of them: both ends count the same ones.
+    /// Cells of a ring of `slots` slots that each message by pull to or from `peer` may take. The
+    /// ring has room for all such messages of the plan at once. Both ends count the same messages,
+    /// so they get the same number.
     std::uint32_t share_of(std::size_t slots, const Plan& plan, Rank peer,
                            bool (*is_one)(StepKind)) const {
         const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
@@ -164,7 +166,7 @@ private:
         return static_cast<std::uint32_t>(std::min(each, cells_most_));
     }
 
-    /// Makes a signal or wait that only acknowledges depend on what became of the message.
+    /// If a signal or wait only acknowledges, makes it depend on how the message went.
     void acknowledge_lent(CompiledStep<Env>& compiled, const Plan& plan, std::size_t index) {
         const bool is_wait = compiled.code == Opcode::wait;
         if (!are_optional_ || (!is_wait && compiled.code != Opcode::signal)) {
@@ -245,7 +247,8 @@ private:
         }
     }
 
-    /// Who reads what it has published has both ends.
+    /// The end of the publication of `publisher`. A rank that reads what it has published itself
+    /// has two ends.
     PublicationEnd<Env>& end(Program<Env>& program, const Readers& all, Rank publisher,
                              bool publishes) {
         auto& known = publishes ? own_end_ : ends_[publisher];
@@ -272,12 +275,13 @@ private:
     Fabric<Env>* fabric_;
     Rank rank_;
     Peers* peers_;
-    // Of the program being compiled.
+    // The number of the program that is being compiled.
     std::uint64_t number_ = 0;
-    std::size_t cells_most_ = 0; ///< That a message by pull may take.
-    bool are_optional_ = false;  ///< Its signals, where what they acknowledge takes a copy along.
-    PublicationEnd<Env>* own_end_ = nullptr;              ///< As publisher.
-    std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< As reader.
+    std::size_t cells_most_ = 0; ///< Cells that a message by pull may take.
+    /// Whether signals depend on their message: without one if it takes a copy along.
+    bool are_optional_ = false;
+    PublicationEnd<Env>* own_end_ = nullptr;              ///< This rank's end as publisher.
+    std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< This rank's ends as reader.
 };
 
 } // namespace corymb::team

@@ -5,8 +5,9 @@
 
 namespace corymb::team {
 
-/// A copy out of a peer's memory or into it, for as long as it lasts: also when an operator throws,
-/// or who waits for the copies of a broken team would wait for ever.
+/// Marks a copy out of a peer's memory, or into it, for as long as the copy lasts. The mark also
+/// ends when an operator throws. Otherwise a rank that waits for the copies of a broken team would
+/// wait for ever.
 template <class Waiter>
 class Copying {
 public:

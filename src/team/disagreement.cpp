@@ -17,7 +17,7 @@ namespace {
 
 using State = team::LaneState<team::Env>;
 
-/// What each rank says about a lane; null: nothing.
+/// The state of each rank on a lane; null: the rank has none.
 std::vector<const State*> states_of(TeamShared& shared, team::LaneId lane) {
     std::vector<const State*> states;
     const auto edges = shared.lane(lane);
@@ -35,7 +35,7 @@ std::uint64_t finished(const State* state) noexcept {
     return state == nullptr ? 0 : state->finished.load(std::memory_order_relaxed);
 }
 
-/// Ranks that have called the same.
+/// Ranks that have made equal calls.
 struct Party {
     team::CallTerms terms;
     std::vector<Rank> ranks;
@@ -142,7 +142,8 @@ std::string latest_call(const State& state) {
     return terms ? detail::describe(*terms) : "an operation";
 }
 
-/// Their digests up to `number` differ, but no log goes back so far.
+/// The failure of ranks whose digests up to `number` differ, when no log goes back to the first
+/// difference.
 team::Failure differ_before(TeamShared& shared, team::LaneId lane, Rank own, Rank other,
                             std::uint64_t number, const State& at_own) {
     const std::uint64_t known = number - std::min(number - 1, State::Log::entries - 1);
@@ -174,7 +175,7 @@ std::uint64_t standstill_of(std::uint64_t number, const team::CallDigest& digest
     return word == 0 ? 1U << 16U : word;
 }
 
-/// Of two words of that function, whether they tell of one operation and different calls.
+/// Whether two words of the function above describe different calls of one operation.
 bool contradict(std::uint64_t one, std::uint64_t other) noexcept {
     return one != 0 && other != 0 && one != other && (one & 0xFFFFU) == (other & 0xFFFFU);
 }
@@ -190,7 +191,7 @@ std::string said_of_message(const State& state, std::uint64_t number, const char
                        terms ? fmt::format(", of {} bytes", terms->bytes) : std::string());
 }
 
-/// What the ends say of a message; both have begun one with this peer.
+/// The failure of a message whose ends disagree. Both have begun a message with this peer.
 team::Failure pair_failure(TeamShared& shared, Rank own, Rank peer, bool sends,
                            std::uint64_t number) {
     const auto edges = shared.lane(team::pair_lane);
@@ -273,7 +274,7 @@ std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, team:
     if (known_) {
         return known_;
     }
-    bool are_done = true; // With the operation: those who are awaited.
+    bool are_done = true; // The awaited ranks are done with the operation.
     Rank done = -1;
     for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
         const State* const other = states[static_cast<std::size_t>(rank)];

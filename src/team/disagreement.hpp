@@ -19,37 +19,38 @@ namespace corymb::detail {
 [[nodiscard]] std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
                                                         std::uint64_t last);
 
-/// Where a rank has waited for long.
+/// The place where a rank has waited for long.
 struct LongWait {
-    std::uint64_t number = 0; ///< Of the operation on its lane, or of the message.
-    Rank peer = -1;           ///< For which it waits; -1: for any.
-    std::size_t step = 0;     ///< Of the operation, where the rank may have gone on meanwhile.
-    std::size_t offset = 0;   ///< The same within the step.
+    std::uint64_t number = 0; ///< Number of the operation on its lane, or of the message.
+    Rank peer = -1;           ///< The rank that is awaited; -1: any.
+    std::size_t step = 0;     ///< The step of the operation. The rank may go on with it meanwhile.
+    std::size_t offset = 0;   ///< Bytes of that step that are done.
 
     bool operator==(const LongWait&) const = default;
 };
 
-/// Says what one rank has found in its long waits of one lane or of its messages with one peer, and
-/// why they cannot end, if so. Used by that rank's thread.
+/// Checks the long waits of one rank on one lane, or for its messages with one peer, and says why a
+/// wait cannot end. Used by that rank's thread.
 ///
-/// A wait cannot end when another rank has called something else as the same operation, or anything
-/// else before, or when the awaited rank is done with the operation: it has sent all it ever will.
-/// That last proof needs two looks: what was sent just before is seen in between.
+/// A wait cannot end in two cases:
+/// - Another rank has called something else as the same operation, or something else before.
+/// - The awaited rank is done with the operation: it sends nothing more.
+/// The second proof needs two looks, because a message sent just before is seen between them.
 class WaitDoubts {
 public:
-    /// `digest` is that of all calls of the lane up to this one. `looks` grows with each look at
-    /// what the wait is for; 0: nobody looks at it.
+    /// `digest` covers all calls of the lane up to this one. `looks` grows with each look at the
+    /// awaited word; 0: no look is made.
     [[nodiscard]] std::optional<team::Failure> contradiction(TeamShared& shared, team::LaneId lane,
                                                              Rank own, const LongWait& wait,
                                                              const team::CallDigest& digest,
                                                              std::uint64_t looks);
-    /// The same of a message.
+    /// As the other overload, for a message to (`sends`) or from `wait.peer`.
     [[nodiscard]] std::optional<team::Failure> contradiction(TeamShared& shared, Rank own,
                                                              bool sends, const LongWait& wait,
                                                              std::uint64_t looks);
 
 private:
-    /// Whether it was so before the last look, too.
+    /// Whether the same wait was doubted before, and the awaited word was looked at since.
     [[nodiscard]] bool is_certain(const LongWait& wait, std::uint64_t looks) {
         if (wait != doubted_) {
             doubted_ = wait;
@@ -59,7 +60,8 @@ private:
     }
     LongWait doubted_;
     std::uint64_t looks_before_ = 0;
-    std::optional<team::Failure> known_; ///< Calls that differ do so for good; a log goes on.
+    /// Invariant: calls that differ do so for good. It is kept because a log goes on.
+    std::optional<team::Failure> known_;
 };
 
 /// How the two ends differ in message `number` from or to `peer`, if the logs say so.
@@ -69,7 +71,7 @@ private:
 /// A message came that belongs to another call than this rank's, and no log says which: it was a
 /// message between two ranks, or the sender is far ahead.
 [[nodiscard]] team::Failure foreign_message(TeamShared& shared, Rank rank);
-/// The same in operation `number` of a lane, by a message of `peer`; -1: of any rank.
+/// The failure of operation `number` of a lane, by a message of `peer`; -1: of any rank.
 [[nodiscard]] team::Failure foreign_message(TeamShared& shared, team::LaneId lane, Rank own,
                                             Rank peer, std::uint64_t number);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Request knows of its operation, and of who goes on with it: the ranks of a node and those
-// of several nodes have different ones.
+// A Request knows its operation and the driver that goes on with it. Teams of one node and of
+// several nodes have different drivers.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -30,8 +30,9 @@ struct Operation {
     Driver* driver = nullptr; ///< Null when the team handle is gone; then the request owns this.
     std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
     State state = State::idle;
-    std::exception_ptr error;         ///< Why this operation alone has failed; the team is whole.
-    std::shared_ptr<Staging> staging; ///< What its request does around it, or null.
+    std::exception_ptr error; ///< Why this operation alone has failed; the team is whole.
+    /// Work of the request before and after the operation, or null.
+    std::shared_ptr<Staging> staging;
     bool is_persistent = false;
     bool is_message = false; ///< Between two ranks; else a collective.
 };
@@ -44,26 +45,27 @@ public:
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
-    /// Begins it and does what can be done at once. Throws when the team is broken.
+    /// Begins the operation and does what can be done at once. Throws when the team is broken.
     virtual void start(Operation& operation) = 0;
     /// Bounded; whether it is over, with whatever outcome.
     virtual bool look_once(Operation& operation) = 0;
     /// Bounded; true when it is done, which consumes the operation. Throws when it has failed.
     virtual bool test(Operation& operation) = 0;
     virtual void wait(Operation& operation) = 0;
-    /// Takes a message back if nothing of it has gone on its way; whether it has done so, which
-    /// consumes the operation. Bounded. Throws when it can no longer succeed.
+    /// Takes a message back if nothing of it has gone on its way. Returns whether it has done so,
+    /// which consumes the operation. Bounded. Throws when the message can no longer succeed.
     virtual bool cancel(Operation& operation) = 0;
     /// Waits until one of several is over; returns its index.
     virtual std::size_t wait_any(const std::vector<Operation*>& operations) = 0;
     /// Waits for it without a word, or breaks the team while an exception is on its way.
     virtual void drain(Operation& operation) noexcept = 0;
-    /// Breaks the team on behalf of this rank: it could not start what the others wait for.
+    /// Breaks the team on behalf of this rank, which could not start an operation that others wait
+    /// for.
     virtual void abandon(const std::string& why) noexcept = 0;
     /// Takes back an operation that is not pending.
     virtual void forget(Operation& operation) noexcept = 0;
 
-    OneUser* const user; ///< Of the handle that it belongs to. A Request enters there.
+    OneUser* const user; ///< Guards the handle that the driver belongs to. A Request enters there.
 
 protected:
     ~Driver() = default;

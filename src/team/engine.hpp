@@ -12,23 +12,22 @@
 //   Every step that changes a word that a peer may sleep on is followed by wake_if_parked on that
 //   peer. `post` sends the address of the blocks through the line ring; `pull` receives it and
 //   copies. The poster's buffer stays valid because the plan makes it wait for a signal that
-//   follows the copy; check_plan has proved that. `offer` and `put` are the same with the roles of
-//   the buffers swapped: who receives the address writes there, and the one who offered touches
-//   the blocks again only after a signal that follows. Of parts that differ in length `post` sends
-//   a short one along with its address, and `pull` copies it out of the line. Between processes
-//   one that is short enough (copied_bytes) goes through cells after its address, which says only
-//   how long it is. What acknowledges nothing but such a message (signal_lent, wait_lent) is left
-//   out, on both sides.
+//   follows the copy; check_plan has proved that. `offer` and `put` swap the roles of the buffers:
+//   the receiver of the address writes there, and the rank that offered touches the blocks again
+//   only after a signal that follows. If parts differ in length, `post` sends a short part along
+//   with its address, and `pull` copies it out of the line. Between processes a part that is short
+//   enough (copied_bytes) goes through cells after its address, which says only its length. Both
+//   sides leave out an acknowledgement (signal_lent, wait_lent) of nothing but such a message.
 //
-//   A step whose await fails changes nothing but the bytes that went through cells, which the
-//   activation counts, so that a later call goes on where this one stopped. Nothing that a step
+//   A step whose await fails changes nothing but the bytes that went through cells. The activation
+//   counts those bytes, so that a later call goes on where this one stopped. Nothing that a step
 //   changes may come before its last await.
 //
-//   `lead` does what `run` would begin with, as far as that waits for nobody: what peers wait for
-//   goes before all that a rank has to do besides.
+//   `lead` does the first steps of `run` as far as they wait for nobody: messages that peers wait
+//   for go before the other work of a call.
 //
-//   Every message carries the signature of the sender's call. One with another signature than the
-//   receiver's is not used: the step fails for good, and `met_other_call` is true.
+//   Every message carries the signature of the sender's call. A message with another signature than
+//   the receiver's is not used: the step fails for good, and `met_other_call` is true.
 //
 // Order: all of it in the channels: what a rank wrote before it sends, signals or publishes is
 // visible to the peer after the matching receive, wait or read; that covers the blocks that `pull`
@@ -59,7 +58,8 @@ namespace corymb::team {
 template <class Env, class Waiter>
 class Engine {
 public:
-    /// Of rank `own`, which wakes those only who wait for it; -1: whoever sleeps.
+    /// `own` is the engine's rank: it wakes only peers that wait for this rank. -1: it wakes every
+    /// peer that sleeps.
     explicit Engine(Waiter& waiter, Rank own = -1) noexcept
         : waiter_(&waiter), own_key_(channel::wake_key(own)) {}
 
@@ -99,7 +99,7 @@ public:
     /// Why `run` has given up, for good: the peer of the step that the activation names is in
     /// another call.
     [[nodiscard]] bool met_other_call() const noexcept { return met_other_call_; }
-    /// The same: the memory of the peer's process cannot be copied, perhaps because it ends.
+    /// Whether a step failed for good because the peer's memory cannot be copied.
     [[nodiscard]] bool cannot_copy() const noexcept { return cannot_copy_; }
 
 private:
@@ -234,7 +234,7 @@ private:
         return is_ours(word) ? payload : nullptr;
     }
 
-    /// Of a slot's word.
+    /// Whether the word of a slot carries the signature of this call.
     bool is_ours(std::uint64_t word) noexcept {
         if (LineReceiver::signature_of(word) != signature_) [[unlikely]] {
             met_other_call_ = true;
@@ -243,8 +243,8 @@ private:
         return true;
     }
 
-    /// Both ends have the same lengths. Where those are not the same for all ranks, no signature
-    /// says so, and only the two can find out.
+    /// Whether both ends have the same length. If lengths differ between pairs of ranks, the
+    /// signature does not cover them, and only the two ends can find out.
     bool agree(std::size_t there, std::size_t here) noexcept {
         met_other_call_ = met_other_call_ || there != here;
         return there == here;
@@ -357,8 +357,8 @@ private:
         return operands_->has_layouts() && bytes <= enclosed_bytes;
     }
 
-    /// Whether post and pull leave the kernel alone. The ring has room for all of it when the peer
-    /// has come to this operation: of those before it nothing is left then.
+    /// Whether post and pull leave the kernel alone. When the peer has come to this operation, the
+    /// ring is empty of the messages of earlier ones, so it has room for all of this one.
     [[nodiscard]] bool takes_copy_along(const Compiled& step, std::size_t bytes) const noexcept {
         return is_enclosed(bytes) || operands_->fit_into(step.cells, bytes);
     }
@@ -395,8 +395,8 @@ private:
         return copying.is_allowed();
     }
 
-    /// The same out of another process. Its rank does not wait for readers when the team breaks:
-    /// who has copied looks for that afterwards.
+    /// Copies out of another process. The owner of that memory does not wait for readers when the
+    /// team breaks, so the reader looks for a failure after the copy.
     bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
                            std::uint32_t process) {
         const Copying copying(*waiter_);
@@ -593,7 +593,7 @@ private:
     channel::Signature signature_ = 0;
     bool met_other_call_ = false;
     bool cannot_copy_ = false;
-    std::size_t offset_ = 0; ///< Of the activation that runs.
+    std::size_t offset_ = 0; ///< The offset of the activation that runs.
     ProcessCopies<Env> copies_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CORYMB_EXPLAIN=1 asks for: a line on standard error for each plan that a process makes.
+// CORYMB_EXPLAIN=1: prints a line on standard error for each plan that a process makes.
 #pragma once
 
 #include "team/team_shared.hpp"

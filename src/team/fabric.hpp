@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared memory of a team: what its ranks write for each other, found by key in an arena, which
-// lies in the heap for threads and in memory of several processes for processes. Edges are made
-// when a plan first needs them, so memory grows with the edges in use and not with the square of
-// the team.
+// The shared memory of a team: objects that its ranks write for each other, found by key in an
+// arena. The arena lies in the heap for threads and in memory of several processes for processes.
+// Edges are made when a plan first needs them, so memory grows with the edges in use and not with
+// the square of the team.
 #pragma once
 
 #include "base/arena.hpp"
@@ -25,7 +25,7 @@
 
 namespace corymb::team {
 
-/// What lies in a team's arena; the `kind` of an ArenaKey.
+/// Kinds of objects in a team's arena; the `kind` of an ArenaKey.
 enum class Kind : std::uint32_t {
     record,
     states,
@@ -49,9 +49,9 @@ constexpr channel::Fencing fencing_of(bool oversubscribed) noexcept {
 }
 
 /// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has
-/// lane 1 + s mod collective_lanes, so many can overlap; the edges of long ones are those of
-/// long_lane, one operation at a time. Messages between two ranks have a lane, and every persistent
-/// collective has its own.
+/// lane 1 + s mod collective_lanes, so many can overlap. Long nonblocking collectives use the edges
+/// of long_lane, one operation at a time. Messages between two ranks have a lane, and every
+/// persistent collective has its own.
 using LaneId = std::uint32_t;
 inline constexpr LaneId collective_lanes = 8;
 inline constexpr LaneId long_lane = collective_lanes + 1;
@@ -73,15 +73,16 @@ using channel::LinePublication;
 using channel::LineRing;
 using channel::PairLine;
 
-/// What one rank says to everybody about one lane, or about its messages to or from one peer.
+/// The state that one rank shows to all about one lane, or about its messages to or from one peer.
 template <class Env>
 struct LaneState {
     using Log = CallLog<Env>;
 
-    /// Operations that came to be under way; written by the rank on every operation, read by those
-    /// that have waited for long.
+    /// Operations that came to be under way. The rank writes the number on every operation; ranks
+    /// that have waited for long read it.
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> started;
-    /// Operations that it is done with: who is, needs no peer for them any more, nor is needed.
+    /// Operations that the rank is done with: it needs no peer for them any more, and no peer needs
+    /// it.
     typename Env::template Atomic<std::uint64_t> finished;
     /// Written in long waits only: the lower 16 bits of the number of the operation that the rank
     /// waits in, and above them 48 bits of the digest of its calls up to that one; 0: it has not
@@ -90,23 +91,24 @@ struct LaneState {
     Log calls;
 };
 
-/// What one rank says to everybody: how far it is with blocking operations, which have lane 0, and
-/// whether it sleeps.
+/// The state that one rank shows to all: its progress with blocking operations, which have lane 0,
+/// and whether it sleeps.
 template <class Env>
 struct RankState : LaneState<Env> {
     RankState(Reach reach, channel::Fencing fencing) noexcept : spot(reach, fencing) {}
 
-    std::uint32_t pid = 0; ///< Of its process; 0: all ranks are in one.
-    ProcessMark mark{};    ///< Of its process.
-    /// The rank has given up its handle; set under the lock. Who sees it before takes the lock
-    /// before it reads anything else.
+    std::uint32_t pid = 0; ///< Process of the rank; 0: all ranks are in one.
+    ProcessMark mark{};    ///< Mark of the rank's process.
+    /// The rank has given up its handle; set under the lock. A rank that sees `gone` takes the lock
+    /// before it reads another field.
     typename Env::template Atomic<std::uint32_t> gone;
     // Under the lock:
     std::uint32_t left = 0;         ///< Its process has given up its handles.
-    std::uint32_t shrinking = 0;    ///< It wants a new team of those who are left.
-    std::uint64_t calls_in_all = 0; ///< Of collectives, by a rank that is gone.
-    std::uint64_t digest = 0;       ///< Of those.
-    // For `split`: what the rank wants, and the arena of the team that it has made for its group.
+    std::uint32_t shrinking = 0;    ///< It wants a new team of the ranks that are left.
+    std::uint64_t calls_in_all = 0; ///< Collectives called by a rank that is gone.
+    std::uint64_t digest = 0;       ///< Digest of these collectives.
+    // For `split`: the color and the key that the rank wants, and the arena of the team that it has
+    // made for its group.
     std::int32_t color = -1;
     std::int32_t key = 0;
     Offset made = 0;
@@ -115,7 +117,7 @@ struct RankState : LaneState<Env> {
     channel::CopyGate<Env> gate;
 };
 
-/// What one rank publishes to others in one plan. Its reader lines follow it.
+/// The ring through which one rank publishes to others in one plan. Its reader lines follow it.
 template <class Env>
 struct Publication {
     using ReaderLine = typename LinePublication<Env>::ReaderLine;
@@ -178,7 +180,7 @@ public:
             return cells(from, to, channel::cell_ring_slots_least);
         }
     }
-    /// One for both directions.
+    /// The line of a pair of ranks, for both directions.
     PairLine<Env>& exchange_line(Rank one, Rank other) {
         const auto [low, high] = std::minmax(one, other);
         return arena_.find_or_make<PairLine<Env>>(key(Kind::exchange, low, high));
@@ -186,7 +188,7 @@ public:
     LaneState<Env>& lane_state(Rank rank) {
         return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
     }
-    /// Of the messages that `rank` sends to `peer`, or receives from it.
+    /// The state of the messages that `rank` sends to `peer`, or receives from it.
     LaneState<Env>& pair_state(Rank rank, Rank peer, bool sends) {
         return arena_.find_or_make<LaneState<Env>>(pair_key(rank, peer, sends));
     }
@@ -222,9 +224,10 @@ private:
             key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
             [slots](void* place) { new (place) CellRing<Env>(slots); });
         if constexpr (!requires { Env::cell_ring_slots; }) {
-            // Else the first lap among processes takes many times as long as those that follow, and
-            // an MPI program's first calls are compared. Nobody compares those of persistent
-            // collectives, or of threads: there pages come as they are used.
+            // Touches the pages now. Otherwise the first lap among processes takes many times as
+            // long as later ones, and that matters for the first calls of an MPI program, whose
+            // times are compared. Times of persistent collectives and of threads are not compared:
+            // their pages come as they are used.
             if (lane_ < first_own_lane && arena_.memory().reach() == Reach::machine) {
                 const std::size_t bytes = CellRing<Env>::bytes(ring.slots());
                 make_present(&ring, bytes);

@@ -28,7 +28,7 @@ public:
     KnownCall(const KnownCall&) = delete;
     KnownCall& operator=(const KnownCall&) = delete;
 
-    /// For other buffers than those of `wish`; to be prepared when they are known.
+    /// Keeps `wish` for buffers that are not known yet; it is prepared when they are.
     void expect(const Wish& wish) {
         is_known_ = false;
         wish_ = wish;
@@ -43,20 +43,20 @@ public:
         }
         is_known_ = true;
     }
-    /// Whether all that `prepare` would check and compute is known. What is not plainly so goes the
-    /// long way.
+    /// Whether `other` equals the known wish, so that nothing is to be checked or computed. False
+    /// negatives are allowed: such a call takes the long way.
     [[nodiscard]] bool is_for(const Wish& other) const noexcept {
         return other.is_vector == wish_.is_vector && other.is_scatter == wish_.is_scatter &&
                other.op == wish_.op && other.root == wish_.root && other.count == wish_.count &&
                other.reduction == wish_.reduction && may_have(other.input, other.output) &&
                (!other.is_vector || has_parts_of(other));
     }
-    /// The same of its own wish with these buffers.
+    /// Whether the known wish may run with these buffers.
     [[nodiscard]] bool may_have(const void* input, const void* output) const noexcept {
         return is_known_ &&
                ((input == wish_.input && output == wish_.output) || are_apart(input, output));
     }
-    /// Of which that is true.
+    /// Sets the buffers of the known wish. Only after `may_have` is true for them.
     void set_buffers(const void* input, void* output) noexcept {
         wish_.input = input;
         wish_.output = output;
@@ -86,7 +86,7 @@ private:
     }
     /// The caller's lists are gone after the call.
     void keep_lists() {
-        lists_.clear(); // Programs whose lists change come here at each call.
+        lists_.clear(); // A program whose lists change comes here at each call.
         for (const std::span<const std::size_t>* list : lists_of_wish()) {
             lists_.insert(lists_.end(), list->begin(), list->end());
         }
@@ -103,7 +103,7 @@ private:
 
     bool is_known_ = false;
     Wish wish_;
-    std::vector<std::size_t> lists_; ///< What the parts of the wish point to.
+    std::vector<std::size_t> lists_; ///< Memory of the lists of parts in the wish.
     PreparedCall prepared_;
 };
 

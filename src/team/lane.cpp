@@ -36,7 +36,7 @@ void LaneEnd::take_best(const team::PlanKey& key) {
     }
 }
 
-/// Which plan the next calls have: of those in a row twice as many each time.
+/// Asks which plan the next calls use. The number of calls between questions doubles each time.
 void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
     constexpr unsigned calls_first = 8;
     const auto calls_after = [](unsigned turn) {
@@ -72,7 +72,7 @@ void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
 LaneEnd::Program& LaneEnd::pair_program(const team::PairKey& key) {
     auto& slot = pair_programs_[key];
     if (!slot) {
-        Plan plan; // Of this rank alone; the peer has the other half.
+        Plan plan; // A plan of this rank alone; the peer has the other half.
         plan.block_count = 1;
         plan.steps.resize(static_cast<std::size_t>(rank_) + 1);
         const bool is_send = key.direction == team::Direction::send;

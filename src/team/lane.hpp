@@ -56,7 +56,7 @@ public:
     /// From the next call of a key on ranks have the best plan that a search finds; the caller
     /// waits for it.
     void take_best(const team::PlanKey& key);
-    /// What the last call of a key has run with; null before there was one.
+    /// The plan that the last call of a key has run with; null before there was one.
     [[nodiscard]] const Plan* plan_in_use(const team::PlanKey& key) const {
         const auto found = programs_.find(key);
         const bool is_known = found != programs_.end() && found->second.plan != nullptr;
@@ -70,9 +70,9 @@ private:
     /// The programs of a key, the one in use last.
     struct Programs {
         std::vector<std::unique_ptr<Program>> all;
-        const team::SharedPlan* plan = nullptr; ///< Of the one in use.
+        const team::SharedPlan* plan = nullptr; ///< Source of the program in use.
         unsigned turn = 0;                      ///< Questions that were asked.
-        bool is_last = false;                   ///< There is nothing more to ask.
+        bool is_last = false;                   ///< No question is left.
         std::int64_t asked_ns = 0;              ///< When the last question was.
     };
     Program& find_or_compile(const team::PlanKey& key);
@@ -82,7 +82,7 @@ private:
     TeamShared* shared_;
     Rank rank_;
     team::LaneId lane_;
-    team::PlanKey last_key_; ///< Of `last_`: repeated calls find their program at once.
+    team::PlanKey last_key_; ///< The key of `last_`: repeated calls find their program at once.
     Program* last_ = nullptr;
     team::Compiler<team::Env>::Peers peers_;
     std::map<team::PlanKey, Programs> programs_;

@@ -17,7 +17,7 @@ namespace corymb::detail {
 
 namespace {
 
-/// In place of a number of calls, by a rank that has left with an exception.
+/// Stands for the number of calls of a rank that has left with an exception.
 constexpr std::uint64_t untold = std::numeric_limits<std::uint64_t>::max();
 
 /// Under the lock: says that the rank is gone. A rank that is gone already and had other calls, or
@@ -40,7 +40,8 @@ Rank note_gone(TeamShared& shared, Rank rank, const std::optional<team::CallsInA
     return -1;
 }
 
-/// Others in a blocking operation later than number `calls`, the last one of `rank`.
+/// Ranks other than `rank` in a blocking operation later than number `calls`, the last one of
+/// `rank`.
 std::vector<int> waiting_for(TeamShared& shared, Rank rank, std::uint64_t calls) {
     std::vector<int> ranks;
     for (Rank other = 0; other < shared.fabric.size(); ++other) {
@@ -105,7 +106,7 @@ void leave(TeamShared& shared, Rank rank, const std::optional<team::CallsInAll>&
         return;
     }
     const auto& state = shared.fabric.state(rank);
-    // An exception may come out of an operation whose failure all ranks of it are told.
+    // An exception may come out of an operation whose failure is told to all ranks of it.
     const auto& last = calls ? state.finished : state.started;
     const auto waiting = waiting_for(shared, rank, last.load(std::memory_order_relaxed));
     if (!waiting.empty()) {

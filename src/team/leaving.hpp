@@ -25,11 +25,11 @@ struct CallsInAll {
 
 namespace corymb::detail {
 
-/// The rank has given up its handle and had all these calls; none: it leaves with an exception.
-/// Breaks the team if somebody waits for it. Breaks it also if a rank that has left before had
-/// other calls, unless one of the two left with an exception. Messages between two ranks are not
-/// compared. What the rank has sent before, such as why it leaves, still arrives. What is broken
-/// already stays as it is.
+/// Records that the rank has given up its handle and had all these calls; none: it leaves with an
+/// exception. Breaks the team if another rank waits for this one. Breaks it also if a rank that has
+/// left before had other calls, unless one of the two left with an exception. Messages between two
+/// ranks are not compared. Messages that the rank has sent, such as why it leaves, still arrive. A
+/// team that is broken already stays as it is.
 void leave(TeamShared& shared, Rank rank, const std::optional<team::CallsInAll>& calls);
 
 } // namespace corymb::detail

@@ -17,7 +17,7 @@ namespace {
 using Ring = LineProbe::Ring;
 constexpr std::size_t probe_bytes = LineProbe::message_bytes;
 
-/// Awake: whoever sleeps is not there in time.
+/// A waiter that never sleeps: a rank that sleeps is not there in time.
 class Spinner {
 public:
     template <class T, class Predicate>
@@ -49,8 +49,9 @@ private:
 Caches probe_lines(LineProbe& probe, std::size_t side) {
     constexpr int messages = 8; // Handover looks for a way past the caches behind so many.
     constexpr int warm_after = 3;
-    // Both sides' copies of 16 KiB take 1.5 us where cores share all caches, 3.2 where they share
-    // the last one, 11 where they share none.
+    // A round trip that copies 16 KiB on both sides takes 1.5 us where cores share all caches, 3.2
+    // us where they share the last one, 11 us where they share none. The limit lies between the
+    // last two.
     constexpr std::int64_t far_ns = 6000;
     channel::SlotSender<channel::StandardEnv, Ring> sender(probe.ring[side]);
     channel::SlotReceiver<channel::StandardEnv, Ring> receiver(probe.ring[1 - side]);

@@ -12,16 +12,16 @@
 
 namespace corymb::team {
 
-/// What two processes share for it.
+/// The rings that two processes share for the probe.
 struct LineProbe {
     static constexpr std::size_t message_bytes = std::size_t{16} << 10;
     using Ring = channel::SlotRing<channel::StandardEnv, message_bytes, 1, 1>;
     Ring ring[2];
 };
 
-/// Called by both at about the same time, with `side` 0 and 1: some messages each way at once, in
-/// less than 0.1 ms. `unknown` when the other one does not come within 20 ms. Throws
-/// std::bad_alloc.
+/// Sends some messages each way at once, in less than 0.1 ms. Both processes call it at about the
+/// same time, with `side` 0 and 1. Returns `unknown` when the other one does not come within 20 ms.
+/// Throws std::bad_alloc.
 [[nodiscard]] Caches probe_lines(LineProbe& probe, std::size_t side);
 
 } // namespace corymb::team

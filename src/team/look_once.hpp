@@ -37,7 +37,7 @@ public:
         return satisfied(seen);
     }
 
-    /// Whose word is looked at next.
+    /// Names the rank whose word is looked at next.
     void expect(std::int32_t rank) noexcept { expected_ = rank; }
     [[nodiscard]] std::int32_t expected() const noexcept { return expected_; }
 

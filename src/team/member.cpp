@@ -20,15 +20,15 @@ namespace {
 constexpr std::int64_t watch_processes_ns = 1'000'000;
 constexpr std::int64_t watch_threads_ns = 10'000'000;
 
-// Behind longer operations who leaves a barrier first matters less, and together they take up to
-// 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
+// After longer operations it matters less which rank leaves a barrier first, and both together take
+// up to 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
 constexpr std::uint64_t short_bytes = 32 << 10;
 // Scans begin at rank 0. With a barrier that it leaves first they take 0.7 to 1.4 times as long
 // among 3 and 4 processes on two CPUs, on the average less, among 5 to 16 0.7 to 1.3 times, more.
 constexpr int ranks_per_cpu_of_scans = 2;
 
-/// Makes a call and takes its time, an example of those that follow. Apart from the way of most
-/// calls, which has no room for it.
+/// Makes a call and measures its time, an example of the calls that follow. A function of its own,
+/// because the way of most calls has no room for it.
 template <class Make>
 [[gnu::noinline]] void timed(const Make& make, team::Program<team::Env>& program) {
     const std::int64_t begin = now_ns();
@@ -84,7 +84,7 @@ Member::~Member() {
 
 const Plan& Member::plan(const team::PlanKey& key) {
     team::PlanKey other = key;
-    other.stays = true; // Nobody has said what elements are combined.
+    other.stays = true; // The types of the elements are unknown here.
     for (const team::PlanKey* one : {&key, static_cast<const team::PlanKey*>(&other)}) {
         if (const Plan* const known = lane_.plan_in_use(*one)) {
             return *known;
@@ -100,7 +100,8 @@ void Member::warm_up(const team::PlanKey& key) {
 
 void let_go(Member* member) noexcept {
     if (member->user.is_inherited()) {
-        if (!member->has_requests()) { // Those are the parent's, and look here when they go.
+        // Requests are the parent's, and look at this member when they go.
+        if (!member->has_requests()) {
             delete member;
         }
         return;
@@ -153,9 +154,10 @@ void Member::let_root_leave_first() noexcept {
     ladder_.let_go_first(root, has_left);
 }
 
-/// Ranks that take turns on CPUs leave a barrier as their turns come. Those that then wait for data
-/// of the root give theirs back until it has had its own, so it had better be the first; and who
-/// has called an operation with a root mostly calls it again. All ranks have called the same.
+/// Ranks that take turns on CPUs leave a barrier as their turns come. If a rank then waits for data
+/// of the root, it gives its turn away until the root has had one. So the root had better leave
+/// first. A caller of an operation with a root mostly calls it again, and all ranks have called the
+/// same.
 void Member::choose_barrier() {
     const auto last = shared->fabric.state(rank).calls.read(operations_);
     team::PlanKey key;
@@ -186,7 +188,7 @@ void Member::choose_barrier() {
 
 void Member::perform(PreparedCall& prepared) {
     Call& call = prepared.call;
-    if (call.is_nothing) { // It is one of the operations that all ranks call, all the same.
+    if (call.is_nothing) { // The call still counts as an operation: all ranks call it.
         begin(call.terms);
         tell(call.terms);
         end();
@@ -216,7 +218,8 @@ void Member::run_program(PreparedCall& prepared) {
 void Member::begin(const team::CallTerms& terms) {
     ++operations_;
     digest_.add(terms);
-    if (shared->is_broken()) [[unlikely]] { // Peers are not to get on with what this rank gives up.
+    // Peers must not go on with an operation that this rank gives up.
+    if (shared->is_broken()) [[unlikely]] {
         tell(terms);
         if (limits_.stop.stop_requested()) { // Between two calls.
             shared->throw_failure();
@@ -225,14 +228,15 @@ void Member::begin(const team::CallTerms& terms) {
     }
 }
 
-/// Says to everybody who asks that the rank is in its next operation.
+/// Records that the rank is in its next operation, for ranks that ask.
 void Member::tell(const team::CallTerms& terms) {
     auto& state = shared->fabric.state(rank);
     state.calls.write(operations_, terms);
     state.started.store(operations_, std::memory_order_relaxed);
 }
 
-/// What the peers wait for goes first: all that a rank does before it adds to a small operation.
+/// Sends first what the peers wait for: all that a rank does before the send makes a small
+/// operation longer.
 void Member::execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
                      const team::PlanKey& key) {
     operands.signature = digest_.signature();
@@ -303,7 +307,7 @@ void Member::set_limits(const CallLimits& limits) {
 std::optional<team::Failure> Member::contradiction() {
     const auto& own = shared->fabric.state(rank);
     if (own.finished.load(std::memory_order_relaxed) == operations_) {
-        return std::nullopt; // It waits for a request.
+        return std::nullopt; // The rank waits for a request.
     }
     return doubts_.contradiction(*shared, 0, rank, {operations_, ladder_.expected()}, digest_,
                                  engine_.cannot_copy() ? 0 : long_waits_ + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a thread team holds: its engine, its compiled programs, its waiting state.
+// One rank of a team: its engine, its compiled programs, its waiting state.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -29,15 +29,15 @@ struct Member final : private channel::Watch {
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
     void run(const Wish& wish);
-    /// The same for a call that is made again and again, with these buffers.
+    /// Runs one operation with a call that is kept and repeated, with these buffers.
     void run(KnownCall& known, const void* input, void* output);
     /// The checked call for `wish`, valid until the next one. Throws Errc::invalid_argument.
     const Call& call_for(const Wish& wish) { return recent_calls_.call_for(*this, wish).call; }
     /// The barrier's own, shorter way to the engine.
     void barrier();
-    /// What this rank's blocking calls of a key run with, or would.
+    /// The plan that this rank's blocking calls of a key run with, or would.
     [[nodiscard]] const Plan& plan(const team::PlanKey& key);
-    /// As Team::warm_up.
+    /// See Team::warm_up.
     void warm_up(const team::PlanKey& key);
     /// As Team::set_limits.
     void set_limits(const CallLimits& limits);
@@ -88,14 +88,14 @@ private:
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;
-    int exceptions_before_;        ///< On their way when the handle was made.
+    int exceptions_before_;        ///< Exceptions on their way when the handle was made.
     std::uint64_t operations_ = 0; ///< Begun by this rank on this team.
-    team::CallDigest digest_;      ///< Of their terms.
+    team::CallDigest digest_;      ///< Digest of the terms of all operations begun.
     WaitDoubts doubts_;
-    std::uint64_t long_waits_ = 0; ///< Looks of the watch, each after one at what is awaited.
+    std::uint64_t long_waits_ = 0; ///< Looks of the watch, each after a look at the awaited word.
     team::PlanKey barrier_key_;
-    Program* barrier_ = nullptr; ///< Of that key; null: not looked for yet.
-    team::Operands nothing_;     ///< Of barriers.
+    Program* barrier_ = nullptr; ///< The program of `barrier_key_`; null: not looked for yet.
+    team::Operands nothing_;     ///< Operands of barriers.
     LaneEnd lane_;
     RecentCalls recent_calls_;
     std::vector<std::byte> scratch_;
@@ -104,8 +104,8 @@ private:
     std::optional<std::stop_callback<OnStop>> on_stop_; ///< Of `limits_`; ends before the rest.
 };
 
-/// Ends a handle: waits for a call that another thread is in, and leaves alone what is a parent
-/// process's.
+/// Ends a handle: waits for a call that another thread is in. A parent process's members are left
+/// alone.
 void let_go(Member* member) noexcept;
 
 } // namespace corymb::detail

@@ -190,7 +190,7 @@ bool NameMeeting::ask(const std::string& address, const std::string& name) {
         return ::connect(socket.number(), where, length);
     };
     if (with_address(address, connect) != 0) {
-        return false; // Its holder is not listening yet, or has just gone.
+        return false; // The holder of the name is not listening yet, or has just gone.
     }
     if (const ucred holder = peer_of(socket.number()); holder.uid != ::geteuid()) {
         throw Error(

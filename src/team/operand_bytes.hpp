@@ -10,7 +10,7 @@
 
 namespace corymb::team {
 
-/// Of parts that are equally long.
+/// The bytes of `places` when all parts are equally long.
 inline Address bytes_of_equal(const std::byte* buffer, const Operands& operands,
                               const Places& places) noexcept {
     const std::size_t bytes = operands.bytes;

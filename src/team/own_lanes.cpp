@@ -27,8 +27,8 @@ team::OwnLanes* block_if_made(const Arena& arena, team::LaneId block) noexcept {
 
 } // namespace
 
-/// With the lock held: who has this number, 0: nobody, looking from `first` on; none: there is no
-/// such one among the blocks that are known.
+/// With the lock held: the lane of this number (0: a free lane), looking from `first` on. None: no
+/// known block has one.
 std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number,
                                                       std::size_t first) noexcept {
     const std::size_t all = own_blocks_.size() * block_lanes;
@@ -41,7 +41,8 @@ std::optional<team::LaneId> TeamShared::find_own_lane(std::uint64_t number,
     return std::nullopt;
 }
 
-/// Who makes and lets go again and again comes back to the same few, whose memory is near.
+/// Takes a free lane of a low number. A caller that makes and lets go again and again gets the same
+/// few lanes, whose memory is still in its caches.
 std::optional<team::LaneId> TeamShared::take_own_lane(std::uint64_t number) {
     const Arena& arena = fabric.arena();
     auto& greatest = record.own_numbers[number >> 63U];
@@ -54,7 +55,8 @@ std::optional<team::LaneId> TeamShared::take_own_lane(std::uint64_t number) {
                 own_blocks_.push_back(block);
             }
             blocks = own_blocks_.size();
-            if (number <= greatest) { // Another rank has been here first.
+            // Another rank may have taken the lane for this collective already.
+            if (number <= greatest) {
                 if (const auto own = find_own_lane(number, last_own_)) {
                     last_own_ = *own;
                     return team::first_own_lane + *own;

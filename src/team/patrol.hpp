@@ -33,8 +33,8 @@ public:
             next_ns_ = now + first_ns;
             return Duty::none;
         }
-        // Who was stopped meanwhile could not test, nor could peers that were stopped with it; who
-        // tests seldom could. So one gap counts for a part of the deadline.
+        // A gap between tests counts for a part of the deadline only. A process that was stopped
+        // could not test, nor could peers that were stopped with it.
         since_ns_ += std::max<std::int64_t>(now - looked_ns_ - deadline_ns_ / gaps_least, 0);
         looked_ns_ = now;
         if (now - since_ns_ >= deadline_ns_) {
@@ -49,13 +49,14 @@ public:
 
 private:
     static constexpr std::uint32_t tests_per_clock = 8;
-    static constexpr std::int64_t gaps_least = 4; ///< That use the deadline up.
+    static constexpr std::int64_t gaps_least = 4; ///< Gaps between tests that use the deadline up.
     static constexpr std::int64_t first_ns = 1'000'000;
     static constexpr std::int64_t longest_ns = 20'000'000;
 
     std::int64_t deadline_ns_;
-    std::int64_t since_ns_ = 0;  ///< Of the first look at the clock without progress; 0: none yet.
-    std::int64_t looked_ns_ = 0; ///< Of the last look.
+    /// Time of the first look at the clock without progress; 0: none yet.
+    std::int64_t since_ns_ = 0;
+    std::int64_t looked_ns_ = 0; ///< Time of the last look at the clock.
     std::int64_t next_ns_ = 0;
     std::uint32_t tests_ = 0;
 };

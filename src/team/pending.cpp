@@ -14,15 +14,15 @@ using State = Operation::State;
 
 namespace {
 
-/// What `make` and `make_pair` have made.
+/// The operation that `make` or `make_pair` has made.
 LaneOperation& own(Operation& operation) noexcept {
     return static_cast<LaneOperation&>(operation);
 }
 
-/// What needs a long channel, or may: of vector operations not every rank knows how long parts are.
-/// In a reduce_scatter a rank soon needs the room that it has written in once more: measured among
-/// 4 and 8 processes on two CPUs, parts of 64 KiB take 0.56 to 0.79 times as long through long
-/// channels (other operations 0.93 to 1.25 times).
+/// Whether an operation needs a long channel, or may. In a vector operation not every rank knows
+/// the lengths of parts. In a reduce_scatter a rank soon needs again the room that it has written
+/// in: measured among 4 and 8 processes on two CPUs, parts of 64 KiB take 0.56 to 0.79 times as
+/// long through long channels (other operations 0.93 to 1.25 times).
 bool is_long(const team::PlanKey& key, int ranks) noexcept {
     constexpr std::uint64_t short_most = 128 << 10;
     const std::uint64_t shared = team::shared_cell_ring_slots(ranks) * cell_bytes;
@@ -59,7 +59,7 @@ Pending::~Pending() {
         if (operation->has_own_lane) {
             shared_->give_back_own_lane(operation->queue->lane->id());
         }
-        operation->driver = nullptr; // Its request owns it from here on.
+        operation->driver = nullptr; // The operation's request owns it from here on.
         static_cast<void>(operation.release());
     }
 }
@@ -71,7 +71,7 @@ LaneOperation& Pending::take_spare() {
     if (spare_.empty()) [[unlikely]] {
         const std::size_t all = operations_.size() + 1;
         make_room(operations_, all);
-        make_room(spare_, all); // So that `forget` cannot fail.
+        make_room(spare_, all); // Room for all operations, so that `forget` cannot fail.
         make_room(resumable_, all);
         spare_.push_back(std::make_unique<LaneOperation>());
     }
@@ -95,7 +95,8 @@ Pending::Collectives& Pending::collectives(team::LaneId id) {
     return lanes_.try_emplace(id, *shared_, rank_, id).first->second;
 }
 
-/// A rank that makes and lets go may be far ahead of others, which still have theirs: it waits.
+/// Takes a lane, and waits if there is none: a rank that makes and lets go may be far ahead of
+/// others, which still have theirs.
 team::LaneId Pending::take_own_lane() {
     const std::uint64_t number = ++own_made_;
     std::optional<team::LaneId> lane = shared_->take_own_lane(number);
@@ -201,7 +202,8 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     if (!queue.is_listed) {
         make_room(busy_, busy_.size() + 1);
     }
-    if (operation.scratch_bytes > queue.scratch.size()) { // Those before it use the queue's.
+    // Operations before it in the queue use the queue's scratch.
+    if (operation.scratch_bytes > queue.scratch.size()) {
         auto& scratch = queue.first != nullptr ? operation.own_scratch : queue.scratch;
         scratch.resize(operation.scratch_bytes);
     }
@@ -228,7 +230,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     advance(queue, steps);
 }
 
-/// What peers do not wait for.
+/// Does the part of a start that peers do not wait for.
 void Pending::note_start(const LaneOperation& operation) {
     patrol_.note_progress();
     if (operation.is_message) {
@@ -241,8 +243,8 @@ void Pending::note_start(const LaneOperation& operation) {
     }
 }
 
-/// The first operation of the queue gets its scratch, hands over what its peers wait for (as
-/// Member::execute does), and says that it has begun.
+/// Starts the first operation of the queue: gives it its scratch, sends first what its peers wait
+/// for (see Member::execute), and records that it has begun.
 void Pending::begin(Queue& queue) {
     LaneOperation& operation = *queue.first;
     set_scratch(operation.operands, *operation.activation.program,
@@ -260,7 +262,7 @@ void Pending::begin(Queue& queue) {
     queue.state->started.store(queue.begun, std::memory_order_relaxed);
 }
 
-/// What `begin` has said is not so.
+/// Undoes the records that `begin` has made.
 void Pending::take_back_begin(Queue& queue) noexcept {
     queue.state->calls.erase(queue.begun);
     queue.state->started.store(--queue.begun, std::memory_order_relaxed);
@@ -316,7 +318,8 @@ void Pending::finish(LaneOperation& operation, State state) {
 
 void Pending::advance_all(std::size_t steps_left) noexcept {
     std::uint64_t done = 0;
-    do { // Its successor may be in a queue that was looked at before.
+    // Repeats: a long operation that ends may let another go on whose queue was looked at before.
+    do {
         done = long_done_;
         advance_each(steps_left);
     } while (done != long_done_ && steps_left > 0);
@@ -325,7 +328,7 @@ void Pending::advance_all(std::size_t steps_left) noexcept {
     }
 }
 
-/// From where the last call stopped, so that a busy queue does not starve the others.
+/// Begins where the last call stopped, so that a busy queue does not starve the others.
 void Pending::advance_each(std::size_t& steps_left) noexcept {
     for (std::size_t looks = busy_.size(); looks > 0; --looks) {
         turn_ = turn_ < busy_.size() ? turn_ : 0;
@@ -349,8 +352,8 @@ bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
     return operation.state != State::pending;
 }
 
-/// Of requests in many queues that are tested one after the other each test looks at its own queue,
-/// and one at all: if all did, a round of tests would take the square of their number.
+/// If requests in many queues are tested one after the other, each test looks at its own queue, and
+/// one test of a round looks at all. Otherwise a round would take the square of their number.
 bool Pending::look_in_turn(LaneOperation& operation) noexcept {
     if (operation.state == State::pending) {
         Queue& queue = *operation.queue;
@@ -450,7 +453,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
 }
 
 [[gnu::flatten]] void Pending::wait_for_only(LaneOperation& operation) {
-    ladder_->set_background(nullptr); // It would go on with this very operation.
+    ladder_->set_background(nullptr); // The background work would go on with this very operation.
     ladder_->expect_bytes(moved_bytes(operation));
     bool done = false;
     waits_for_only_ = true;
@@ -501,7 +504,7 @@ std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
     if (!ladder_->until(done, moved_bytes(own(*operations.front()))) ||
         found == operations.size()) {
         give_up(own(*operations.front()), ladder_->timed_out());
-        return 0; // Who takes its outcome is told why.
+        return 0; // The call that takes the outcome throws the failure.
     }
     return found;
 }
@@ -582,7 +585,7 @@ void Pending::complete_all() {
             goes_on = go_on();
         } else {
             give_up(first_pending(), ladder_->timed_out());
-            resume_coroutines(); // They are told first.
+            resume_coroutines(); // Coroutines learn of the failure first.
             goes_on = false;
         }
     }

@@ -28,7 +28,8 @@ struct Call; // call.hpp
 class Pending final : public Driver {
 public:
     Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle);
-    /// Does the same; requests that are left keep their outcome.
+    /// Completes the operations as `complete_quietly` does; requests that are left keep their
+    /// outcome.
     ~Pending();
 
     /// A collective, not started; with `own_lane` it can be started many times. Throws what
@@ -52,7 +53,7 @@ public:
     /// are done. Returns how many operations are under way or have a coroutine to be resumed.
     std::size_t progress();
     void complete_all();
-    /// Completes what is under way as ~Request does.
+    /// Completes the operations under way as ~Request does.
     void complete_quietly() noexcept;
     /// All collectives that have begun.
     void add_to(team::CallsInAll& calls) const noexcept;
@@ -61,8 +62,8 @@ public:
     /// data of the root; -1: there was none.
     [[nodiscard]] Rank take_root() noexcept { return std::exchange(last_root_, -1); }
 
-    /// Why what is under way cannot end, if so: a rank has ended or has called something else.
-    /// O(ranks) for each lane in use.
+    /// The reason why an operation under way cannot end, if there is one: a rank has ended or has
+    /// called something else. O(ranks) for each lane in use.
     [[nodiscard]] std::optional<team::Failure> hopeless();
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { patrol_.set_deadline(deadline_ns); }
@@ -78,7 +79,7 @@ private:
 
     /// Steps that one bounded call does at most.
     static constexpr std::size_t steps_of_a_look = 256;
-    /// So many each test looks at.
+    /// Each test looks at all queues if no more than so many are not empty.
     static constexpr std::size_t few_queues = 16;
     static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
 
@@ -95,10 +96,10 @@ private:
     void unlink(LaneOperation& operation) noexcept;
     /// Whether `operation` is no longer pending, after a look at everything.
     bool look(LaneOperation& operation, std::size_t steps_max) noexcept;
-    /// The same after a look at a part, which comes to everything if it is called again and again.
+    /// Looks at the operation's own queue, and at times at all. Repeated calls come to every queue.
     bool look_in_turn(LaneOperation& operation) noexcept;
     void consume(LaneOperation& operation);
-    [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< There is one.
+    [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< Needs a pending operation.
     /// Whether to give up an operation that was looked at in vain.
     [[nodiscard]] bool must_fail();
     /// Whether going on makes no sense: a peer is in another call, its memory cannot be copied, or
@@ -116,24 +117,25 @@ private:
     [[nodiscard]] std::optional<team::Failure> other_call();
     /// Breaks the team, if it is not broken yet, and lets everything under way fail.
     void give_up(const LaneOperation& blamed, bool timed_out);
-    /// What the call that tells an outcome throws: the first is told what its operator has thrown.
+    /// Throws the failure to the caller that takes an outcome. The first caller gets the exception
+    /// of its operator.
     [[noreturn]] void throw_failure();
     [[noreturn]] void fail(const LaneOperation& blamed, bool timed_out);
-    /// `progress`; false: what was under way has failed.
+    /// Calls `progress`. False: an operation under way has failed.
     bool go_on();
     void abandon_all() noexcept;
     void resume_coroutines();
-    /// For the patience of who waits.
+    /// The bytes that decide how patient a wait is.
     [[nodiscard]] std::uint64_t moved_bytes(const LaneOperation& operation) const noexcept;
     void wait_until_over(LaneOperation& operation);
-    /// The same of the only one under way: there is nothing to look at but its own next word.
+    /// Waits for the only operation under way: there is nothing to look at but its own next word.
     void wait_for_only(LaneOperation& operation);
     void finish_first(Queue& queue);
     /// Long collectives go on one after the other, in the order of their start.
     [[nodiscard]] bool has_its_turn(const LaneOperation& operation) const noexcept {
         return operation.long_number <= long_done_ + 1;
     }
-    /// What must go on before this one can; it is the first of its queue.
+    /// The operation that must go on before this one can; it is the first of its queue.
     [[nodiscard]] const LaneOperation& held_up_by(const LaneOperation& operation) const noexcept;
 
     TeamShared* shared_;
@@ -143,14 +145,16 @@ private:
     Engine engine_;
     team::Engine<team::Env, channel::WaitLadder> waiting_;
     Patrol patrol_;
-    bool waits_for_only_ = false;             ///< In wait_for_only, also when it has failed.
-    std::uint64_t long_waits_ = 0;            ///< See note_long_wait.
-    std::exception_ptr thrown_;               ///< By an operator.
-    const LaneOperation* uncopied_ = nullptr; ///< Its peer's memory cannot be copied.
-    Program nothing_;                         ///< Of collectives without bytes.
-    std::uint64_t started_ = 0;               ///< Nonblocking collectives.
-    Rank last_root_ = -1;                     ///< See take_root.
-    std::uint64_t own_made_ = 0;              ///< Persistent ones that were made.
+    /// True within wait_for_only and after it has failed.
+    bool waits_for_only_ = false;
+    std::uint64_t long_waits_ = 0; ///< See note_long_wait.
+    std::exception_ptr thrown_;    ///< Thrown by an operator.
+    /// The operation whose peer's memory cannot be copied.
+    const LaneOperation* uncopied_ = nullptr;
+    Program nothing_;            ///< Program of collectives without bytes.
+    std::uint64_t started_ = 0;  ///< Nonblocking collectives.
+    Rank last_root_ = -1;        ///< See take_root.
+    std::uint64_t own_made_ = 0; ///< Persistent ones that were made.
     /// A lane of collectives: made when first needed, kept for its counts.
     struct Collectives {
         Collectives(TeamShared& shared, Rank rank, team::LaneId id)
@@ -161,11 +165,11 @@ private:
     Collectives& collectives(team::LaneId id);
     Collectives& own_collectives();
     [[nodiscard]] team::LaneId take_own_lane();
-    /// Others have not let go of theirs.
+    /// Fails because other ranks have not let go of their lanes.
     [[noreturn]] void give_up_own_lane(bool timed_out);
     Collectives& collectives_in_turn();
     std::map<team::LaneId, Collectives> lanes_;
-    Collectives* nonblocking_[team::collective_lanes] = {}; ///< Of `lanes_`.
+    Collectives* nonblocking_[team::collective_lanes] = {}; ///< Pointers into `lanes_`.
     LaneEnd long_end_;
     std::uint64_t long_started_ = 0;
     std::uint64_t long_done_ = 0;
@@ -185,7 +189,7 @@ private:
             return false;
         }
     } work_{this};
-    channel::Look background_{work_}; ///< For waits of blocking operations.
+    channel::Look background_{work_}; ///< Run by the waits of blocking operations.
 };
 
 } // namespace corymb::detail

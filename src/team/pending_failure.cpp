@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When operations that are under way cannot end: who is to blame, and how they are given up.
+// Failures of operations under way: finds the ranks to blame, and gives the operations up.
 #include "team/ask_again.hpp"
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
@@ -47,7 +47,8 @@ std::vector<int> Pending::ended(const Queue& queue) {
 /// Why the first operation of the queue cannot end, if so.
 std::optional<team::Failure> Pending::contradiction(Queue& queue) {
     const LaneOperation& first = *queue.first;
-    // Of the only operation under way the engine tells its place when it has stopped.
+    // If only one operation is under way, its activation says its place after the engine has
+    // stopped.
     const LongWait wait =
         waits_for_only_
             ? LongWait{queue.begun, ladder_->expected()}
@@ -99,7 +100,8 @@ team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (thrown_ != nullptr) {
         return blame_operator(*shared_, rank_);
     }
-    if (uncopied_ != nullptr) { // What it finds, `hopeless` finds again.
+    // If a process has ended, `hopeless` finds it again, so the answer is not needed here.
+    if (uncopied_ != nullptr) {
         static_cast<void>(lost_soon([this] { return ended(*uncopied_->queue); }));
     }
     if (has_met_other_call()) {
@@ -136,7 +138,7 @@ team::Failure Pending::met_in(const LaneOperation& operation) {
                            waits_for_only_ ? ladder_->expected() : queue.awaited, queue.begun);
 }
 
-/// What is known of the reason when an operation has met a message of another call.
+/// The failure of an operation that has met a message of another call, as far as it is known.
 std::optional<team::Failure> Pending::other_call() {
     for (Queue* queue : busy_) {
         if (queue->first != nullptr && queue->is_of_messages) {

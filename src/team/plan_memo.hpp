@@ -34,15 +34,16 @@ struct KnownPlan {
     std::shared_ptr<const Plan> plan;
     bool is_best = false;       ///< No search would find a better one.
     std::int64_t search_ns = 0; ///< How long a search takes, about; 0: others are to search.
-    std::atomic<std::int64_t> spent_ns = 0;    ///< What calls with the plan have taken.
-    std::atomic<bool> is_searched_for = false; ///< Somebody searches, or has in vain.
+    std::atomic<std::int64_t> spent_ns = 0; ///< Time of all calls with the plan.
+    /// A team searches for a better plan, or has searched in vain.
+    std::atomic<bool> is_searched_for = false;
 };
 
 /// Thread-safe. Null when there was no such plan, or it was forgotten for others since.
 [[nodiscard]] std::shared_ptr<KnownPlan> remembered_plan(const PlanOrigin& origin);
-/// `plan` has been checked. Returns what is remembered now: the first plan of an origin stays until
-/// there is the best one. Forgets those that nobody has asked for for the longest time, so that all
-/// together stay within some 20 MB; what is longer than that is returned, not kept.
+/// `plan` has been checked. Returns the plan that is remembered now: the first plan of an origin
+/// stays until there is the best one. All plans together stay within some 20 MB: those that were
+/// not asked for longest are forgotten. A longer plan is returned, not kept.
 std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, std::shared_ptr<const Plan> plan,
                                          bool is_best, std::int64_t search_ns = 0);
 

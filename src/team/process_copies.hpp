@@ -12,17 +12,17 @@
 
 namespace corymb::team {
 
-/// Copies between this process's memory and that of others, where combining or places that lie
-/// badly want it (`lie_badly`) through memory of its own. Of one rank.
+/// Copies of one rank between this process's memory and other processes' memory. If the copy
+/// combines or the places lie badly (`lie_badly`), it goes through memory of this object.
 ///
-/// An `arrive(incoming, offset, to)` copies or combines what has come, of the message the bytes
-/// from `offset` on, into `to`. A `guarded(write)` calls `write()` if the team is whole, as the
-/// copy gate wants it. Each function returns false when a copy is refused.
+/// An `arrive(incoming, offset, to)` copies or combines a piece that has come, the bytes of the
+/// message from `offset` on, into `to`. A `guarded(write)` calls `write()` if the team is whole, as
+/// the copy gate wants it. Each function returns false when a copy is refused.
 template <class Env>
 class ProcessCopies {
 public:
-    /// From `there` in another process to as many bytes at `to`; `arrive` is called if the message
-    /// `folds`, whose elements have `element` bytes, or the places lie badly.
+    /// Copies from `there` in another process to as many bytes at `to`. Calls `arrive` if the
+    /// message `folds`, whose elements have `element` bytes, or if the places lie badly.
     template <class Arrive>
     [[nodiscard]] bool fetch(std::uint32_t process, const Address& there, const Address& to,
                              bool folds, std::size_t element, const Arrive& arrive) {
@@ -44,7 +44,7 @@ public:
     template <class Peer, class Guarded>
     [[nodiscard]] bool put(Peer& peer, const Room& room, const Address& own,
                            const Guarded& guarded) {
-        // Whoever gives up waits for one write at most.
+        // A rank that gives up waits for one write at most.
         constexpr std::size_t write_bytes = std::size_t{4} << 20;
         const bool lies_badly = lie_badly(room.to.data, own.data);
         const std::size_t bytes = lies_badly ? most(1) : write_bytes;
@@ -59,7 +59,7 @@ public:
         });
     }
 
-    /// To `room.to` what `arrive` makes of `room.from`, both in that process.
+    /// Writes to `room.to` the result of `arrive` for `room.from`, both in the peer's process.
     template <class Peer, class Arrive, class Guarded>
     [[nodiscard]] bool put_folded(Peer& peer, const Room& room, std::size_t element,
                                   const Arrive& arrive, const Guarded& guarded) {

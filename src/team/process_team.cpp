@@ -92,7 +92,7 @@ void check(const AttachOptions& options) {
     detail::check_options(options.team);
 }
 
-/// Where the team is and what this process brings, all defaults resolved.
+/// The team's memory and the ranks that this process brings, all defaults resolved.
 struct Place {
     std::shared_ptr<SharedMemory> memory;
     Rank first;
@@ -108,7 +108,8 @@ Place place_of(const AttachOptions& options, std::optional<team::NameMeeting>& m
         place.memory = SharedMemory::open(options.descriptor);
     } else if (const auto descriptor = number_from("CORYMB_TEAM")) {
         place.memory = SharedMemory::open(*descriptor);
-        ::fcntl(*descriptor, F_SETFD, FD_CLOEXEC); // Not for the programs that this one starts.
+        // Programs that this one starts do not inherit it.
+        ::fcntl(*descriptor, F_SETFD, FD_CLOEXEC);
         const int count = number_from("CORYMB_RANKS_HERE").value_or(1);
         if (options.ranks_here == 0) {
             place.count = count;
@@ -117,7 +118,8 @@ Place place_of(const AttachOptions& options, std::optional<team::NameMeeting>& m
             place.first = number_from("CORYMB_FIRST_RANK").value_or(-1);
         }
         if (const auto launcher = number_from("CORYMB_LAUNCHER")) {
-            // Where only parents may look into a process, the launcher's other children may, too.
+            // Where the kernel lets only parents look into a process, this lets the launcher's
+            // other children do so, too.
             ::prctl(PR_SET_PTRACER, *launcher);
         }
     } else {
@@ -154,7 +156,7 @@ ProcessTeam::ProcessTeam(const AttachOptions& options) {
     count_ = place.count;
     first_ = team::sign_in(*company, place.first, count_);
     try {
-        // The others learn of whatever fails from here on, also of variables that are wrong.
+        // From here on the other processes learn of every failure, also of wrong variables.
         const std::int64_t patience_ns = patience_of(options);
         TeamOptions its = options.team;
         its.deadline = std::chrono::nanoseconds(detail::deadline_of(its));

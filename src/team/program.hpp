@@ -21,9 +21,10 @@ namespace corymb::team {
 template <class Env>
 struct Peer {
     Rank rank = -1;
-    std::uint32_t process = 0;       ///< Where to copy from and to; 0: this one.
-    ProcessMark mark{};              ///< Of another process.
-    std::int64_t alive_until_ns = 0; ///< Until when it is known to be that one (ProcessCopies).
+    std::uint32_t process = 0; ///< The process to copy from and to; 0: this one.
+    ProcessMark mark{};        ///< Of another process.
+    /// Until this time the process is known to be alive (ProcessCopies).
+    std::int64_t alive_until_ns = 0;
     channel::ParkingSpot<Env>* spot = nullptr;
     channel::SignalLine<Env>* signal_out = nullptr;
     channel::SignalLine<Env>* signal_in = nullptr;
@@ -42,10 +43,10 @@ struct Peer {
 template <class Env>
 struct PublicationEnd {
     Publication<Env>* publication = nullptr;
-    std::uint32_t process = 0; ///< Of the publisher; 0: this one.
+    std::uint32_t process = 0; ///< Process of the publisher; 0: this one.
     channel::ParkingSpot<Env>* publisher_spot = nullptr;
     std::vector<channel::ParkingSpot<Env>*> reader_spots; ///< Only the publisher's end.
-    std::vector<Rank> readers;                            ///< The same, whose they are.
+    std::vector<Rank> readers;                            ///< The ranks of `reader_spots`.
     std::size_t reader_index = 0;                         ///< Only a reader's end.
     std::uint64_t flags = 0;                              ///< Zero-byte publications made or seen.
     std::uint64_t messages = 0; ///< Publications with payload made or consumed.
@@ -54,7 +55,8 @@ struct PublicationEnd {
 enum class Opcode : std::uint8_t {
     signal,
     wait,
-    signal_lent, ///< Only if the message that it acknowledges has not taken a copy along.
+    /// As `signal`, only if the message that it acknowledges has not taken a copy along.
+    signal_lent,
     wait_lent,
     send_line,
     receive_line,
@@ -72,9 +74,9 @@ enum class Opcode : std::uint8_t {
     read_address,
     copy,
     meet_signal, ///< Via exchange, without bytes.
-    meet_wait,   ///< The other half of the meeting.
+    meet_wait,   ///< The other half of meet_signal.
     meet_put,    ///< Via exchange, with bytes.
-    meet_take,   ///< The other half of the meeting.
+    meet_take,   ///< The other half of meet_put.
 };
 
 /// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
@@ -103,8 +105,8 @@ struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
-    /// Of post and pull, and of what acknowledges them: messages that fit so many cells go through
-    /// them.
+    /// For post, pull and their acknowledgements: a message that fits into so many cells goes
+    /// through them.
     std::uint32_t cells = 0;
     std::uint32_t number = 0; ///< In the plan.
     Rank awaited = -1;        ///< The rank that the step names.
@@ -122,13 +124,14 @@ struct Program {
     std::uint32_t scratch_blocks = 0;
     /// Calls until the lane asks whether there is a better one; all ranks count alike.
     std::uint32_t calls_left = std::numeric_limits<std::uint32_t>::max();
-    const Plan* plan = nullptr; ///< That it was compiled from; of collectives alone.
-    std::int64_t call_ns = 0;   ///< What one call took, as an example; 0: unknown.
+    /// The plan that it was compiled from; null unless it is a collective's.
+    const Plan* plan = nullptr;
+    std::int64_t call_ns = 0; ///< The time of one call, as an example; 0: unknown.
 };
 
-/// Where the parts of a buffer lie and how long they are, in bytes from its beginning. Without
-/// arrays part p is `Operands::bytes` long and begins at p times that. Parts that a step names
-/// together lie side by side.
+/// Offsets and lengths of the parts of a buffer, in bytes from its beginning. Without arrays part p
+/// is `Operands::bytes` long and begins at p times that. Parts that a step names together lie side
+/// by side.
 struct Layout {
     const std::size_t* offsets = nullptr;
     const std::size_t* lengths = nullptr;
@@ -148,23 +151,25 @@ struct Operands {
     Layout input_layout{};
     Layout output_layout{};
     Layout scratch_layout{};
-    std::size_t bytes = 0;       ///< Of one part; with layouts the longest.
-    std::size_t block_bytes = 0; ///< Of one full block; a multiple of element_bytes.
+    std::size_t bytes = 0;       ///< Length of one part; with layouts the longest.
+    std::size_t block_bytes = 0; ///< Length of one full block; a multiple of element_bytes.
     std::size_t element_bytes = 1;
     /// Reduction::whole: only for plans of one block, and without layouts.
     bool is_whole = false;
     Reduction::Combine combine = nullptr;
-    void* context = nullptr;          ///< Of the operator.
-    channel::Signature signature = 0; ///< Of messages; those with another are refused.
+    void* context = nullptr; ///< Context of the operator.
+    /// Signature of the call's messages; messages with another one are refused.
+    channel::Signature signature = 0;
 
-    /// What goes into a cell.
+    /// Bytes that go into a cell: whole elements.
     [[nodiscard]] std::size_t cell_length() const noexcept {
         return cell_bytes / element_bytes * element_bytes;
     }
     [[nodiscard]] bool fit_into(std::uint32_t cells, std::size_t of) const noexcept {
         return cells != 0 && (of + cell_length() - 1) / cell_length() <= cells;
     }
-    /// Of `of` bytes to be combined, so many must not be cut.
+    /// The unit in which a payload of `of` bytes may be cut: operands shorter than it cannot be
+    /// combined.
     [[nodiscard]] std::size_t uncut_bytes(std::size_t of) const noexcept {
         return is_whole ? std::max<std::size_t>(of, 1) : element_bytes;
     }
@@ -176,7 +181,7 @@ struct Operands {
     }
 };
 
-/// What each of `ranks` ranks moves in the operation, about.
+/// Roughly the bytes that each of `ranks` ranks moves in the operation.
 [[nodiscard]] inline std::uint64_t moved_bytes(Collective op, const Operands& operands,
                                                int ranks) noexcept {
     return has_parts(op) ? operands.bytes * static_cast<std::uint64_t>(ranks) : operands.bytes;
@@ -204,7 +209,7 @@ template <class Env>
     return (parts + (operands.is_whole ? 1 : 0)) * operands.bytes;
 }
 
-/// Of as many bytes.
+/// Gives the operands `memory`, which has scratch_bytes(operands, program) bytes.
 template <class Env>
 void set_scratch(Operands& operands, const Program<Env>& program, std::byte* memory) noexcept {
     operands.scratch = memory;

@@ -46,11 +46,11 @@ double least_ns(std::uint32_t pid, const ProcessMark& mark, std::size_t bytes, i
 } // namespace
 
 ProcessMark own_mark() {
-    static Block block; // Its pages are written, so that they are there when others copy them.
+    static Block block; // The pages are written, so that they are there when others copy them.
     static std::mutex mutex;
     static std::uint32_t forks = 0;
     const std::lock_guard lock(mutex);
-    if (block.value == 0 || forks != fork_count()) { // A child is not its parent.
+    if (block.value == 0 || forks != fork_count()) { // A forked child needs a mark of its own.
         forks = fork_count();
         block.rest.fill(std::byte{1});
         std::random_device source;

@@ -11,15 +11,14 @@
 
 namespace corymb::team {
 
-/// Of this process; the same for each call. Others may copy the 32 KiB from there on, and write
-/// what is there already.
+/// The mark of this process, the same for each call. Other processes may copy the 32 KiB at the
+/// mark, and write there the bytes that it already holds.
 [[nodiscard]] ProcessMark own_mark();
 
 /// Whether copies into a marked process work: writes the mark that is there.
 [[nodiscard]] bool can_write(std::uint32_t pid, const ProcessMark& mark) noexcept;
 
-/// What copies out of a marked process cost, in nanoseconds: the best of a few, in less than
-/// 0.1 ms.
+/// Measures copies out of a marked process, in nanoseconds: the best of a few, in less than 0.1 ms.
 [[nodiscard]] KernelCopy time_copies(std::uint32_t pid, const ProcessMark& mark);
 
 } // namespace corymb::team

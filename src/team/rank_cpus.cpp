@@ -40,7 +40,8 @@ public:
     [[nodiscard]] std::vector<int> cpus() && { return std::move(cpu_of_); }
 
 private:
-    /// To who has asked for it, whose own goes to who has asked for that, up to `last`.
+    /// Gives `cpu` to the rank that asked for it, and that rank's old CPU to the rank that asked
+    /// for that one, up to `last`.
     void hand_on(int cpu, std::size_t last, const std::map<int, std::size_t>& asked_by) {
         for (;;) {
             const std::size_t taker = asked_by.at(cpu);
@@ -59,7 +60,7 @@ private:
     std::map<int, std::size_t> rank_on_; ///< By CPU.
 };
 
-/// Of ranks that have one each, some perhaps the same.
+/// The CPUs of ranks that have one CPU each; some CPUs may be equal.
 std::vector<int> only_ones(std::span<const std::vector<int>> ranks) {
     std::vector<int> cpus;
     for (const std::vector<int>& own : ranks) {
@@ -83,7 +84,8 @@ std::vector<int> cpu_of_each(std::span<const std::vector<int>> ranks) {
     if (all_are([ranks](const auto& own) { return own == ranks.front(); })) {
         return {};
     }
-    // Who has the fewest chooses first, and then nobody need leave one within which others are.
+    // The rank with the fewest CPUs chooses first. Then no rank has to leave a CPU for a rank whose
+    // CPUs are a part of its own.
     std::vector<std::size_t> order(ranks.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [ranks](std::size_t rank) { return ranks[rank].size(); });

@@ -7,11 +7,15 @@
 
 namespace corymb::team {
 
-/// One CPU of each rank out of those that its process may use, which it likes best first: its only
-/// one, or one that no other rank has, as when launchers bind each to a core, or all to packages in
-/// turn. Nothing where that says nothing: all may use the same several, there is not one for each,
-/// or of some nothing is known. Takes steps in the number of CPUs of all ranks together, times the
-/// ranks where two share CPUs and neither has all that the other has.
+/// One CPU for each rank, out of the CPUs that its process may use, best first. A rank gets its
+/// only CPU, or one that no other rank has, as when launchers bind each rank to a core, or all to
+/// packages in turn.
+///
+/// Returns nothing where the sets do not decide: all ranks may use the same several CPUs, there is
+/// not one CPU for each rank, or a rank's CPUs are unknown.
+///
+/// Takes steps in the number of CPUs of all ranks together. If two ranks share CPUs and neither has
+/// all CPUs of the other, this is multiplied by the ranks.
 [[nodiscard]] std::vector<int> cpu_of_each(std::span<const std::vector<int>> ranks);
 
 } // namespace corymb::team

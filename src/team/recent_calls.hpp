@@ -34,7 +34,7 @@ public:
 private:
     struct Entry {
         KnownCall call;
-        Entry* follower = nullptr; ///< What was called after it the last time.
+        Entry* follower = nullptr; ///< The call that followed this one the last time.
     };
 
     /// Operation, root and count are what differs between the calls of a program.
@@ -55,7 +55,7 @@ private:
 
     static constexpr std::size_t entry_count = 8;
     std::array<Entry, entry_count> entries_;
-    Entry* last_ = entries_.data(); ///< Of the last call.
+    Entry* last_ = entries_.data(); ///< The entry of the last call.
 };
 
 } // namespace corymb::detail

@@ -206,7 +206,7 @@ void Request::await_suspend(std::coroutine_handle<> coroutine) {
 }
 
 void Request::await_resume() {
-    wait(); // It is done: this only takes the outcome.
+    wait(); // The operation is done: `wait` only takes the outcome.
 }
 
 void wait_all(std::span<Request> requests) {
@@ -240,7 +240,7 @@ std::size_t wait_any(std::span<Request> requests) {
     }
     const OneUser::Call call = enter(operations.front());
     const std::size_t done = index[operations.front()->driver->wait_any(operations)];
-    requests[done].wait(); // It is done: this only takes the outcome.
+    requests[done].wait(); // The operation is done: `wait` only takes the outcome.
     return done;
 }
 

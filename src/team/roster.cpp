@@ -41,7 +41,7 @@ Stage stage_of(const RosterEntry& entry) noexcept {
 }
 
 void set_stage(Company& company, Rank first, int count, Stage stage) {
-    // The lock orders what was written before against those who look under it.
+    // The lock makes earlier writes visible to processes that look under it.
     const std::lock_guard lock(*company.memory);
     for (Rank rank = first; rank < first + count; ++rank) {
         company.roster->entry(rank).stage.store(static_cast<std::uint32_t>(stage),
@@ -49,7 +49,7 @@ void set_stage(Company& company, Rank first, int count, Stage stage) {
     }
 }
 
-/// Ranks that have not come to `stage`; watches those that have come at all.
+/// Ranks that have not come to `stage`. Watches the processes that have signed in.
 std::vector<int> missing(Company& company, Stage stage) {
     const std::lock_guard lock(*company.memory);
     std::vector<int> ranks;
@@ -110,7 +110,7 @@ void wait_for_all(Company& company, Stage stage, WaitClock& clock, std::int64_t 
     }
 }
 
-/// What this process may use; of the CPUs the one first that a rank would like best.
+/// The CPUs that this process may use, one of each core first.
 UsableCpus own_cpus() {
     UsableCpus own = usable_cpus();
     own.allowed = one_of_each_core_first(std::move(own.allowed));
@@ -136,7 +136,7 @@ void note_cpus(Company& company, const UsableCpus& own, Rank first, int count) {
     }
 }
 
-/// By rank, as its process has noted them: all read the same.
+/// The CPUs of each rank, as its process has noted them. All processes read the same.
 std::vector<std::vector<int>> cpus_of_ranks(const Company& company) {
     std::vector<std::vector<int>> of_rank;
     for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
@@ -148,8 +148,7 @@ std::vector<std::vector<int>> cpus_of_ranks(const Company& company) {
     return of_rank;
 }
 
-/// A process that is bound to one CPU still has teammates elsewhere: what the team may use is what
-/// all its processes may.
+/// Collects the CPUs of all processes: a process that is bound to one CPU has teammates elsewhere.
 void collect_cpus(Company& company) {
     const auto of_rank = cpus_of_ranks(company);
     std::set<int> together;
@@ -164,7 +163,7 @@ void collect_cpus(Company& company) {
     company.cpu_of_rank = cpu_of_each(of_rank);
 }
 
-/// Tells the others if this process cannot copy out of all of them, or not into all.
+/// Records whether this process cannot copy out of, or into, every other process.
 void try_copies(Company& company) {
     Roster& roster = *company.roster;
     std::set<std::uint32_t> tried{own_pid()};
@@ -210,7 +209,7 @@ void time_caches(Company& company, Rank own) {
     }
 }
 
-/// What all of them have found.
+/// The result that all processes have found together.
 Caches caches_of(const Roster& roster) noexcept {
     if (roster.caches_far.load(std::memory_order_relaxed) != 0) {
         return Caches::far;
@@ -244,9 +243,9 @@ void check_team_size(int size) {
 
 namespace {
 
-/// What channels of teams take whose ranks have had all operations and several nonblocking ones at
-/// a time: measured, 25 MiB among 2 ranks, 87 among 8, 311 among 16, 1,158 among 32; and half as
-/// much again.
+/// Address space for the channels of a team whose ranks have had all operations and several
+/// nonblocking ones at a time. Measured: 25 MiB among 2 ranks, 87 among 8, 311 among 16, 1,158
+/// among 32. The bound adds half of that.
 std::size_t addresses_needed(int size) noexcept {
     const auto ranks = static_cast<std::size_t>(size);
     return (64 + ranks * ranks * 3 / 2) << 20;

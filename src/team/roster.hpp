@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in a team of processes: one entry a rank. Ranks sign in under the lock; then all pass
-// three stages together. A process that fails in between says so, and ends the wait of all. The
-// roster has an arena of its own, which stays when the team is given back: the teams that were made
-// from it go on, and the launcher looks who has come.
+// The processes of a team: one entry a rank. Ranks sign in under the lock; then all pass three
+// stages together. A process that fails in between says so, and ends the wait of all. The roster
+// has an arena of its own, which stays when the team is given back: teams that were made from it go
+// on, and the launcher looks there which ranks have come.
 #pragma once
 
 #include "base/arena.hpp"
@@ -32,8 +32,8 @@ struct RosterEntry {
     std::atomic<std::uint32_t> has_given_up; ///< 1: its process signed in and could not go on.
     std::uint32_t pid;
     std::uint32_t cpu_count;
-    Offset cpus;      ///< Numbers (std::int32_t) of those that the process may use, best first.
-    ProcessMark mark; ///< Others try to copy and to write it.
+    Offset cpus;      ///< Numbers (std::int32_t) of the CPUs that the process may use, best first.
+    ProcessMark mark; ///< Other processes try to copy it and to write it.
 };
 
 /// The entries follow it.
@@ -42,9 +42,9 @@ struct alignas(RosterEntry) Roster {
     Offset team;                             ///< The arena of the whole team.
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
-    std::atomic<std::uint32_t> push_refused; ///< The same to another.
-    std::atomic<std::uint32_t> caches_near;  ///< Those of some neighbours are.
-    std::atomic<std::uint32_t> caches_far;   ///< The same.
+    std::atomic<std::uint32_t> push_refused; ///< A process could not copy into another.
+    std::atomic<std::uint32_t> caches_near;  ///< Some neighbouring ranks share a cache.
+    std::atomic<std::uint32_t> caches_far;   ///< Some neighbouring ranks share no cache.
     std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
 
     [[nodiscard]] RosterEntry& entry(Rank rank) noexcept {
@@ -52,20 +52,20 @@ struct alignas(RosterEntry) Roster {
     }
 };
 
-/// What this process knows of the others.
+/// The knowledge of this process about the processes of its team.
 struct Company {
     std::shared_ptr<SharedMemory> memory;
     Roster* roster = nullptr;
     PeerWatch watch;
     bool pull = false; ///< Ranks copy out of each other's memory.
-    bool push = false; ///< The same into each other's memory.
-    KernelCopy copies; ///< What that costs; absent in a team of one process.
+    bool push = false; ///< Ranks copy into each other's memory.
+    KernelCopy copies; ///< Costs of copies out of another process; absent in a team of one process.
     Caches caches = Caches::unknown;
-    std::vector<int> cpus;        ///< Those that some rank may use.
-    std::vector<int> cpu_of_rank; ///< One of each, or nothing: `cpu_of_each`.
+    std::vector<int> cpus;        ///< CPUs that some rank may use.
+    std::vector<int> cpu_of_rank; ///< One CPU for each rank, or nothing: `cpu_of_each`.
     int usable = 1;               ///< How many ranks can run at the same time.
     std::string notes;
-    std::function<bool()> interrupted; ///< As in TeamOptions; while the processes meet.
+    std::function<bool()> interrupted; ///< As in TeamOptions; asked while the processes meet.
 };
 
 /// Throws Errc::invalid_argument for a number of ranks that no team has.
@@ -89,7 +89,7 @@ void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_
 void wait_until_ready(Company& company, Rank first, int count, WaitClock& clock,
                       std::int64_t patience_ns);
 
-/// Tells all others that this process has signed in and cannot go on.
+/// Records that this process has signed in and cannot go on.
 void give_up(Company& company, Rank first, int count) noexcept;
 
 } // namespace corymb::team

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new team of those who are left. They agree under the lock of the memory: first on who is in it,
-// which is final, then on its arena. Whoever is the lowest living rank does what is next to do, so
-// that a death in between only hands the work on.
+// A new team of the ranks that are left. They agree under the lock of the memory: first on the
+// members, which are final, then on the arena. The lowest living rank does the next step, so that a
+// death in between only hands the work on.
 #include "base/wait_clock.hpp"
 #include "team/member.hpp"
 
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] const std::vector<Rank>& members() const noexcept { return members_; }
 
 private:
-    /// One look, and what this rank has to do. True: there is a team.
+    /// Looks once and does what this rank has to do. True: there is a team.
     bool step() {
         if (shared_->company) {
             shared_->company->watch.look();
@@ -93,7 +93,7 @@ private:
         return ranks;
     }
 
-    /// Everybody who can come has, or it took too long; and this rank is the one to say so.
+    /// Whether this rank has to decide: every rank that can come has come, or it took too long.
     [[nodiscard]] bool is_time_to_decide() const {
         bool all = true;
         for (Rank rank = 0; rank < shared_->fabric.size(); ++rank) {

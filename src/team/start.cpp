@@ -14,8 +14,8 @@ namespace corymb {
 
 namespace {
 
-/// Of all barriers: making it anew takes as long as a part of one. Never destroyed: a program's
-/// static objects may begin one.
+/// The call of all barriers: making it anew takes as long as a part of one. Never destroyed,
+/// because a program's static objects may begin a barrier.
 const detail::Call& barrier_call = *new const detail::Call;
 
 /// Nonblocking operations start at once, and are given back when that fails.
@@ -42,10 +42,10 @@ detail::Operation* message(detail::Member& member, const detail::PairCall& call,
     return begun(pending, pending.make_pair(call.key, call.operands, persistent), !persistent);
 }
 
-/// What the message that this thread begins holds (detail/contents.hpp); 0: nobody has said.
+/// The kind of the message that this thread begins (detail/contents.hpp); 0: not set.
 thread_local std::uint32_t contents_of_message = 0;
 
-/// Says so for its life.
+/// Sets `contents_of_message` for its own lifetime.
 class Saying {
 public:
     explicit Saying(std::uint32_t contents) noexcept { contents_of_message = contents; }
@@ -65,7 +65,7 @@ detail::PairCall message_call(const detail::Member& member, team::Direction dire
     return call;
 }
 
-/// What the caller of a request does around it, and within that what the library does.
+/// Does the caller's work around a request and, inside it, the library's.
 class Nested final : public detail::Staging {
 public:
     Nested(std::shared_ptr<detail::Staging> outer, std::shared_ptr<detail::Staging> inner)
@@ -105,7 +105,7 @@ Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const v
     const detail::Call& call = own->call_for(wish);
     if (keep == nullptr) {
         keep = call.layout;
-    } else if (call.layout != nullptr) { // The operation needs it, beside what the caller says.
+    } else if (call.layout != nullptr) { // The operation needs both.
         using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
         keep = std::make_shared<const Kept>(std::move(keep), call.layout);
     }

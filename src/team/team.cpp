@@ -98,7 +98,7 @@ void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) 
     team::PlanKey key = key_of(*own->shared, op, bytes, root);
     key.ordered = ordered && is_reduction(op);
     own->warm_up(key);
-    if (is_reduction(op)) { // Of elements whose sums depend on the plan, too.
+    if (is_reduction(op)) { // Warms up also the plan of elements whose sums depend on the plan.
         key.stays = true;
         own->warm_up(key);
     }
@@ -124,8 +124,8 @@ ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {
 Team ThreadTeam::join(Rank rank) {
     detail::own_team(shared_).take(rank);
     if (shared_->oversubscribed && shared_->options.cpus.empty()) {
-        // The kernel leaves threads that yield to each other where they are, also with most on one
-        // CPU, and then each waits for the turns of those.
+        // The kernel leaves threads that yield to each other where they are, also with most of them
+        // on one CPU. Each thread then waits for the turns of the others there.
         start_on_one_of_own_cpus(static_cast<std::size_t>(rank));
     }
     return Team(shared_, rank);

@@ -18,11 +18,11 @@ namespace corymb::detail {
 
 namespace {
 
-/// What was answered to each question of a lane about a key; in the arena, under its lock.
+/// The answers to the questions of a lane about a key; in the arena, under its lock.
 struct Answers {
     std::array<std::uint8_t, TeamPlans::turns_max> answer; ///< 0: nobody has asked yet.
 };
-/// What is found goes from thread to thread under the lock of what is remembered.
+/// Plans go from thread to thread under the lock of the memory of plans, so counters need no order.
 constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr std::uint8_t to_stay = 1;
@@ -35,7 +35,7 @@ bool uses(const Plan& plan, Mechanism via) {
     });
 }
 
-/// What plans of a team must be for.
+/// The properties of a team that its plans must satisfy.
 struct Terms {
     int size;
     bool pull;
@@ -82,7 +82,7 @@ bool may_be_renumbered(const team::PlanKey& key) {
     return (is_rooted(key.op) || key.root_first) && !key.ordered && !key.reproducible;
 }
 
-/// Of a team's second plans for a key; PlanKey::number leaves the bit free.
+/// The bit in the number of a team's second plan for a key; PlanKey::number leaves it free.
 constexpr std::uint64_t better_plan = std::uint64_t{1} << 12;
 
 team::SharedPlan shared_plan(std::shared_ptr<const Plan> plan, std::uint64_t number) {
@@ -104,7 +104,7 @@ TeamPlans::TeamPlans(TeamShared& team, team::DefaultPlans made)
 
 TeamPlans::~TeamPlans() = default;
 
-// What ranks agree on
+// Agreement among ranks
 // -------------------------------------------------------------------------------------------------
 
 TeamPlans::Agreed TeamPlans::agree(team::LaneId lane, const team::PlanKey& key, unsigned turn,
@@ -136,11 +136,12 @@ TeamPlans::Agreed TeamPlans::agree_on_best(team::LaneId lane, const team::PlanKe
     return decide(lane, key, turn, entry, true);
 }
 
-/// Who asks first decides for all.
+/// The rank that asks first decides for all.
 TeamPlans::Agreed TeamPlans::decide(team::LaneId lane, const team::PlanKey& key, unsigned turn,
                                     Entry& entry, bool for_best) {
     if (key.stays && !for_best) {
-        return {&entry.first, false}; // Still asks, for its time counts for later teams.
+        // The lane still asks, because its time counts for later teams.
+        return {&entry.first, false};
     }
     const bool is_there = has_better(key, entry);
     ArenaKey place{static_cast<std::uint32_t>(team::Kind::answers), lane};
@@ -265,7 +266,7 @@ TeamPlans::Known TeamPlans::known_plan(const team::PlanKey& key) {
         static_cast<std::int64_t>(static_cast<double>(taken) * made_.times_as_long));
 }
 
-/// As `known_plan`, after a search.
+/// The plan after a search. The search is skipped if a best plan is remembered.
 TeamPlans::Known TeamPlans::best_plan(const team::PlanKey& key) {
     const team::PlanOrigin origin = origin_of(key);
     if (Known known = team::remembered_plan(origin); known && known->is_best) {
@@ -318,7 +319,8 @@ PlanNeed TeamPlans::need_of(const team::PlanKey& key) const {
 team::PlanOrigin TeamPlans::origin_of(const team::PlanKey& key) const {
     const team::Company* const company = team_.company.get();
     team::PlanKey kind = key;
-    kind.stays = false; // It is about calls, not plans.
+    // PlanOrigin is the same for calls whose plan stays: `stays` is about calls, not plans.
+    kind.stays = false;
     return {.cpu_of_rank = team_.options.cpus,
             .cpus = company == nullptr || company->cpus.empty() ? own_cpus_ : company->cpus,
             .size = team_.fabric.size(),
@@ -355,7 +357,7 @@ void TeamPlans::search_if_due(const team::PlanKey& key, std::int64_t spent_ns) {
     }
 }
 
-/// What is found is proven and remembered, for this team and others.
+/// Starts a search. A plan that it finds is proven and remembered, for this team and others.
 void TeamPlans::search(const team::PlanKey& key, const Known& known) {
     is_searching_->store(true, relaxed);
     const auto work = [find = made_.search, key, need = need_of(key), terms = terms_of(team_),
@@ -368,7 +370,7 @@ void TeamPlans::search(const team::PlanKey& key, const Known& known) {
                 team::explain_plan(key, *plan, "searched for beside the calls", now_ns() - begin);
                 team::remember_plan(origin, std::make_shared<const Plan>(*std::move(plan)), true);
             } else {
-                known->is_searched_for.store(false, relaxed); // Another team may finish it.
+                known->is_searched_for.store(false, relaxed); // Another team may finish the search.
             }
         } catch (const std::exception&) { // The plan that is there stays.
         }

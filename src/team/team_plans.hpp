@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a team comes to its plans. A decision is paid once for all calls that it is the same for, and
-// no call waits for a search (docs/decisions/0033).
+// Chooses the plans of a team. A decision is paid once for all calls that share it, and no call
+// waits for a search (docs/decisions/0033).
 #pragma once
 
 #include "team/plan_memo.hpp"
@@ -17,14 +17,14 @@
 
 namespace corymb::detail {
 
-/// The plans of a team's ranks in this process. Calls of a kind begin with a plan that is fair and
-/// made at once. When they have taken as long as a search takes, a thread searches; ranks go over
-/// to what it has found when they have called equally often. Teams of one shape share plans, and so
-/// do roots that are alike. Thread-safe.
+/// The plans of a team's ranks in this process. Calls of a kind begin with a fair plan, made at
+/// once. When the calls have taken as long as a search takes, a thread searches. Ranks go over to
+/// the plan it has found when they have called equally often. Teams of one shape share plans, and
+/// so do roots that are alike. Thread-safe.
 class TeamPlans {
 public:
-    /// `made` has no functions where plans are the user's: then those of `team.options` are taken,
-    /// and stay.
+    /// If plans are the user's, `made` has no functions: the plans of `team.options` are taken, and
+    /// stay.
     TeamPlans(TeamShared& team, team::DefaultPlans made);
     /// Ends the search that is under way.
     ~TeamPlans();
@@ -35,17 +35,18 @@ public:
     static constexpr unsigned turns_max = 40;
     struct Agreed {
         const team::SharedPlan* plan; ///< Lives as long as this.
-        bool is_last;                 ///< There is nothing more to ask.
+        bool is_last;                 ///< No question is left.
     };
     /// The plan for calls of a key from a lane's `turn`-th question on, below turns_max: all ranks
     /// get the same answer to the same question. Calls whose results depend on the plan
-    /// (PlanKey::stays) keep the first. `spent_ns`: what the calls since the question
-    /// before have taken. Throws what the plan source or check_plan throws.
+    /// (PlanKey::stays) keep the first. `spent_ns` is the time of the calls since the previous
+    /// question. Throws what the plan source or check_plan throws.
     Agreed agree(team::LaneId lane, const team::PlanKey& key, unsigned turn, std::int64_t spent_ns);
-    /// The same after a search, for which the caller waits.
+    /// As `agree`, after a search for which the caller waits.
     Agreed agree_on_best(team::LaneId lane, const team::PlanKey& key, unsigned turn);
 
-    /// What blocking calls of a key run with, or would: the last that ranks have agreed on.
+    /// The plan that blocking calls of a key run with, or would: the last that ranks have agreed
+    /// on.
     [[nodiscard]] const Plan& in_use(const team::PlanKey& key);
     [[nodiscard]] std::vector<ChosenPlan> chosen() const;
 
@@ -55,10 +56,11 @@ private:
         team::SharedPlan first;
         bool is_last = false; ///< Calls stay with the first plan.
         std::optional<team::SharedPlan> better;
-        const team::SharedPlan* used = nullptr;         ///< Of blocking calls.
-        std::map<team::LaneId, unsigned> turns_counted; ///< Whose time has been added.
+        const team::SharedPlan* used = nullptr; ///< The plan of blocking calls.
+        /// Questions of each lane whose time has been added.
+        std::map<team::LaneId, unsigned> turns_counted;
     };
-    /// Of plans that several processes share, in the arena.
+    /// Versions of a plan that several processes share, in the arena.
     enum class Version : std::uint64_t { first = 0, better = 1 };
 
     Entry& entry_of(const team::PlanKey& key);
@@ -85,7 +87,7 @@ private:
 
     TeamShared& team_;
     team::DefaultPlans made_;
-    std::vector<int> own_cpus_; ///< That the thread might use that made this.
+    std::vector<int> own_cpus_; ///< CPUs that the thread that made this object might use.
     std::uint32_t own_pid_;
     mutable std::mutex mutex_;
     std::map<team::PlanKey, Entry> entries_;

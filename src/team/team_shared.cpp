@@ -70,7 +70,7 @@ std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
 }
 
-/// Waits for what surely comes soon.
+/// A waiter for events that surely come soon.
 struct Yielder {
     template <class T, class Predicate>
     bool await(const team::Env::Atomic<T>& word, std::memory_order order,
@@ -165,7 +165,7 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
 
 TeamShared::~TeamShared() {
     if (is_parents()) {
-        static_cast<void>(plans.release()); // Its thread is the parent's.
+        static_cast<void>(plans.release()); // The searching thread is the parent's.
         return;
     }
     plans.reset();
@@ -245,7 +245,8 @@ void TeamShared::wait_for_copies() noexcept {
             fabric.state(rank).gate.drain(waiter);
         }
     }
-    if (company && company->push) { // Who only reads looks for a failure afterwards.
+    // A reader looks for a failure after its copy, so only writes are awaited.
+    if (company && company->push) {
         wait_for_writes_elsewhere();
     }
 }

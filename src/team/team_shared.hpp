@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a team that are in one process share: the fabric, options, plans. What also
-// other processes see, such as the first failure, lies in the fabric's arena.
+// The objects that the ranks of a team in one process share: the fabric, options, plans. Objects
+// that other processes see as well, such as the first failure, lie in the fabric's arena.
 #pragma once
 
 #include "base/common_memory.hpp"
@@ -47,7 +47,7 @@ struct PlanKey {
     bool ordered = false;
     bool keeps_parts = false; ///< For parts of different lengths.
     bool reproducible = false;
-    bool root_first = false; ///< Of a barrier.
+    bool root_first = false; ///< The root leaves a barrier first.
     /// Results depend on the order of combining, so that equal calls need equal plans.
     bool stays = false;
     bool one_block = false; ///< The payload is not cut.
@@ -57,17 +57,17 @@ struct PlanKey {
     [[nodiscard]] std::uint64_t number() const noexcept;
 };
 
-/// Payloads that a meeting via exchange carries are one class, those up to a line another; larger
-/// ones are rounded up to a power of two.
+/// The class of payloads that may have one plan. Payloads that fit into a meeting via exchange are
+/// one class, payloads up to a line another; larger ones are rounded up to a power of two.
 [[nodiscard]] std::uint64_t size_class(std::uint64_t bytes) noexcept;
 
-/// Throws Errc::invalid_plan for a plan that cuts what must be whole.
+/// Throws Errc::invalid_plan if the plan cuts a payload that must be whole.
 void check_one_block(const PlanKey& key, const Plan& plan);
 
 /// A plan and who reads its publications; lives as long as the team.
 struct SharedPlan {
-    std::shared_ptr<const Plan> plan; ///< Not null.
-    std::uint64_t number = 0;         ///< Within the team.
+    std::shared_ptr<const Plan> plan; ///< Invariant: not null.
+    std::uint64_t number = 0;         ///< Number of the plan within the team.
     Readers readers;
 };
 
@@ -78,40 +78,41 @@ struct CpuCount {
     int usable = 1;
 };
 
-/// What the whole team knows about itself; in the arena.
+/// The state of the whole team; in the arena.
 struct TeamRecord {
-    /// Not 0: an operation has failed and all others will.
+    /// Not 0: an operation has failed, and all others will fail.
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> broken;
-    /// Of a FailureText, set once under the lock before `broken`.
+    /// Place of a FailureText, set once under the lock before `broken`.
     alignas(line_pair_bytes) Offset failure = 0;
-    // Of `shrink`: who is in the new team, and its arena. Each is set once under the lock.
+    // For `shrink`: the members of the new team, and its arena. Each is set once under the lock.
     Offset members = 0;
     Offset successor = 0;
-    // Of take_own_lane, under the lock.
-    std::uint64_t own_numbers[2] = {}; ///< The greatest that has had a lane, by its highest bit.
-    std::size_t own_free = 0;          ///< None before that is free.
-    bool own_wanted = false;           ///< Somebody waits for one.
+    // For take_own_lane, under the lock.
+    /// The greatest collective's number that has had a lane, by its highest bit.
+    std::uint64_t own_numbers[2] = {};
+    std::size_t own_free = 0; ///< No lane before this index is free.
+    bool own_wanted = false;  ///< A rank waits for a lane.
 };
 
-/// Who uses the lanes of persistent collectives, a part of them: as many parts as it takes are in
-/// the arena, guarded by its memory's lock.
+/// The collectives that use the lanes of persistent collectives, for a part of the lanes. The arena
+/// holds as many parts as are needed, guarded by its memory's lock.
 struct OwnLanes {
     struct Entry {
-        std::uint64_t number = 0;   ///< Of the collective; 0: free.
+        std::uint64_t number = 0;   ///< Number of the collective; 0: free.
         std::uint32_t returned = 0; ///< Ranks that have given it back.
     };
     Entry entry[512];
 };
 
-/// What the default plans of a team depend on, beside its options.
+/// Facts on which the default plans of a team depend, beside its options.
 struct Surroundings {
     int size = 0;
     bool pull = true;  ///< Ranks can copy out of each other's buffers.
     bool push = true;  ///< Ranks can write into each other's buffers.
     int usable = 1;    ///< Ranks that can run at the same time.
-    KernelCopy copies; ///< What a copy costs out of another process, where ranks are processes.
-    Caches caches = Caches::unknown; ///< Of such ranks.
-    std::vector<int> cpus; ///< Those that some rank may use; empty: as the calling thread may.
+    KernelCopy copies; ///< Costs of copies out of another process, where ranks are processes.
+    Caches caches = Caches::unknown; ///< Caches of neighbouring ranks, where ranks are processes.
+    std::vector<int> cpus; ///< CPUs that some rank may use; empty: as the calling thread may.
 };
 
 /// A plan that was made at once.
@@ -125,12 +126,14 @@ struct FairPlan {
 struct DefaultPlans {
     PlanSource source; ///< The best plans that a search finds.
     std::function<std::shared_ptr<const Machine>()> inside;
-    /// As `source`, but nothing when it was asked to stop.
+    /// As `source`, but returns nothing when it was asked to stop.
     std::function<std::optional<Plan>(const PlanNeed& need, const std::stop_token& stop)> search;
     /// A fair plan without a search.
     std::function<FairPlan(const PlanNeed& need)> fair;
-    double times_as_long = 1; ///< That a search takes about, beside a fair plan.
-    /// Which lower rank a rank is like: what is best for that as root is best for it, renumbered.
+    /// Time of a search as a multiple of the time that a fair plan takes, about.
+    double times_as_long = 1;
+    /// The lower rank that a rank is like. The best plan for that root, renumbered, is the best for
+    /// this one.
     std::function<std::optional<plan::Likeness>(Rank root)> alike;
 };
 /// Defined by the layer that knows the planner and this machine's model.
@@ -159,7 +162,7 @@ struct TeamShared {
     TeamShared(const TeamShared&) = delete;
     TeamShared& operator=(const TeamShared&) = delete;
 
-    /// Whether an operation of this team combines in an order that is always the same.
+    /// Whether an operation of this team always combines in one order.
     [[nodiscard]] bool is_reproducible(Collective op) const noexcept {
         return options.reproducible && is_reduction(op);
     }
@@ -168,8 +171,9 @@ struct TeamShared {
     [[nodiscard]] team::Fabric<team::Env> lane(team::LaneId id) {
         return {fabric.arena(), fabric.size(), id};
     }
-    /// The lane of persistent collective number `number`, from 1: the same for all ranks, and
-    /// nobody else's until each of them has given it back. None: all of own_lanes_max are in use.
+    /// The lane of persistent collective number `number`, from 1. All ranks get the same lane, and
+    /// no other collective gets it until each rank has given it back. None: all of own_lanes_max
+    /// are in use.
     [[nodiscard]] std::optional<team::LaneId> take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
     /// No persistent collective has had a lane from first_own_lane + this on.
@@ -177,14 +181,15 @@ struct TeamShared {
 
     /// Records the first failure, wakes everybody, and returns the failure that counts.
     team::Failure fail(const team::Failure& failure);
-    /// The same for a rank that cannot go on: "rank 2 gave up: " and why.
+    /// Records as the first failure that a rank cannot go on: "rank 2 gave up: " and why.
     void abandon(Rank rank, const std::string& why);
     /// The recorded failure; only after `broken` was seen.
     [[nodiscard]] team::Failure failure() const;
     [[nodiscard]] bool is_broken() const noexcept {
         return record.broken.load(std::memory_order_relaxed) != 0;
     }
-    /// What an operation throws that failed, or that begins on a broken team.
+    /// Throws the failure of an operation that has failed (`throw_failure`), or that begins on a
+    /// broken team (`throw_broken`).
     [[noreturn]] void throw_failure() const;
     [[noreturn]] void throw_broken() const;
     void throw_if_broken() const {
@@ -192,9 +197,10 @@ struct TeamShared {
             throw_broken();
         }
     }
-    /// Waits until nobody copies out of another rank's memory, or into it; only after `broken` was
-    /// seen. A rank whose process is stopped in a write into another one is given up after two
-    /// seconds: what the team throws then says so. Who reads another process is not waited for.
+    /// Waits until no rank copies into another process's memory or within this one; only after
+    /// `broken` was seen. If the process of a rank is stopped in a write into another one, the wait
+    /// ends after two seconds, and what the team throws then says so. Readers of another process
+    /// are not waited for.
     void wait_for_copies() noexcept;
     /// Ranks that have not begun operation number `operation`.
     [[nodiscard]] std::vector<int> missing(std::uint64_t operation);
@@ -202,8 +208,8 @@ struct TeamShared {
     /// with operation number `operation` of a lane; without one, with a blocking operation.
     [[nodiscard]] std::vector<int> lost(std::uint64_t operation);
     [[nodiscard]] std::vector<int> lost(team::LaneId lane, std::uint64_t operation);
-    /// Whether a rank does nothing more for the team, and `is_undone()` of what it has done. In a
-    /// team of processes after a look of the company's watch.
+    /// Whether a rank does nothing more for the team, and `is_undone()` of the operations that it
+    /// has done. In a team of processes after a look of the company's watch.
     template <class IsUndone>
     [[nodiscard]] bool has_left(Rank rank, const IsUndone& is_undone) {
         const bool has_ended = company != nullptr && is_elsewhere(rank) &&
@@ -217,7 +223,7 @@ struct TeamShared {
 
     /// The process of each rank; told once before the ranks join.
     void set_processes(team::Roster& roster);
-    /// The same for the new arena of a team of these ranks of ours.
+    /// As `set_processes`, for the new arena of a team of these ranks of ours.
     void tell_processes(Offset arena, const std::vector<Rank>& ranks);
     /// Whether this process has only inherited the team from its parent.
     [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
@@ -226,14 +232,14 @@ struct TeamShared {
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
-    /// What becomes of our ranks that are not in a part: they want their CPUs, or are given up.
+    /// What our ranks outside a part do: they go on and need their CPUs, or are given up.
     enum class Rest { goes_on, has_gone };
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
     std::shared_ptr<TeamShared> part(Offset arena, const std::vector<Rank>& ranks,
                                      Rest rest = Rest::goes_on);
-    /// The part that is our successor. Each of its ranks calls this once; until all of this process
-    /// have, it lives, even if those that came first have given it up already.
+    /// The part that is our successor. Each of its ranks calls this once. It lives until all ranks
+    /// of this process have called, even if the first callers have given it up already.
     std::shared_ptr<TeamShared> successor(const std::vector<Rank>& ranks);
 
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
@@ -256,8 +262,8 @@ struct TeamShared {
     std::function<std::shared_ptr<const Machine>()> inside; ///< DefaultPlans::inside, if any.
     std::int64_t deadline_ns;
     std::unique_ptr<TeamPlans> plans; ///< Never null.
-    channel::Crowd* crowd = nullptr;  ///< Only when oversubscribed, and by our own ranks alone.
-    channel::WaiterCpus* cpus_of_waiters = nullptr; ///< Only when not oversubscribed.
+    channel::Crowd* crowd = nullptr;  ///< Null unless oversubscribed by this process's ranks alone.
+    channel::WaiterCpus* cpus_of_waiters = nullptr; ///< Null if oversubscribed.
 
 private:
     [[nodiscard]] std::optional<team::LaneId> find_own_lane(std::uint64_t number,
@@ -265,7 +271,7 @@ private:
     [[nodiscard]] int own_per_cpu(int ranks) const noexcept {
         return (ranks + cpus.all - 1) / cpus.all;
     }
-    /// Others than our ranks want our CPUs: who waits cannot know when.
+    /// Whether ranks of other processes want our CPUs: a waiting rank cannot know when.
     [[nodiscard]] bool has_strangers() const noexcept {
         return others_per_cpu > own_per_cpu(fabric.size());
     }
@@ -279,7 +285,7 @@ private:
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
     std::ptrdiff_t successor_waits_for_ = 0;
     std::string late_writes_; ///< Which ranks may still write; the end of the failure's text.
-    // Of take_own_lane, under the memory's lock.
+    // For take_own_lane, under the memory's lock.
     std::vector<team::OwnLanes*> own_blocks_;
     std::size_t last_own_ = 0; ///< The next one is at or behind it mostly.
 };
@@ -287,8 +293,8 @@ private:
 /// Throws Errc::unsupported for a rank that itself holds all lanes of persistent collectives.
 void require_own_lanes(std::ptrdiff_t held);
 
-/// What a handle for all ranks of this process holds. Throws Errc::invalid_argument when that was
-/// moved from, and in a forked child.
+/// The team of a handle for all ranks of this process. Throws Errc::invalid_argument when the
+/// handle was moved from, and in a forked child.
 [[nodiscard]] TeamShared& own_team(const std::shared_ptr<TeamShared>& shared);
 
 } // namespace corymb::detail

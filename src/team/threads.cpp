@@ -25,23 +25,24 @@ void bind_to(int cpu) {
     }
 }
 
-/// Whether `error` only tells `rank` that another rank has broken the team. That rank's own
-/// exception may come later: the team is broken as soon as the exception passes a request under
-/// way, and it has all the frames above that still to leave.
+/// Whether `error` only tells `rank` that another rank has broken the team. The other rank's own
+/// exception may come later: the team breaks as soon as that exception passes a request under way,
+/// and the exception still has to leave all frames above.
 bool is_consequence(const Error& error, Rank rank) {
     return error.code() == Errc::team_broken && !error.ranks().empty() &&
            std::ranges::find(error.ranks(), rank) == error.ranks().end();
 }
 
-/// One rank's whole life; the first exception of all ranks is kept in `first`, or, while there are
-/// only consequences of one that is still to come, the first of them.
+/// Runs the ranks as threads. `first` keeps the first exception of all ranks or, while there are
+/// only consequences of one that is still to come, the first consequence.
 class Crew {
 public:
     Crew(int count, const std::function<void(Team&)>& fn, const TeamOptions& options)
         : team_(count, options), fn_(&fn), options_(&options) {}
 
     void live(Rank rank) noexcept {
-        Team handle; // Goes away after the others have been told why the rank has failed.
+        // Invariant: destroyed after the others have been told why the rank has failed.
+        Team handle;
         try {
             if (options_->pin) {
                 bind_to(options_->cpus[static_cast<std::size_t>(rank)]);

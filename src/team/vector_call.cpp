@@ -167,7 +167,7 @@ bool is_in_place(const Wish& wish, const Sides& sides, std::size_t own) {
            in.begin(in.parts != nullptr ? own : 0) == out.begin(out.parts != nullptr ? own : 0);
 }
 
-/// Input and output have no byte in common, but for what is in place.
+/// Checks that input and output share no byte except for parts in place.
 void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
     const Side& in = sides.in;
     const Side& out = sides.out;
@@ -197,7 +197,7 @@ void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
     }
 }
 
-/// Of the counts that all ranks must agree on.
+/// Digest of the counts that all ranks must agree on.
 std::uint64_t digest_of(const Wish& wish) {
     const Parts& parts = wish.op == Collective::allgather ? wish.output_parts : wish.input_parts;
     team::CallDigest digest;
@@ -207,7 +207,7 @@ std::uint64_t digest_of(const Wish& wish) {
     return digest.value();
 }
 
-/// What stays on this rank is as long in both buffers.
+/// Checks that the part that stays on this rank is as long in both buffers.
 void check_own_part(const Wish& wish, const Sides& sides, std::size_t own) {
     const auto& [in, out] = sides;
     if (in.part_count == 0 || out.part_count == 0) {

@@ -26,7 +26,8 @@ public:
     WholeScatter(Rank rank, int size, const Wish& given)
         : input_(static_cast<const std::byte*>(given.input)),
           output_(static_cast<std::byte*>(given.output)), wish_(given) {
-        static_cast<void>(collective_call(rank, size, given)); // Refuses what it must.
+        // Throws for a call that a reduce_scatter refuses.
+        static_cast<void>(collective_call(rank, size, given));
         lay_out(static_cast<std::size_t>(rank), static_cast<std::size_t>(size), given);
         const std::size_t element = given.reduction.element_bytes;
         result_ = std::make_unique_for_overwrite<std::byte[]>(wish_.count * element);
@@ -41,7 +42,7 @@ public:
         wish_.input_parts = wish_.output_parts = {};
     }
 
-    /// What the ranks do between `before` and `after`.
+    /// The call of the ranks between `before` and `after`.
     [[nodiscard]] const Wish& wish() const noexcept { return wish_; }
 
     void before() override {
@@ -94,7 +95,7 @@ private:
     std::size_t own_bytes_ = 0;
 };
 
-/// `run(wish)` of what stands for the operation.
+/// Calls `run(wish)` with the allreduce that stands for the operation.
 template <class Run>
 void run_whole(Rank rank, int size, const Wish& wish, const Run& run) {
     WholeScatter scatter(rank, size, wish);
