@@ -24,9 +24,9 @@
 //              (P3); 4. store the slot's word: the message's number, from 1, and its length (P1);
 //              5. store `published`.
 //   look anew  1. exchange `bound` for `published` (P4); 2. read the place of every reader (P2):
-//              those that drop and are a ring behind are dropped; the slowest of the others, but
-//              for those that overrun, is how far the slots may be used again. As long as that one
-//              has not moved, its place alone is looked at.
+//              readers that drop and are a ring behind are dropped; the slots may be used again up
+//              to the slowest other reader that does not overrun. While that reader has not moved,
+//              its place alone is looked at.
 //   reader     1. look at the word of the next slot (P1); a smaller number, or this one being
 //              written: nothing yet; a larger one: overtaken; 2. copy the payload word by word
 //              (P3); 3. look at the slot's word again: if it has changed, overtaken; 4. count the
@@ -35,8 +35,8 @@
 //   join       1. store the place with a position; 2. read `bound` with a read-modify-write (P4);
 //              3. begin at the larger of the two.
 //   leave      store a place without a kind (P2).
-//   Who is dropped may still read what is there; it finds that it was overtaken at the latest when
-//   a slot was used again, like a reader that overruns.
+//   A dropped reader may still read the slots. It finds that it was overtaken at the latest when a
+//   slot was used again, like a reader that overruns.
 //
 // Order:
 //   P1: release store of slot[k].word in publish -> acquire load in receive: publishes the payload.
@@ -71,12 +71,12 @@
 
 namespace corymb::channel {
 
-/// What becomes of a reader that is a whole ring behind.
+/// The treatment of a reader that is a whole ring behind.
 enum class BroadcastKind : std::uint8_t {
-    none,    ///< There is no reader.
+    none,    ///< No reader has the line.
     block,   ///< The publisher waits for it.
     drop,    ///< The publisher goes on without it.
-    overrun, ///< It misses messages; the publisher never looks at it.
+    overrun, ///< The reader misses messages; the publisher never looks at it.
 };
 
 struct BroadcastShape {
@@ -90,7 +90,7 @@ struct BroadcastShape {
     }
 };
 
-/// Where a reader is and who it is, in one word.
+/// The position and the identity of a reader, in one word.
 struct BroadcastPlace {
     std::uint64_t word = 0;
 
@@ -128,7 +128,7 @@ public:
     static constexpr std::size_t bytes(const BroadcastShape& shape) noexcept {
         return sizeof(BroadcastRing) + shape.readers * sizeof(ReaderLine) + shape.slots.bytes();
     }
-    /// To be made in `bytes(shape)` bytes.
+    /// Constructed in `bytes(shape)` bytes.
     explicit BroadcastRing(const BroadcastShape& shape) noexcept {
         for (std::size_t reader = 0; reader < shape.readers; ++reader) {
             new (lines() + reader * sizeof(ReaderLine)) ReaderLine;
@@ -163,7 +163,7 @@ public:
     alignas(line_pair_bytes) Word published;
     alignas(line_pair_bytes) Word bound;
 
-    // Of the slots' words.
+    // Parts of a slot's word.
     static constexpr unsigned length_at = 40;
     static constexpr std::uint64_t number_mask = (std::uint64_t{1} << length_at) - 1;
     static constexpr std::uint64_t length_while_written = message_bytes_most + 1;
@@ -271,7 +271,8 @@ private:
     std::size_t readers_ = 0;
     std::uint64_t published_ = 0;
     std::uint64_t credited_ = 0; // Invariant: at most every tracked reader's position.
-    std::size_t slowest_ = 0;    // Of whom credited_ is, if that one blocks; else readers_.
+    // The reader that credited_ comes from, if it blocks; otherwise readers_.
+    std::size_t slowest_ = 0;
     std::uint64_t slowest_place_ = 0;
 };
 
@@ -306,7 +307,7 @@ public:
         return line_->dropped.load(std::memory_order_relaxed) == tag_;
     }
 
-    /// What `receive` would come to now.
+    /// The result that `receive` would have now.
     [[nodiscard]] Got peek() const noexcept {
         const std::uint64_t seen = slots_.word(position_).load(std::memory_order_relaxed);
         if (!is_there(seen)) {
@@ -338,7 +339,8 @@ public:
             return overtaken_by(now);
         }
         if (static_cast<BroadcastKind>(tag_ & 3U) == BroadcastKind::block) {
-            Env::note_read(payload, length); // The others may race, and then find out.
+            // Readers of other kinds may race with the publisher, and find out afterwards.
+            Env::note_read(payload, length);
         }
         ++position_;
         if (position_ - told_ >= tell_every_) {
@@ -346,8 +348,8 @@ public:
         }
         return Got::message;
     }
-    /// After `overtaken`: goes on with the second half of what is there. Returns how many messages
-    /// are missed.
+    /// After `overtaken`: goes on with the second half of the messages in the ring. Returns how
+    /// many messages are missed.
     std::uint64_t skip() noexcept {
         const std::uint64_t newest =
             std::max(newest_, ring_->published.load(std::memory_order_relaxed));
@@ -390,7 +392,7 @@ private:
     std::uint64_t tell_every_ = 1;
     std::uint64_t tag_ = 0;
     std::uint64_t position_ = 0;
-    std::uint64_t told_ = 0;   // What the place says.
+    std::uint64_t told_ = 0;   // The position in the reader's place.
     std::uint64_t newest_ = 0; // Number of the message that has overtaken: at least a ring later.
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channels that teams run with. What is measured are these, too.
+// The channels that teams run with. Measurements use these channels as well.
 #pragma once
 
 #include "channel/exchange_line.hpp"
@@ -21,7 +21,7 @@ using PairLine = ExchangeLine<Env, exchange_payload>;
 /// Messages of at most `line_payload` bytes from one rank to all of its readers.
 template <class Env>
 using LinePublication = PublicationRing<Env, line_payload, line_ring_slots>;
-/// One that owns its memory.
+/// A LinePublication that owns its memory.
 template <class Env>
 using OwnedLinePublication = OwnedPublicationRing<Env, line_payload, line_ring_slots>;
 

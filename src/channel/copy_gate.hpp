@@ -13,8 +13,8 @@
 //   owner     1. copying = the kind of copy; 2. light fence; 3. look at the team's broken flag: if
 //             it is set, do not copy; 4. copy; 5. copying = 0 (P1).
 //   giving up 1. the broken flag is set, by this rank or another; 2. heavy fence; 3. wait until
-//             copying is 0 or, of an owner in another process, is no write into a process (P1);
-//             4. leave, free. Who reads another process's memory too late does no harm.
+//             copying is 0 or, for an owner in another process, is no write into a process (P1);
+//             4. leave, free. An owner that reads another process's memory too late does no harm.
 //
 // Order:
 //   P1: release store of `copying` in leave -> acquire load in drain: the owner's reads and writes
@@ -42,8 +42,8 @@
 
 namespace corymb::channel {
 
-/// What a rank is about to do: a copy within its process or out of another one, or one into
-/// another process.
+/// Kinds of copies that a rank makes: within its process or out of another one; or into another
+/// process.
 enum class Copy : std::uint32_t { ordinary = 1, into_process = 2 };
 
 template <class Env>
@@ -61,8 +61,8 @@ public:
         copying_.store(0, std::memory_order_release); // P1 release
     }
 
-    /// Others, once for all gates, after the broken flag was set and before the first `drain`.
-    /// `reach` covers the owners.
+    /// Ranks that give up call it once for all gates, after the broken flag was set and before the
+    /// first `drain`. `reach` covers the owners.
     static void drain_begin(Reach reach = Reach::process) noexcept {
         Env::heavy_fence(reach); // F1
     }
@@ -75,9 +75,9 @@ public:
             copying_, std::memory_order_acquire, // P1 acquire
             [](std::uint32_t copying) { return copying == 0; }, seen));
     }
-    /// Of an owner in another process: waits until it writes into none. `waiter` may give up when
-    /// that process has ended, or at the price of a write that comes late; then the result is
-    /// false.
+    /// For an owner in another process: waits until it writes into no process. `waiter` may give up
+    /// when the owner's process has ended, or at the price of a write that comes late; then the
+    /// result is false.
     template <class Waiter>
     [[nodiscard]] bool drain_writes(Waiter& waiter) const {
         std::uint32_t seen = 0;

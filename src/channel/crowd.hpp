@@ -38,12 +38,13 @@ namespace corymb::channel {
 
 class alignas(line_pair_bytes) Crowd {
 public:
-    /// What follows the object itself included.
+    /// Bytes of the object and the tables that follow it.
     [[nodiscard]] static std::size_t bytes(std::size_t ranks, std::size_t cpus) noexcept {
         return sizeof(Crowd) + cpus * sizeof(Place) + ranks * sizeof(Whereabouts);
     }
 
-    /// For `ranks` ranks on CPUs with numbers below `cpus`, at the beginning of so many bytes.
+    /// Constructed at the beginning of `bytes(ranks, cpus)` bytes, for `ranks` ranks on CPUs with
+    /// numbers below `cpus`.
     Crowd(std::size_t ranks, std::size_t cpus) noexcept : cpus_(cpus) {
         std::uninitialized_value_construct_n(places(), cpus);
         std::uninitialized_value_construct_n(whereabouts(), ranks);
@@ -51,7 +52,7 @@ public:
     Crowd(const Crowd&) = delete;
     Crowd& operator=(const Crowd&) = delete;
 
-    /// One rank's private part.
+    /// The private part of one rank.
     class Seat {
     public:
         Seat(Crowd& crowd, std::size_t rank) noexcept : crowd_(&crowd), rank_(rank) {}
@@ -67,8 +68,8 @@ public:
             }
         }
 
-        /// Whether a teammate may need this CPU: somebody who was here has not begun the operation,
-        /// or the rank that is waited for was here last.
+        /// Whether a teammate may need this CPU: a rank that was here has not begun the operation,
+        /// or the awaited rank was here last.
         [[nodiscard]] bool is_wanted(std::size_t awaited) const noexcept {
             const Place* place = crowd_->place(cpu_);
             return place == nullptr ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lock-free header needs of its surroundings, as a policy. Production passes StandardEnv;
-// the explorer in verify/ passes its own and so runs the very headers that ship.
+// The policy through which a lock-free header reaches its surroundings. Production passes
+// StandardEnv; the explorer in verify/ passes its own and so runs the very headers that ship.
 //
 // An Env has
 //   Atomic<T>     load, store, exchange, fetch_add, fetch_sub, fetch_or, replace: the order is

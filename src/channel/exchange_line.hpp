@@ -49,7 +49,7 @@ struct alignas(line_pair_bytes) ExchangeLine {
     Half half[2];
 };
 
-/// One side's private end.
+/// The private end of one side.
 template <class Env, std::size_t Payload>
 class ExchangeEnd {
 public:

@@ -52,7 +52,7 @@ public:
     static constexpr std::size_t bytes(const SlotShape& shape) noexcept {
         return sizeof(MessageRing) + shape.bytes();
     }
-    /// To be made in `bytes(shape)` bytes.
+    /// Constructed in `bytes(shape)` bytes.
     explicit MessageRing(const SlotShape& shape) noexcept { slots(shape).construct(); }
     MessageRing(const MessageRing&) = delete;
     MessageRing& operator=(const MessageRing&) = delete;
@@ -75,13 +75,14 @@ public:
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
 
-    /// There is room for a message; false: there is none and `waiter` gave up waiting for it.
+    /// Whether there is room for a message. False: the ring is full, and `waiter` gave up waiting
+    /// for room.
     template <class Waiter>
     [[nodiscard]] bool has_room(Waiter& waiter) {
         return sent_ - credited_ < slots_.count() || wait_for_room(waiter);
     }
-    /// Where to write the next message of up to `bytes` bytes, the same until `commit`; null when
-    /// there is no room and `waiter` gave up waiting for it.
+    /// The place for the next message of up to `bytes` bytes, which stays until `commit`. Null: the
+    /// ring is full, and `waiter` gave up waiting for room.
     template <class Waiter>
     [[nodiscard]] std::byte* reserve(Waiter& waiter, std::size_t bytes) {
         if (!has_room(waiter)) {
@@ -182,7 +183,7 @@ private:
     MessageSlots<Env> slots_;
     std::uint64_t credit_every_ = 1;
     std::uint64_t consumed_ = 0;
-    std::uint64_t told_ = 0; // What `consumed` says.
+    std::uint64_t told_ = 0; // The count in `consumed`.
 };
 
 } // namespace corymb::channel

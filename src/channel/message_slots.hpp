@@ -35,7 +35,7 @@ struct SlotShape {
 struct SlotMessage {
     const std::byte* bytes = nullptr;
     std::size_t length = 0;
-    std::uint32_t source = 0; ///< Who sent it, where the ring has several senders.
+    std::uint32_t source = 0; ///< The sender, where the ring has several.
 };
 
 /// Slots that follow the object of a channel in the same memory, so that no address is stored.

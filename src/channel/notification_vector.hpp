@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: tells one thread which of many others have something for it, at the price of looking at
-// one bit each: 512 peers a cache line. What they have lies elsewhere, in channels of their own.
-// After the notification vectors of "In-Memory Communication Mechanisms for Many-Cores" (Rotta,
-// Prescher, Traue, Nolte, 2012), with bits that are set by read-modify-writes for bytes that
-// change.
+// Purpose: tells one thread which of many peers have something for it, at the price of a look at
+// one
+// bit each: 512 peers a cache line. The things themselves lie in other channels. After the
+// notification vectors of "In-Memory Communication Mechanisms for Many-Cores" (Rotta, Prescher,
+// Traue, Nolte, 2012), with bits that are set by read-modify-writes for bytes that change.
 //
 // Roles: one owner, who collects; any number of peers, each of which has a bit.
 //
@@ -51,7 +51,7 @@ public:
     static constexpr std::size_t bytes(std::size_t peers) noexcept {
         return sizeof(NotificationVector) + words(peers) * sizeof(Word);
     }
-    /// To be made in `bytes(peers)` bytes.
+    /// Constructed in `bytes(peers)` bytes.
     explicit NotificationVector(std::size_t peers) noexcept : words_(words(peers)) {
         for (std::size_t index = 0; index < words_; ++index) {
             new (first() + index * sizeof(Word)) Word;
@@ -66,8 +66,8 @@ public:
         word(peer / peers_per_word).fetch_or(bit, std::memory_order_release); // P1 release
     }
 
-    /// Owner: calls each(index, bits) for every word that is not 0, which is 0 afterwards. Bit i is
-    /// that of peer index * peers_per_word + i.
+    /// Owner: calls each(index, bits) for every word that is not 0, which is 0 afterwards. Bit i
+    /// belongs to peer index * peers_per_word + i.
     template <class Each>
     void collect(const Each& each) {
         for (std::size_t index = 0; index < words_; ++index) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: lets a thread sleep in the kernel until a condition that others make true, at the price
-// of one load of a usually shared line for those others.
+// Purpose: lets a thread sleep in the kernel until other threads make a condition true, at the
+// price
+// of one load of a usually shared line for them.
 //
-// Roles: one owner, who parks; any number of wakers, each of whom makes the condition true first
-// and then calls wake_if_parked. The condition is some other atomic word.
+// Roles: one owner, which parks; any number of wakers. Each waker makes the condition true first
+// and
+// then calls wake_if_parked. The condition is some other atomic word.
 //
 // Layout:
 //   line  bytes  field    written by      read by
@@ -46,8 +48,9 @@
 
 namespace corymb::channel {
 
-/// Who pays for a sleep. The heavy fence interrupts other CPUs, which takes microseconds: too much
-/// for an owner that sleeps again and again because it has no CPU of its own.
+/// Says which side pays for a sleep. The heavy fence interrupts other CPUs, which takes
+/// microseconds: too much for an owner that sleeps again and again because it has no CPU of its
+/// own.
 enum class Fencing : std::uint32_t {
     owner, ///< A heavy fence before each sleep, a light one for each wake-up.
     both,  ///< A full fence each.
@@ -86,8 +89,9 @@ public:
     void retract() noexcept { parked_.store(0, std::memory_order_relaxed); }
 
     /// Owner: sleeps until `done` or `stop`, which are looked at after each announcement;
-    /// `time_left_ns` gives the longest sleep. Returns whether it was `done`. Who makes `stop` true
-    /// must wake without a key. Who was woken looks first: another heavy fence would make it late.
+    /// `time_left_ns` gives the longest sleep. Returns whether it was `done`. A thread that makes
+    /// `stop` true must wake without a key. After a wake-up the owner looks at `done` before it
+    /// announces again, because another heavy fence would make it late.
     template <class Done, class Stop, class TimeLeft>
     bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns,
               WakeKey key = anybody) noexcept {
@@ -139,7 +143,7 @@ private:
     }
 
     typename Env::template Atomic<std::uint32_t> parked_;
-    Reach reach_ = Reach::process;     ///< Of the wakers; never changes.
+    Reach reach_ = Reach::process;     ///< Reach of the wakers; never changes.
     Fencing fencing_ = Fencing::owner; ///< Never changes.
     std::atomic<std::int32_t> waker_cpu_{-1};
 };

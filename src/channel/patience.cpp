@@ -21,16 +21,16 @@ constexpr int quick_looks_crowded = 2;
 // A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
 // most about doubles the price of a wait (the competitive rule).
 constexpr std::int64_t spin_most = 50 * microsecond;
-// A peer that copies is as good as here. Generous: two processes of a small virtual machine that
-// copied 1 MiB out of each other at the same time did about twice as much.
+// A peer is taken to copy as fast as this rank. The rate is generous: two processes of a small
+// virtual machine that copied 1 MiB out of each other at the same time did about twice as much.
 constexpr std::uint64_t bytes_per_ns = 2;
 constexpr std::int64_t moving_most = 20'000 * microsecond;
-// Yielding helps only where a teammate is waiting for the CPU. On top of that comes the time that
-// teammates need for the bytes that they move: with 8 processes on two CPUs that exchange parts of
-// 256 KiB a turn takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as long for the whole.
+// Yielding helps only where a teammate is waiting for the CPU. The time that teammates need for the
+// bytes that they move is added: with 8 processes on two CPUs that exchange parts of 256 KiB a turn
+// takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as long for the whole.
 constexpr std::int64_t yield_most = 400 * microsecond;
-// A teammate that runs on another CPU answers within this time; one that does not run there needs
-// a turn first, and may need one of those that stand in line here before that.
+// A teammate that runs on another CPU answers within this time. A teammate that does not run there
+// needs a turn first, and may need a turn of one that waits for this CPU before that.
 constexpr std::int64_t keep_most = 4 * microsecond;
 // A yield that takes longer than all teammates together would need has given a whole time slice to
 // somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
@@ -38,16 +38,17 @@ constexpr std::int64_t yield_too_long = 500 * microsecond;
 // The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
 // and then: they are given up when together they have cost more than sleeps would have.
 constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
-// Teammates that sleep have short turns, but many: they wake each other for every message. 32 and
-// 64 processes on two CPUs, each of which waits for every other one, take 1.4 and 5.5 ms for a
-// barrier so. If each found that too long and slept on, none would come back to yielding, with
-// which they take 0.1 and 0.2 ms. A stranger's time slice has no turns of teammates in it.
+// Teammates that sleep have short turns, but many: they wake each other for every message. If 32
+// and 64 processes on two CPUs wait for each other this way, a barrier takes 1.4 and 5.5 ms. If
+// each process found that too long and slept on, none would come back to yielding, which makes the
+// barrier 0.1 and 0.2 ms. A stranger's time slice has no turns of teammates in it.
 constexpr std::int64_t turn_at_most = 50 * microsecond;
 constexpr std::int64_t credit_most = 20'000 * microsecond;
-// Somebody else's turn comes within one or two of ours.
+// A teammate's turn comes within one or two of ours.
 constexpr int turns_given_most = 4;
-// Waits; to sleep in them all costs less than one such yield. A neighbour that is still there after
-// a ban earns a longer one, of some tens of milliseconds at most; one that came and went does not.
+// Unit: waits. To sleep in all waits of a ban costs less than one yield that is too long. A
+// neighbour that is still there after a ban earns a longer one, of some tens of milliseconds at
+// most; one that came and went does not.
 constexpr int shortest_ban = 64;
 constexpr int longest_ban = 4096;
 // Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
@@ -55,21 +56,22 @@ constexpr int longest_ban = 4096;
 constexpr std::int64_t long_wait = 1000 * microsecond;
 constexpr std::int64_t stretch = 8;
 constexpr std::int64_t budget_least = 1 * microsecond;
-// A neighbour makes waits that yield much longer than those that sleep. In an MPI program, whose
-// ranks poll between our operations, yields are as long now and then and sleeps take longer still.
-// Of a wait for a late rank this much counts, and as many of the last waits as it takes to see a
+// Bounds of the averages that decide between yields and sleeps. With a neighbour on the CPU, waits
+// that yield take much longer than waits that sleep. In an MPI program, whose ranks poll between
+// our operations, yields are as long now and then, and sleeps take longer still. `counted_most` is
+// the part of a wait for a late rank that counts. `waits_remembered` is small enough to notice a
 // neighbour within some tens of milliseconds.
 constexpr std::int64_t counted_most = 4'000 * microsecond;
 constexpr std::int64_t waits_remembered = 32;
 constexpr int waits_known = 16;
 constexpr int answers_most = 128;
 
-/// What long waits have worn out is worn out for large payloads, too.
+/// After long waits the spin budget for large payloads shrinks as well.
 std::int64_t worn(std::int64_t moving_ns, std::int64_t budget, std::int64_t budget_max) noexcept {
     return moving_ns * std::min(budget, budget_max) / budget_max;
 }
 
-/// What is unknown may be.
+/// Without knowledge of teammates the answer is yes: one may want the CPU.
 bool wants_the_cpu(Teammates* teammates) noexcept {
     return teammates == nullptr || teammates->want_the_cpu();
 }
@@ -108,7 +110,7 @@ Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, Teamm
     ask_who_is_here(teammates, begin_ns);
     Outcome outcome = spin(look, stop, begin_ns);
     if (outcome == Outcome::exhausted && !is_crowded_) {
-        ask_who_is_here(teammates, now_ns()); // One that came meanwhile.
+        ask_who_is_here(teammates, now_ns()); // A teammate may have come meanwhile.
     }
     if (outcome == Outcome::exhausted && gives_turns()) {
         outcome = yield(look, stop, teammates, begin_ns);
@@ -242,7 +244,7 @@ bool WaitAverages::know_sleeps() const noexcept {
     return asleep_.count >= waits_known && answers_ < answers_most;
 }
 
-/// Of a wait that neither a spin nor the first looks have ended.
+/// Counts a wait that neither a spin nor the first looks have ended.
 void Patience::note_end(std::int64_t waited_ns) noexcept {
     if (yield_ns_max_ == yield_most && is_crowded_) {
         averages_.count(yields_, waited_ns);

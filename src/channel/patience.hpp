@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: the part of a wait that happens awake: spin, then yield. The only spin loops of the
-// library.
+// Purpose: the awake part of a wait: spin, then yield. Spin loops also stand in wait_ladder and
+// team/barrier.cpp (the first looks of a wait), message/wait_until.hpp, team/line_probe.cpp and
+// machine/discover (measurements).
 //
 // Roles: one Patience per waiting thread, used by that thread only.
 //
 // Layout: private to the thread.
 //
 // Protocol:
-//   Who has no teammate on its CPU 1. looks with a pause between for at most the spin budget; then
-//   it asks once more whether it has. Who has one 2. looks with a yield between for at most the
-//   yield budget, and where no teammate wants the CPU, with a pause, for a while; 3. tells the
-//   caller to sleep. Budgets grow with what peers may be moving meanwhile. They learn: a wait
-//   that ended awake doubles them, one that was much longer than both halves them, so that a thread
-//   whose waits are long soon sleeps at once. A yield that took a time slice longer than teammates
-//   need for what they move and for their turns ends yielding for a number of waits, unless waits
-//   that yield are known to be shorter than those that sleep (WaitAverages).
+//   A thread without a teammate on its CPU 1. looks with a pause between for at most the spin
+//   budget; then it asks again for teammates. A thread with one 2. looks with a yield between for
+//   at most the yield budget and, while no teammate wants the CPU, with a pause, for a while; 3.
+//   tells the caller to sleep. Budgets grow with the bytes that peers may be moving meanwhile. They
+//   learn: a wait that ended awake doubles them, and a wait much longer than both halves them, so
+//   that a thread whose waits are long soon sleeps at once. If a yield took a time slice longer
+//   than teammates need for their bytes and their turns, yielding ends for a number of waits,
+//   unless waits that yield are known to be shorter than waits that sleep (WaitAverages).
 //
 // Order: none of its own; the caller's look names the order of its word.
 //
@@ -52,7 +53,7 @@ private:
     bool (*call_)(void*) noexcept;
 };
 
-/// Those with whom a thread shares its CPU.
+/// The threads with which a thread shares its CPU.
 class Teammates {
 public:
     Teammates() = default;
@@ -61,32 +62,34 @@ public:
 
     /// Whether one of them may need the CPU.
     [[nodiscard]] virtual bool want_the_cpu() noexcept = 0;
-    /// The thread waits, and at this time. Whether one of them runs on its CPU, as far as is known.
+    /// Records that the thread waits at this time. Whether a teammate runs on its CPU, as far as is
+    /// known.
     [[nodiscard]] virtual bool are_here(std::int64_t now_ns) noexcept = 0;
-    /// The thread has its turn. How many turns it and they have had so far.
+    /// Records that the thread has its turn. Returns the turns that it and its teammates have had
+    /// so far.
     virtual std::int64_t take_turn() noexcept = 0;
 
 protected:
     ~Teammates() = default;
 };
 
-/// What yields have saved against sleeps.
+/// The time that yields have saved against sleeps.
 class YieldCredit {
 public:
-    /// Counts a yield of this length, without what teammates needed; at most 0 if that was all.
-    /// False: it was too long, and so were yields on the whole.
+    /// Counts a yield of this length, less the time that teammates needed; at most 0 if they needed
+    /// all of it. False: the yield was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
 
 private:
     std::int64_t credit_ns_ = 0;
 };
 
-/// How long waits take on the average, those that yield and those that sleep at once.
+/// The average times of waits that yield and of waits that sleep at once.
 class WaitAverages {
 public:
     void count(bool yields, std::int64_t waited_ns) noexcept;
-    /// Whether waits that yield are known to be the shorter ones. What is known of sleeps is good
-    /// for so many such answers.
+    /// Whether waits that yield are known to be the shorter ones. The average of sleeps serves for
+    /// a bounded number of such answers; then waits sleep again to renew it.
     [[nodiscard]] bool say_yield() noexcept;
     /// Whether some waits have to sleep before anything can be said.
     [[nodiscard]] bool know_sleeps() const noexcept;
@@ -98,26 +101,26 @@ private:
         void add(double waited_ns) noexcept;
     };
     Average yielding_, asleep_;
-    int answers_ = 0; ///< For yields, since the last sleep.
+    int answers_ = 0; ///< Answers in favour of yields since the last sleep.
 };
 
 class Patience {
 public:
     enum class Outcome : std::uint8_t { satisfied, exhausted, stopped };
 
-    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited from running;
-    /// without it each wait asks its teammates.
+    /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited rank from
+    /// running; without it each wait asks its teammates.
     Patience(WaitPolicy policy, bool oversubscribed) noexcept;
 
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
 
-    /// The waits that follow are for peers that may have so many bytes to move first: those of one
-    /// that has a CPU, of all together that have to share one.
+    /// The waits that follow are for peers that may have so many bytes to move first: a peer with a
+    /// CPU of its own, or all peers together that share one.
     void expect_bytes(std::uint64_t bytes) noexcept { bytes_ = bytes; }
 
-    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is when the wait began;
-    /// null: nobody knows of teammates.
+    /// Rungs 1 and 2. `stop` is asked about once a microsecond, `begin_ns` is the begin of the
+    /// wait. `teammates` is null if none are known.
     Outcome wait_awake(const Look& look, const Look& stop, Teammates* teammates,
                        std::int64_t begin_ns) noexcept;
 
@@ -141,15 +144,16 @@ private:
     [[nodiscard]] std::int64_t moving_ns() const noexcept;
     [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
-    bool asks_;       ///< Who is here, in each wait.
-    bool is_crowded_; ///< In the present wait, or the last one: teammates take turns on this CPU.
+    bool asks_; ///< Each wait asks which teammates are here.
+    /// Whether teammates take turns on this CPU, in the present wait or the last one.
+    bool is_crowded_;
     int quick_looks_;
     std::int64_t spin_ns_, spin_ns_max_;
     std::int64_t yield_ns_, yield_ns_max_;
     std::uint64_t bytes_ = 0;
     YieldCredit yield_credit_;
     WaitAverages averages_;
-    bool yields_ = false; ///< The present wait.
+    bool yields_ = false; ///< Whether the present wait yields.
     int waits_without_yield_ = 0;
     int waits_with_yield_ = 0; // Since the last ban.
     int last_ban_ = 0;

@@ -55,7 +55,7 @@ public:
         typename Env::template Atomic<std::uint64_t> consumed;
     };
 
-    /// `readers` lies in the same memory as the ring and stays where it is, seen from the ring.
+    /// `readers` lies in the ring's memory and stays at one distance from the ring.
     PublicationRing(ReaderLine* readers, std::size_t reader_count) noexcept
         : reader_count_(reader_count),
           readers_at_(reinterpret_cast<std::byte*>(readers) - reinterpret_cast<std::byte*>(this)) {}
@@ -118,7 +118,7 @@ private:
         typename Env::template Bytes<Payload> payload;
         typename Env::template Atomic<std::uint64_t> sequence;
     };
-    /// By distance, as processes have the ring at different addresses.
+    /// Found by its distance, as processes have the ring at different addresses.
     [[nodiscard]] ReaderLine& reader_line(std::size_t reader) noexcept {
         auto* const first = reinterpret_cast<std::byte*>(this) + readers_at_;
         return std::launder(reinterpret_cast<ReaderLine*>(first))[reader];

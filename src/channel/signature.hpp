@@ -16,8 +16,8 @@ using Signature = std::uint16_t;
     return count << 16U | signature;
 }
 
-/// Whether `word` announces what `expected` does, under another signature. A word that is further
-/// on says nothing.
+/// Whether `word` has the count of `expected` under another signature. A word with a later count
+/// says nothing.
 [[nodiscard]] constexpr bool contradicts(std::uint64_t word, std::uint64_t expected) noexcept {
     return word != expected && (word >> 16U) == (expected >> 16U);
 }

@@ -19,8 +19,8 @@ inline constexpr std::size_t exchange_payload = 8;
 /// Payload of one slot of a channel of cells, in bytes.
 inline constexpr std::size_t cell_payload = 8192;
 
-/// Slots of a ring of lines. Where ranks take turns on a CPU, a rank does in one turn what the ring
-/// holds, so a ring is longer than plans need.
+/// Slots of a ring of lines. If ranks take turns on a CPU, a rank does in one turn as much as the
+/// ring holds, so a ring is longer than plans need.
 inline constexpr std::size_t line_ring_slots = 32;
 /// The receiver of lines tells the sender at least each so many that slots are free. With half of
 /// the ring the sender goes on while the receiver works on the other half.

@@ -29,14 +29,14 @@
 //
 // Order:
 //   P1: release store of slot[i].word in send -> acquire load in the receiver's wait: publishes the
-//       payload. What a Writer has written past the caches it has fenced itself.
+//       payload. A Writer that has written past the caches has fenced its stores itself.
 //   P2: release store of `consumed` in release -> acquire load in the sender's wait for room: the
 //       receiver's reads of the slot come before the sender's next writes to it.
-//   P3: the same through the credit in P1's word of the opposite ring.
+//   P3: as P2, through the credit in P1's word of the opposite ring.
 //
 // Progress: send waits only when the ring is full; receive waits for the sender. Credits are 32
-// bits on the wire and compared by difference; private counts have 64. Of a message's number the
-// lower 16 bits are enough: a slot's last word has the number `slots` before.
+// bits on the wire and compared by difference; private counts have 64. The lower 16 bits of a
+// message's number are enough: a slot's last word has the number `slots` before.
 //
 // Checked by: verify/worlds/slot_ring_world.cpp (slot reuse, both kinds of credit, wrap).
 #pragma once
@@ -71,8 +71,8 @@ struct SlotRing {
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
 };
 
-/// The same for long payloads, with a number of slots that is known when the ring is made. Making
-/// it touches only the words, which lie together.
+/// A slot ring for long payloads, with a number of slots that is known when the ring is made.
+/// Making the ring touches only the words, which lie together.
 template <class Env, std::size_t Payload, std::size_t CreditEvery>
 class LongSlotRing {
 public:
@@ -91,11 +91,11 @@ public:
         Word& word;
     };
 
-    /// Of memory for a ring of so many slots, a power of two below 2^16.
+    /// Memory for a ring of so many slots, a power of two below 2^16.
     [[nodiscard]] static constexpr std::size_t bytes(std::size_t slots) noexcept {
         return sizeof(LongSlotRing) + slots * (sizeof(WordLine) + Payload);
     }
-    /// At a place that has `bytes(slots)`.
+    /// Constructed in `bytes(slots)` bytes.
     explicit LongSlotRing(std::size_t slots) noexcept : slots_(slots) {
         for (std::size_t i = 0; i < slots; ++i) {
             new (words() + i) WordLine;
@@ -156,7 +156,7 @@ public:
         return true;
     }
 
-    /// Of the ring.
+    /// Slots of the ring.
     [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
 
     /// Takes the credit out of a word that the opposite receiver saw.
@@ -238,7 +238,7 @@ public:
         return slot.payload.view(count);
     }
 
-    /// What the sender says that the message belongs to.
+    /// The call that the sender's message belongs to.
     static constexpr Signature signature_of(std::uint64_t word) noexcept {
         return static_cast<Signature>(word >> 16U);
     }
@@ -255,7 +255,7 @@ public:
     }
 
     [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
-    /// Of the ring.
+    /// Slots of the ring.
     [[nodiscard]] std::uint64_t slots() const noexcept { return ring_->slots(); }
 
 private:

@@ -84,7 +84,7 @@ public:
     static constexpr std::size_t bytes(const SynchronisedShape& shape) noexcept {
         return sizeof(SynchronisedRing) + shape.senders * sizeof(Line) + shape.slots.bytes();
     }
-    /// To be made in `bytes(shape)` bytes.
+    /// Constructed in `bytes(shape)` bytes.
     explicit SynchronisedRing(const SynchronisedShape& shape) noexcept {
         for (std::size_t sender = 0; sender < shape.senders; ++sender) {
             new (lines() + sender * sizeof(Line)) Line;
@@ -103,7 +103,7 @@ public:
 
     alignas(line_pair_bytes) Word tickets;
 
-    // Of the words.
+    // Parts of a slot's word.
     static constexpr unsigned source_at = 20, length_at = 40;
     static constexpr std::uint64_t number_mask = (std::uint64_t{1} << source_at) - 1;
     static constexpr std::uint64_t length_of_void = message_bytes_most + 1;
@@ -126,13 +126,14 @@ public:
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
 
-    /// There is room for a message; false: there is none and `waiter` gave up waiting for it.
+    /// Whether there is room for a message. False: the quota is used up, and `waiter` gave up
+    /// waiting for room.
     template <class Waiter>
     [[nodiscard]] bool has_room(Waiter& waiter) {
         return sent_ - credited_ < quota_ || wait_for_room(waiter);
     }
-    /// Where to write the next message of up to `bytes` bytes; null when there is no room and
-    /// `waiter` gave up waiting for it. `commit` or `give_up` must follow.
+    /// The place for the next message of up to `bytes` bytes. Null: there is no room, and `waiter`
+    /// gave up waiting for it. `commit` or `give_up` must follow.
     template <class Waiter>
     [[nodiscard]] std::byte* reserve(Waiter& waiter, std::size_t bytes) {
         if (!has_room(waiter)) {
@@ -145,7 +146,7 @@ public:
     }
     /// The message that was written where `reserve` said is `length` bytes long.
     void commit(std::size_t length) noexcept { store_word(length); }
-    /// There will be no message.
+    /// Ends a `reserve` without a message.
     void give_up() noexcept { store_word(Ring::length_of_void); }
 
     /// Both, with a copy in between.
@@ -186,7 +187,7 @@ private:
     MessageSlots<Env> slots_;
     std::uint64_t quota_ = 0;
     std::size_t source_ = 0;
-    std::uint64_t ticket_ = 0; // Of the message that is being written.
+    std::uint64_t ticket_ = 0; // The ticket of the message that is being written.
     std::uint64_t sent_ = 0;
     std::uint64_t credited_ = 0; // Invariant: credited_ <= own messages that are consumed.
 };
@@ -229,16 +230,17 @@ public:
             release();
         }
     }
-    /// There is no message, and the senders know what is consumed: `receive` and `settle` would do
-    /// nothing.
+    /// Whether there is no message and the senders know the consumed counts: `receive` and `settle`
+    /// would do nothing.
     [[nodiscard]] bool is_idle() const noexcept {
         return owed_.empty() && !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
     }
-    /// A ticket is out whose message was not taken, be it there or not.
+    /// Whether a ticket is out whose message was not taken, be it there or not.
     [[nodiscard]] bool has_more() const noexcept {
         return ring_->tickets.load(std::memory_order_relaxed) != consumed_;
     }
-    /// A ticket is out whose message has not come: its sender is about to write it, or is dead.
+    /// Whether a ticket is out whose message has not come: its sender is about to write it, or is
+    /// dead.
     [[nodiscard]] bool is_held_up() const noexcept {
         return has_more() && !is_next(slots_.word(consumed_).load(std::memory_order_relaxed));
     }
@@ -254,7 +256,7 @@ public:
             owed_.push_back(source_);
         }
     }
-    /// Tells all senders what is consumed of theirs.
+    /// Tells all senders their consumed counts.
     void settle() noexcept {
         for (const std::uint32_t source : owed_) {
             counts_[source].is_owed = false;
@@ -266,8 +268,8 @@ public:
 private:
     struct Count {
         std::uint64_t consumed = 0;
-        std::uint64_t told = 0; // What consumed[source] says.
-        bool is_owed = false;   // In `owed_`.
+        std::uint64_t told = 0; // The count in consumed[source].
+        bool is_owed = false;   // The source is in `owed_`.
     };
     [[nodiscard]] bool is_next(std::uint64_t word) const noexcept {
         return (word & Ring::number_mask) == ((consumed_ + 1) & Ring::number_mask);
@@ -284,9 +286,9 @@ private:
     MessageSlots<Env> slots_;
     std::uint64_t credit_every_ = 1;
     std::uint64_t consumed_ = 0;
-    std::uint32_t source_ = 0; // Of the last message.
+    std::uint32_t source_ = 0; // The source of the last message.
     std::vector<Count> counts_;
-    std::vector<std::uint32_t> owed_; // Senders who may have been told less than is so.
+    std::vector<std::uint32_t> owed_; // Senders whose count in `consumed` may be too low.
 };
 
 } // namespace corymb::channel

@@ -5,7 +5,8 @@
 
 namespace corymb::channel {
 
-/// Of the process: somebody waits for what visitors do, so waits have them come all the time.
+/// True while a thread of the process waits for work that visitors do: then waits call their
+/// visitors all the time.
 inline constinit std::atomic<bool> visits_are_urgent{false};
 
 } // namespace corymb::channel

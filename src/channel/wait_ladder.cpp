@@ -14,12 +14,12 @@ namespace {
 // A long wait looks at its peers after 1, 2, 4, 8, 16 times watch_from_ns, and then every 20 times.
 constexpr std::int64_t watch_intervals_max = 20;
 // A visitor that wants to come more often than this does so in the beginning of a wait only; to a
-// sleeper on a crowded CPU, whose team has no other work under way, not even then. Waking up for it
-// takes the CPU from others: of 32 processes on two CPUs, most of which slept, each woke up seven
-// times in a barrier, which took twice as long so.
+// sleeper on a crowded CPU, whose team has no other work under way, it does not come at all then.
+// Waking up for a visit takes the CPU from others: of 32 processes on two CPUs, most of which
+// slept, each woke up seven times in a barrier, which took twice as long that way.
 constexpr std::int64_t visits_apart_ns_max = 1'000'000;
-// A visit takes some tenths of a microsecond. Waits that are shorter than this have none, so that
-// they take no longer; who needs a visit waits about as long as for a rank that is in the library.
+// A visit takes some tenths of a microsecond. Shorter waits than this have none, so that they take
+// no longer. A thread that needs a visit waits about as long as for a rank that is in the library.
 constexpr std::int64_t urgent_from_ns = 2'000;
 constexpr int looks_per_visit = 16;
 
@@ -99,7 +99,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         if (visitor_ != nullptr && is_due && !lost_) {
             lost_ = visitor_->is_lost();
             last_visit_ns_ = now_ns();
-            waited = clock.waited_ns(); // A visit may take longer than they are apart.
+            waited = clock.waited_ns(); // A visit may take longer than the time between visits.
             next_visit =
                 waited + std::max(visits_apart_least, std::min(waited / 4, visits_apart_ns_max));
         }
@@ -107,8 +107,8 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         return timed_out_ || lost_;
     };
     const Look stop(stop_condition);
-    // Between a look and the end of the wait the awaited may have come, and who sent it may have
-    // broken the team since: what has all it needs is not given up.
+    // The awaited message may have come after the last look, and its sender may have broken the
+    // team since: a wait that has all it needs is not given up.
     auto came_after_all = [&]() noexcept {
         const bool is_there = look();
         timed_out_ = timed_out_ && !is_there;

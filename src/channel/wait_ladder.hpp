@@ -40,7 +40,7 @@
 
 namespace corymb::channel {
 
-/// Asked in long waits whether what is awaited can still come.
+/// Asked in long waits whether the awaited event can still come.
 class Watch {
 public:
     Watch() = default;
@@ -56,16 +56,19 @@ class WaitLadder : private Teammates {
 public:
     struct Settings {
         WaitPolicy policy = WaitPolicy::ladder;
-        bool oversubscribed = false;  ///< More ranks than can run at a time: do not spin.
-        int ranks_per_cpu = 1;        ///< That take turns; then waits are for the copies of all.
+        bool oversubscribed = false; ///< More ranks than can run at a time: do not spin.
+        /// Ranks that take turns on a CPU; then waits allow for the copies of all of them.
+        int ranks_per_cpu = 1;
         std::int64_t deadline_ns = 0; ///< Longest wait.
-        Crowd* crowd = nullptr;       ///< Of an oversubscribed team: who takes turns with whom.
-        std::size_t rank = 0;         ///< Own place in the crowd.
-        WaiterCpus* cpus = nullptr;   ///< Of another team: who is on the CPU of whom.
+        /// For an oversubscribed team: the ranks that take turns on each CPU.
+        Crowd* crowd = nullptr;
+        std::size_t rank = 0;       ///< Own place in the crowd.
+        WaiterCpus* cpus = nullptr; ///< For other teams: the ranks that wait on each CPU.
         Watch* watch = nullptr;
-        std::int64_t watch_from_ns = 0;    ///< A wait asks it first after so long.
-        Watch* visitor = nullptr;          ///< Asked more often than the watch.
-        std::int64_t visitor_every_ns = 0; ///< First after so long, then at such intervals.
+        std::int64_t watch_from_ns = 0; ///< A wait asks the watch first after so long.
+        Watch* visitor = nullptr;       ///< Asked more often than the watch.
+        /// The first call comes after so long, the next ones at such intervals.
+        std::int64_t visitor_every_ns = 0;
     };
     using Spot = ParkingSpot<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
@@ -89,29 +92,30 @@ public:
     }
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
-    /// The rank begins a collective operation, in which each moves at most about so many bytes. All
-    /// ranks say so of the same ones, whether they have to wait or not: that is how each knows
-    /// whether others still need its CPU.
+    /// The rank begins a collective operation, in which each rank moves at most about so many
+    /// bytes. Invariant: all ranks call it for the same operations, whether they have to wait or
+    /// not. That is how each rank knows whether others still need its CPU.
     void begin_operation(std::uint64_t bytes) noexcept {
         if (seat_) {
             note_cpu();
         }
         begin_to_move(bytes);
     }
-    /// The same of a message, which is the business of two.
+    /// As `begin_operation`, for a message between two ranks.
     void begin_to_move(std::uint64_t bytes) noexcept {
         if (seat_) {
             bytes_before_ = std::exchange(bytes_, bytes);
         }
         expect_bytes(bytes);
     }
-    /// In the waits that follow each rank moves at most about so many bytes. Those that take turns
-    /// on a CPU may all have to; some are in the operation before, and some in a later one already.
+    /// In the waits that follow each rank moves at most about so many bytes. Ranks that take turns
+    /// on a CPU may all have to move them; some are in the operation before, and some in a later
+    /// one already.
     void expect_bytes(std::uint64_t bytes) noexcept {
         patience_.expect_bytes((std::max(bytes, bytes_) + bytes_before_) * ranks_that_copy_);
     }
-    /// The waits that follow are for this rank of the team; -1: for any. Only that one, and wakers
-    /// that name no rank, will wake this one.
+    /// The waits that follow are for this rank of the team; -1: for any. Only this rank, and wakers
+    /// that name no rank, will wake the waiter.
     void expect(std::int32_t rank) noexcept { awaited_ = rank; }
     [[nodiscard]] std::int32_t expected() const noexcept { return awaited_; }
 
@@ -135,8 +139,8 @@ public:
         return climb(Look(look), background_);
     }
 
-    /// Waits until `done()`, which looks at whatever it likes; everybody who changes that must wake
-    /// this rank. `bytes` as for expect_bytes. False as above.
+    /// Waits until `done()`, which may look at any words; every thread that changes them must wake
+    /// this rank. `bytes` as for expect_bytes. False as for `await`.
     template <class Done>
     [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
         expect(-1);
@@ -161,7 +165,8 @@ public:
     /// Work to do beside every longer wait in `await`; null: none. Its result does not count.
     void set_background(const Look* work) noexcept { background_ = work; }
 
-    /// Whether somebody waits for what a visit does: then it comes as often to sleepers, too.
+    /// Sets whether a thread waits for the work of a visit: then visits come as often to sleepers,
+    /// too.
     void set_visits_urgent(bool urgent) noexcept { are_visits_urgent_ = urgent; }
 
     /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
@@ -175,8 +180,9 @@ public:
     [[nodiscard]] bool is_lost() const noexcept { return lost_; }
 
 private:
-    /// Whose bytes a wait is for: the peer's, which has a CPU, or those of all that have to share
-    /// one. Where only the CPU quota is short, nobody's: who stays awake uses it up.
+    /// The number of ranks whose bytes a wait allows for: the peer alone, which has a CPU, or all
+    /// ranks that share one. 0 where only the CPU quota is short: a waiter that stays awake uses
+    /// the quota up.
     static std::uint64_t ranks_that_copy(const Settings& settings) noexcept {
         const bool has_no_time = settings.oversubscribed && settings.ranks_per_cpu <= 1;
         return has_no_time ? 0 : static_cast<std::uint64_t>(std::max(settings.ranks_per_cpu, 1));
@@ -194,8 +200,8 @@ private:
     bool lost_ = false;
     std::int64_t deadline_ns_;
     std::uint64_t ranks_that_copy_;
-    std::uint64_t bytes_ = 0;        ///< Of the latest operation.
-    std::uint64_t bytes_before_ = 0; ///< Of the one before that.
+    std::uint64_t bytes_ = 0;        ///< Bytes of the latest operation.
+    std::uint64_t bytes_before_ = 0; ///< Bytes of the operation before the latest.
     Spot* spot_;
     Gate* gate_;
     const Flag* broken_;
@@ -203,11 +209,11 @@ private:
     std::int64_t watch_from_ns_;
     Watch* visitor_;
     std::int64_t visitor_every_ns_;
-    bool is_crowded_; ///< Others may want the CPU.
+    bool is_crowded_; ///< Other ranks may want the CPU.
     bool are_visits_urgent_ = false;
     std::int64_t last_visit_ns_ = 0;
     std::optional<Crowd::Seat> seat_;
-    CpuMates mates_; ///< Where there is no crowd.
+    CpuMates mates_; ///< Used where there is no crowd.
     std::int32_t awaited_ = -1;
 };
 

@@ -16,8 +16,8 @@ constexpr ArenaKey arena_key{0, 0, -1, -1, 0x7375'7063'7265'7469}; // "itercpus"
 
 constexpr std::int64_t shared_for_ns = 10'000'000;
 
-/// Of the calling thread: most probably different for any two of the machine, whatever namespaces
-/// their processes are in, so time and place are in it, too.
+/// A mark of the calling thread. It most probably differs for any two threads of the machine,
+/// whatever namespaces their processes are in, because time and place are in it, too.
 std::uint32_t own_mark() noexcept {
     struct Mark {
         std::uint32_t value = 0;

@@ -6,7 +6,7 @@
 // one CpuMates per waiter, used by the waiting thread only.
 //
 // Layout of WaiterCpus: 256 words in lines by CPU; neighbouring CPUs have different lines. A word
-//   says who waited last on its CPU, and when: mark of the thread, CPU, time in units of 8 ms.
+// records the last wait on its CPU: mark of the thread, CPU, time in units of 8 ms.
 //
 // Protocol: two things show that the CPU is shared.
 //   1. A waiter whose first looks have failed reads the word of the CPU that it is on, and writes
@@ -49,7 +49,7 @@ public:
         const auto on = static_cast<std::uint64_t>(cpu) & 0xffffU;
         const auto time = static_cast<std::uint64_t>(now_ns >> unit_bits) & 0xff'ffffU;
         const std::uint64_t now = (std::uint64_t{mark} << 40U) | (on << 24U) | time;
-        if (before != now) { // Else the line stays as it is.
+        if (before != now) { // An unchanged line is not written.
             place.store(now, std::memory_order_relaxed);
         }
         const std::uint64_t who = before >> 40U;
@@ -71,12 +71,12 @@ private:
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Between processes, too.
 
-/// Who else of the group is on the waiter's CPU.
+/// The other waiters of the group on a waiter's CPU.
 class CpuMates final : public Teammates {
 public:
-    /// Null: nothing is known.
+    /// Null: no group is known.
     explicit CpuMates(WaiterCpus* cpus) noexcept : cpus_(cpus) {}
-    /// The waits that follow are with those of another group.
+    /// The waits that follow are with ranks of another group.
     void be_among(WaiterCpus& cpus) noexcept { cpus_ = &cpus; }
 
     [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
@@ -88,7 +88,7 @@ public:
 
 private:
     WaiterCpus* cpus_;
-    int cpu_ = -1; ///< Where it waited last.
+    int cpu_ = -1; ///< The CPU of the last wait.
     int shared_cpu_ = -1;
     std::int64_t shared_until_ns_ = 0;
 };

@@ -2,7 +2,7 @@
 // Purpose: lets any number of threads sleep in the kernel until one other thread has something new,
 // at the price of one load of a usually shared line for that one.
 //
-// Roles: one ringer; any number of sleepers. What they wait for are other atomic words.
+// Roles: one ringer; any number of sleepers. They wait for other atomic words.
 //
 // Layout:
 //   line  bytes  field  written by        read by
