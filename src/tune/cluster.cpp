@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which scheme for several nodes: a closed form says where to begin, simulation decides.
+// Chooses a scheme for several nodes: a closed form says where to begin, simulation decides.
 #include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
@@ -31,20 +31,21 @@ using nodes::Roles;
 using nodes::Scheme;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// What cannot take less than so many times what is known already is not simulated, unless every
-/// scheme is wanted: with a thousand ranks exchanges of all with all take seconds each.
+/// A scheme whose bound is so many times the best time so far is not simulated, unless every scheme
+/// is wanted. With a thousand ranks exchanges of all with all take seconds each to simulate.
 constexpr double hopeless = 3;
-/// The same above `parts_all_tried` ranks: what is left out is not followed either.
+/// Used in place of `hopeless` above `parts_all_tried` ranks: neighbours of a scheme that is left
+/// out are not tried either.
 constexpr double hopeless_among_many = 1.5;
-/// What takes at most so many times as long as the best is as good: no model is as good as that.
+/// Schemes within this factor of the best count as equally good: no model is more exact.
 constexpr double nearly = 1.03;
 /// Above so many ranks a plan in which all have a part for all takes long to be made.
 constexpr int parts_all_tried = 256;
 
-/// With more ranks than that, those of a node that are not numbered in a row make exchanges of
-/// parts so long that trying them takes longer than all else.
+/// Above so many ranks `near` schemes are not tried for exchanges of parts among ranks that are not
+/// numbered node by node. Such plans are so long that trying them takes longer than all else.
 constexpr int near_parts_most = 128;
-/// What the engine takes for a copy of a few bytes, which no simulation charges: measured 5.8 ns.
+/// Time of the engine for a copy of a few bytes, which no simulation charges: measured 5.8 ns.
 /// Parts of ranks that are not numbered in a row are copied one by one.
 constexpr double copy_ns = 6;
 
@@ -116,7 +117,7 @@ public:
 
     void search() {
         search_among_few();
-        if (ranked().empty()) { // What it begins with does not do here.
+        if (ranked().empty()) { // No first try has a plan for this request.
             try_all();
         }
     }
@@ -157,13 +158,13 @@ private:
             return;
         }
         if (!has_many && !(has_parts_for_all && are_many())) {
-            try_all(); // There are few.
+            try_all(); // There are few schemes.
             return;
         }
         follow(has_many ? first_tries() : first_tries_of_parts());
     }
 
-    /// The best of these, and what is better than each.
+    /// Tries `starts`, and improves on each for as long as that helps.
     void follow(std::vector<Scheme> starts) {
         std::ranges::stable_sort(starts, std::ranges::less{},
                                  [this](const Scheme& scheme) { return predicted(scheme); });
@@ -176,8 +177,8 @@ private:
     [[nodiscard]] bool goes_up_or_down() const {
         return request_.op == Collective::broadcast || request_.op == Collective::reduce;
     }
-    /// With one leader or as many as there are, and few blocks; others are tried where these do
-    /// well.
+    /// Schemes with one leader or as many as there are, and few blocks; others are tried where
+    /// these do well.
     [[nodiscard]] std::vector<Scheme> first_tries_up_or_down() const {
         constexpr std::uint32_t few_blocks = 32;
         std::vector<Scheme> schemes = all();
@@ -194,14 +195,14 @@ private:
         std::string name;
         Scheme scheme;
         double time = never;
-        double work_ns = 0; ///< Of all ranks together, about.
-        int streams = 1;    ///< Of long data, through a node's link at once.
+        double work_ns = 0; ///< Work of all ranks together, about.
+        int streams = 1;    ///< Streams of long data through a node's link at once.
     };
 
-    /// The fastest first, but before all others those that are nearly as fast. Of these the one
-    /// with the least work comes first. Work costs energy, and time where ranks have no CPU each,
-    /// or the processor carries the messages. Before that, the one with the fewest streams: where
-    /// one fills a link, two hold each other up.
+    /// All schemes that have a plan, the fastest first. Schemes that are nearly as fast as the best
+    /// come before all others, ordered by streams, then by work. If one stream fills a link, two
+    /// hold each other up. Work costs energy, and time where ranks have no CPU each, or the
+    /// processor carries the messages.
     [[nodiscard]] std::vector<Tried> ranked() const {
         std::vector<Tried> all;
         std::ranges::copy_if(tried_, std::back_inserter(all),
@@ -243,8 +244,8 @@ private:
         return nodes::plan_for(request_.op, layout_, scheme, request_.bytes, request_.root);
     }
 
-    /// To take ranks as they lie has to be faster than all that takes them as they are numbered,
-    /// copies and all.
+    /// Whether taking ranks as they lie is faster than all schemes that take them as they are
+    /// numbered, copies included.
     bool pays(const Scheme& scheme, const Plan& plan, double time) {
         if (!layout_.seated) {
             return true;
@@ -275,7 +276,8 @@ private:
             if (!pays(scheme, plan, tried.time)) {
                 tried.time = never;
             }
-            if (tried.time <= nearly * best_ && tried.time < never) { // Else nobody asks.
+            // Only the schemes near the best are compared by streams and work.
+            if (tried.time <= nearly * best_ && tried.time < never) {
                 tried.streams = goes_up_or_down() ? scheme.leaders : 1;
                 tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             }
@@ -321,8 +323,8 @@ private:
         return schemes;
     }
 
-    /// Each kind of exchange with the most leaders; what is combined goes by one leader, too. First
-    /// those of few messages, beside which others may be hopeless.
+    /// Each kind of exchange with the most leaders; a combining operation also goes by one leader.
+    /// Schemes of few messages come first, because others may be hopeless beside them.
     [[nodiscard]] std::vector<Scheme> first_tries_of_parts() const {
         std::vector<Scheme> schemes;
         const bool combines = is_reduction(request_.op);
@@ -338,8 +340,8 @@ private:
         return schemes;
     }
 
-    /// What the busiest link surely needs, without the plan: a flat exchange at once has a message
-    /// for each pair of ranks on different nodes.
+    /// A lower bound of the busiest link's time, without the plan: a flat exchange at once has a
+    /// message for each pair of ranks on different nodes.
     [[nodiscard]] double least_link_ns(const Scheme& scheme) const {
         if (request_.op != Collective::alltoall || scheme.roles != Roles::flat ||
             scheme.exchange != Exchange::direct) {
@@ -355,7 +357,7 @@ private:
         return most;
     }
 
-    /// Fewest rounds times the time of a round.
+    /// The number of leaders with the least product of rounds and time of a round.
     [[nodiscard]] int leaders_of_objects() const {
         const auto time = [this](int count) {
             int rounds = 0;
@@ -382,7 +384,7 @@ private:
         }
     }
 
-    /// The next ones that are tried, fewer and more.
+    /// The next lower and the next higher number of leaders.
     [[nodiscard]] std::vector<int> counts_beside(int leaders) const {
         std::vector<int> beside;
         const auto place = std::ranges::find(counts_, leaders);
@@ -395,7 +397,7 @@ private:
         return beside;
     }
 
-    /// Where a slice is as good as a piece.
+    /// Other numbers of pieces to try, for operations that go up or down the tree of nodes.
     [[nodiscard]] std::vector<std::uint32_t> pieces_beside(const Scheme& scheme) const {
         std::vector<std::uint32_t> beside;
         for (const std::uint32_t pieces : nodes::numbers_of_pieces) {
@@ -459,7 +461,7 @@ private:
     std::vector<int> counts_;
     std::map<std::string, double> known_;
     double best_ = never;
-    double best_numbered_ = never; ///< With what its copies take.
+    double best_numbered_ = never; ///< The best time of numbered schemes, with their copies.
     std::vector<Tried> tried_;
 };
 

@@ -53,7 +53,7 @@ private:
     }
 
     const plan::Matching& matching_;
-    std::vector<std::size_t> next_; ///< By rank: steps that are known.
+    std::vector<std::size_t> next_; ///< By rank: the steps whose length is known.
     std::vector<std::uint32_t> in_a_row_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace corymb::tune {
 
-/// Most messages, signals and publications of a plan of which each is sent by a rank that has
-/// waited for the one before. Of a plan that never ends, as far as it goes. O(steps times what it
-/// returns).
+/// The length of the plan's longest chain of messages, signals and publications in which each is
+/// sent by a rank that has waited for the one before. For a plan that never ends, as far as it
+/// goes. O(steps times the result).
 [[nodiscard]] std::uint32_t messages_in_a_row(const plan::Matching& matching);
 
 } // namespace corymb::tune

@@ -9,8 +9,8 @@
 
 namespace corymb::tune {
 
-/// Names of families of which one is mostly about as good as what a search finds: see
-/// docs/decisions/0033. Those that have no plan for the request are to be left out.
+/// Names of families, one of which is mostly about as good as the result of a search: see
+/// docs/decisions/0033. The caller leaves out families that have no plan for the request.
 [[nodiscard]] std::span<const std::string_view> plain_families(const PlanRequest& request) noexcept;
 
 } // namespace corymb::tune

@@ -19,14 +19,16 @@ namespace corymb::tune {
 
 namespace {
 
-/// What one store costs many readers at once, or a meeting on one line, cannot be told from what
-/// messages between two cost, so a model that has not measured it would make every such plan look
-/// good, or none. Between a take and the next put of an allreduce lies the folding, which a line
-/// each way hides and a meeting does not; until the model charges that, it is made only when asked
-/// for. Ranks that take turns on a CPU mostly come before the offer that they wait for, which the
-/// count of turns does not see where the root has the lowest number. In a gather that matters
-/// little beside what they write, all of them at once: 0.6 times as long as through cells among 8
-/// on two CPUs, 1 MiB each.
+/// Whether the model cannot tell how good a family's plan is. Such a plan would look too good, or
+/// never good, so the family is tried only when asked for.
+/// - One store to many readers, and a meeting on one line, cost more than messages between two
+/// tell. A model without their measurement says nothing about them.
+/// - In an allreduce the folding lies between a take and the next put. A line each way hides it and
+/// a meeting does not; the model does not charge that yet.
+/// - Ranks that take turns on a CPU mostly come before the offer that they wait for. The count of
+/// turns does not see that where the root has the lowest number. In a gather it matters little
+/// beside the writes, which all ranks do at once: 0.6 times as long as through cells among 8 on two
+/// CPUs, 1 MiB each.
 bool is_guess(const Family& family, const Machine& machine, const PlanRequest& request) {
     return (family.publishes && machine.shared_line.empty() && !request.oversubscribed) ||
            (family.pushes && request.oversubscribed && request.op != Collective::gather) ||
@@ -57,8 +59,8 @@ public:
         }
     }
 
-    /// Every family in one block by each mechanism, the most promising in more; those that search
-    /// only for the best variant of the others.
+    /// Tries every family in one block by each mechanism, and the most promising ones in more.
+    /// Families that search are tried for the best variant of the others only.
     void try_all(Among among) {
         for (const Family& family : families()) {
             if (!family.searches && !is_guess(family, machine_, request_) &&
@@ -89,8 +91,9 @@ public:
 
     /// A few families, each by each mechanism: in one block, or in as many as suit most payloads.
     void try_plain() {
-        // Plans of more steps take long to simulate, and are seldom the best: what is cut so small
-        // is cut to fit short channels. An exchange of all with all has some for each pair.
+        // Plans of more steps take long to simulate, and are seldom the best: payloads are cut so
+        // small only to fit short channels. An exchange of all with all has some steps for each
+        // pair.
         constexpr std::size_t steps_of_rank = 128;
         const std::size_t ranks = request_.placement.size();
         steps_max_ = ranks * std::max(steps_of_rank, 4 * ranks);
@@ -108,7 +111,7 @@ public:
         }
     }
 
-    /// One family: the variant that was asked for, or all.
+    /// Tries one family: the variant that was asked for, or all.
     void try_named(const Family& family, const std::optional<Variant>& variant) {
         if (variant) {
             variants_ = {*variant};
@@ -140,7 +143,7 @@ private:
         }
     }
 
-    /// Which families are worth simulating in more blocks: the best in one block, and those whose
+    /// The families worth simulating in more blocks: the best in one block, and families whose
     /// ranks serve one or two others, which gain most from pipelining.
     [[nodiscard]] std::vector<const Family*> promising_families(Mechanism via) const {
         constexpr std::size_t best_count = 6;
@@ -217,7 +220,7 @@ private:
         if (!request_.reproducible || !is_reduction(request_.op)) {
             return true;
         }
-        // What keeps parts has no place for sums of two others' parts.
+        // A plan that keeps parts has no place for sums of two other ranks' parts.
         const bool has_parts = request_.op == Collective::reduce_scatter && request_.keeps_parts;
         return has_parts ? family.nearest_first : family.reproducible;
     }
@@ -270,7 +273,7 @@ private:
         }
     }
 
-    /// Which variants a search should be spent on, judged by the cheap families.
+    /// Chooses the variants that a search is spent on, judged by the cheap families.
     void screen_variants() {
         Builder screen(machine_, request_, 1, stop_);
         for (const Family& family : families()) {

@@ -15,7 +15,7 @@
 
 namespace corymb::tune {
 
-/// A plan that has passed check_plan, with what the model says about it.
+/// A plan that has passed check_plan, and the model's answer about it.
 struct Candidate {
     Plan plan;       ///< `algorithm` is the candidate's name.
     Variant variant; ///< How its payload travels.
@@ -23,7 +23,7 @@ struct Candidate {
     double in_turns = 0; ///< Time when ranks take turns; only when oversubscribed, else 0.
 };
 
-/// What the model says about a candidate.
+/// The model's answer about a candidate.
 struct Prediction {
     std::string name;
     Variant variant; ///< How its payload travels.
@@ -35,14 +35,14 @@ struct Portfolio {
     std::vector<Candidate> best;         ///< Best first, as many as asked for.
 };
 
-/// What "best" is looked for among.
+/// The set in which the best plan is looked for.
 enum class Among : std::uint8_t {
     all,         ///< Every family, for a person to compare.
-    may_be_best, ///< Without those that are only compared with.
+    may_be_best, ///< Without families that are only compared with.
     plain,       ///< Few families that are fair on most machines, for a call that cannot wait.
 };
 
-/// Builds and simulates what `request.algorithm` names, or everything for "best", and keeps the
+/// Builds and simulates the family that `request.algorithm` names, or all for "best", and keeps the
 /// `keep` best plans. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
 /// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (a family has
 /// made a plan that the checker refuses, which is a fault of the library). Without a plan when it

@@ -72,7 +72,8 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
         full.bytes = 0;
     }
     if (full.reproducible && full.keeps_parts && full.op == Collective::reduce_scatter) {
-        full.ordered = true; // The one order that does not depend on who is where.
+        // The order of the ranks is the only one that does not depend on their places.
+        full.ordered = true;
     }
     if (full.moves == 0) {
         full.moves = default_moves(ranks);

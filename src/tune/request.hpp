@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request means: defaults filled in, everything verified.
+// Resolves a request: fills in defaults, verifies everything.
 #pragma once
 
 #include <corymb/planner.hpp>

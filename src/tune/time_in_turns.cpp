@@ -19,48 +19,48 @@ namespace corymb::tune {
 
 namespace {
 
-/// To yield to a teammate and for that to find its word. Measured on one CPU of a virtual machine:
-/// 690-760 ns between threads, 750-840 between processes.
+/// Time to yield to a teammate and for the teammate to find its word. Measured on one CPU of a
+/// virtual machine: 690-760 ns between threads, 750-840 between processes.
 constexpr double turn_ns = 700;
 
-/// What a rank waits for, and others wait for that it does next, is seen a few rounds of turns
-/// later for each rank that it shares its CPU with. Measured among 3, 4, 6, 8, 12 and 16 processes
-/// on two CPUs, broadcast, gather and reduce of 2 KiB along a chain and through a star: each
-/// further message in a row takes 2, 3, 7, 10, 17 and 28 us. So binomial trees among 8 take twice
-/// as long as stars. Among threads it takes half of that, and trees still twice as long.
+/// Delay of a message in a chain, in rounds of turns for each rank that shares the CPU. A rank sees
+/// an awaited message only so many rounds later. Measured among 3, 4, 6, 8, 12 and 16 processes on
+/// two CPUs, broadcast, gather and reduce of 2 KiB along a chain and through a star: each further
+/// message in a row takes 2, 3, 7, 10, 17 and 28 us. So binomial trees among 8 take twice as long
+/// as stars. Among threads the delay is half of that, and trees still take twice as long.
 constexpr double turns_of_message = 5;
 
-/// What a message takes longer that comes through its cells in several turns: others have had the
+/// Factor for a message that comes through its cells in several turns: other ranks have had the
 /// caches in between. Measured among 4 and 8 processes, 512 KiB and 1 MiB, for each byte beside
-/// shorter messages: 1.2 to 1.7 times as long, of reductions, which write less, 1.1 to 1.3.
+/// shorter messages: 1.2 to 1.7 times as long; reductions, which write less, 1.1 to 1.3.
 constexpr double cold_cells = 1.5;
 constexpr double cold_cells_of_reduction = 1.3;
 
-/// The more ranks share a CPU, the longer until the other end has its turn. Measured for a
-/// reduce_scatter of 32 and 64 KiB parts among 16, 24 and 32 processes on two CPUs, whose messages
-/// of half the ranks' parts come in up to 16 turns by `canonical`: 1.5 to 2.5 times as long as by
-/// `ring`, whose messages the channels hold.
+/// Factor for messages that come in turns: the more ranks share a CPU, the longer until the other
+/// end has its turn. Measured for a reduce_scatter of 32 and 64 KiB parts among 16, 24 and 32
+/// processes on two CPUs, whose messages of half the ranks' parts come in up to 16 turns by
+/// `canonical`: 1.5 to 2.5 times as long as by `ring`, whose messages the channels hold.
 double cost_of_cold_cells(Collective op, double ranks_per_cpu) {
     constexpr double measured_for = 4; // Ranks a CPU.
-    constexpr double further = 12;     // That make it twice as long.
+    constexpr double further = 12;     // Further ranks a CPU that double the factor.
     const double grown = 1 + std::max(0.0, ranks_per_cpu - measured_for) / further;
     return (is_reduction(op) ? cold_cells_of_reduction : cold_cells) * grown;
 }
 
-/// What cells take longer when an operation touches more of them than this, in bytes of all
+/// Factor for cells when an operation touches more of them than `many_cells`, in bytes of all
 /// channels. Measured for alltoall and reduce_scatter among 4 and 8 processes on two CPUs with 32
-/// MB of cache together, beside plans with fewer channels or copies by the kernel: up to 3.5 MiB
-/// not at all, from 6 MiB on 1.2 to 1.5 times as long.
+/// MB of cache together, beside plans with fewer channels or copies by the kernel: up to 3.5 MiB no
+/// longer, from 6 MiB on 1.2 to 1.5 times as long.
 constexpr std::uint64_t many_cells = std::uint64_t{5} << 20;
 constexpr double cost_of_many_cells = 1.45;
 
-/// What a copy by the kernel takes longer out of a copy that one rank reads: each rank's is another
-/// one, while inputs that all read stay in a cache. Measured for an allgather among 8 processes on
-/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, of
-/// 1 MiB 1.66; among 4 of 1 and 2 MiB 1.2.
+/// Factor for a copy by the kernel out of a copy that only one rank reads: it is not in a cache,
+/// while an input that all ranks read stays there. Measured for an allgather among 8 processes on
+/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, parts
+/// of 1 MiB 1.66; among 4 ranks parts of 1 and 2 MiB 1.2.
 constexpr double forwarded_pull = 1.2;
 
-/// More than a channel holds.
+/// Whether a message is longer than its channel.
 bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
     const Blocks& moved = plan::is_sending(step.kind) ? step.from : step.to;
     return step.via == Mechanism::cells &&
@@ -86,7 +86,8 @@ std::uint64_t cells_touched(const Plan& plan, std::uint64_t payload) {
     return all;
 }
 
-/// A copy by the kernel, for one rank, of what its source has got from others.
+/// Whether a message is copied by the kernel for one rank, out of data that its source has
+/// received.
 bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
     const Step& step = matching.step(number);
     if (step.via != Mechanism::pull || !plan::has_source(step.kind) ||
@@ -98,7 +99,7 @@ bool is_forwarded(const plan::Matching& matching, plan::StepNumber number) {
            (matching.step(source).kind != StepKind::publish || matching.readers(source).size() < 2);
 }
 
-/// Of all ranks together.
+/// Work of all ranks together.
 double work_of(const Plan& plan, const PlanRequest& request, const Timeline& timeline, int cpus) {
     const plan::Matching matching(plan);
     const auto length = [&](Rank rank, std::size_t step) {
@@ -123,7 +124,8 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
                                                                               : 1;
             double work = activity.end - activity.begin;
             if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
-                // Without its waits for cells; both ends copy the same.
+                // The activity without its waits for cells; both ends copy an equal number of
+                // bytes.
                 const plan::StepNumber partner = matching.partner(number);
                 work =
                     std::min(work, length(matching.rank_of(partner), matching.index_of(partner)));
@@ -139,7 +141,7 @@ bool is_for_any_length(const PlanRequest& request) {
     return request.keeps_parts && !plan::knows_all_lengths(request.op);
 }
 
-/// In turns. Nothing is sent ahead of a plan for parts of any length.
+/// The plan's waits, in turns. Nothing is sent ahead of a plan for parts of any length.
 double waits_of(const Plan& plan, const PlanRequest& request, int cpus) {
     const Plan performed = is_for_any_length(request) ? plan : as_performed(plan);
     const plan::Matching order(performed);

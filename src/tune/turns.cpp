@@ -25,9 +25,9 @@ namespace corymb::tune {
 
 namespace {
 
-constexpr std::size_t many_ranks = 64; ///< From here on once is enough.
+constexpr std::size_t many_ranks = 64; ///< From here on one operation is counted, not four.
 
-/// The same plan again and again, as programs call it: what a rank may do early then counts.
+/// Runs a plan again and again, as programs call it, so that the steps a rank may do early count.
 class TurnsOfPlan {
 public:
     /// `order` has all ranks: those of the first CPU in the order of their turns, and so on.
@@ -61,7 +61,7 @@ private:
 
     static std::size_t at(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
 
-    /// Plans may count on four cells; what a rank sends early is as much as there really are.
+    /// Plans may count on four cells; here a rank sends ahead as much as its channels really hold.
     void find_what_channels_hold() {
         const Plan& plan = matching_.plan();
         for (plan::StepNumber number = 0; number < matching_.step_count(); ++number) {
@@ -78,7 +78,8 @@ private:
         return matching_.end_step(rank) - matching_.first_step(rank);
     }
 
-    /// Until every rank has completed so many operations; turns since the very beginning.
+    /// Runs until every rank has completed so many operations. Returns the turns since the very
+    /// beginning.
     double run_until(std::uint64_t operations) {
         operations_max_ = operations + ahead_most;
         for (;;) {
@@ -105,14 +106,14 @@ private:
         return true;
     }
 
-    /// Of all steps of so many operations; more than 0.
+    /// The share of all steps of so many operations that is done; more than 0.
     [[nodiscard]] double share_done(std::uint64_t operations) const {
         const auto steps = static_cast<double>(matching_.step_count());
         const double done = std::accumulate(progress_.begin(), progress_.end(), 1.0);
         return std::min(1.0, done / (2 * steps * static_cast<double>(operations)));
     }
 
-    /// What runs goes as far as it can; whether anything has moved.
+    /// Lets each running rank go as far as it can. Returns whether one has moved.
     bool run_all() {
         bool moved = false;
         for (const Cpu& cpu : cpus_) {
@@ -207,7 +208,8 @@ private:
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
-    /// Of hundreds of ranks that all wait for each other the rest is like the beginning.
+    /// A bound of the work. If hundreds of ranks all wait for each other, the rest of the run is
+    /// like its beginning.
     static constexpr std::uint64_t looks_most = 10'000'000;
 
     const plan::Matching& matching_;

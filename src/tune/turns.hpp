@@ -13,7 +13,8 @@ namespace corymb::tune {
 /// How often `cpus` CPUs, all at once, turn to another rank for one operation of many, when each
 /// rank runs until it has to wait. Infinite for a plan that never ends.
 [[nodiscard]] double turns_in_a_row(const plan::Matching& performed, int cpus);
-/// The same of a plan; throws Errc::invalid_plan for one that has no shape.
+/// The turns in a row of the performed plan of `plan`. Throws Errc::invalid_plan for a plan that
+/// has no shape.
 [[nodiscard]] double turns_in_a_row(const Plan& plan, int cpus);
 
 } // namespace corymb::tune

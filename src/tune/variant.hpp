@@ -27,8 +27,8 @@ struct Variant {
 /// Name of a candidate: the family's, with "/pull-8" unless the payload fits a line.
 [[nodiscard]] std::string candidate_name(std::string_view family, const Variant& variant);
 
-/// Splits a candidate's name; no variant when the name is a family's alone. Nothing when what
-/// follows the slash is no variant.
+/// Splits a candidate's name; no variant when the name is a family's alone. Nothing when the text
+/// behind the slash is no variant.
 [[nodiscard]] std::optional<std::pair<std::string, std::optional<Variant>>>
 parse_candidate(std::string_view name);
 
