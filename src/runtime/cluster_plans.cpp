@@ -28,8 +28,8 @@ namespace corymb::cluster {
 
 namespace {
 
-/// Where ranks do not know each other's lengths, plans are those that are best for parts of this
-/// one: there messages of small parts are worth putting together, and large ones lose little by it.
+/// If ranks do not know each other's lengths, the plan is the best one for parts of this length:
+/// messages of small parts are worth putting together, and large parts lose little by that.
 constexpr std::uint64_t typical_part_bytes = 2048;
 
 /// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
@@ -61,7 +61,7 @@ Cluster cluster_of(const nodes::Layout& layout, const Networks& networks, const 
     return cluster;
 }
 
-/// Where each rank is: on the PU of its place among its node's.
+/// The place of each rank: the PU of its index among its node's ranks.
 std::vector<NodePlace> places_of(const nodes::Layout& layout) {
     std::vector<NodePlace> places(layout.node_of_rank.size());
     for (const auto& ranks : layout.nodes) {
@@ -73,12 +73,12 @@ std::vector<NodePlace> places_of(const nodes::Layout& layout) {
     return places;
 }
 
-/// What a plan is needed for, and where.
+/// The need for a plan, and the nodes that it is for.
 struct Task {
     const PlanNeed& need;
     const nodes::Layout& layout;
     bool can_pull;
-    std::uint64_t bytes; ///< What `need` says, or those of a typical part.
+    std::uint64_t bytes; ///< The bytes of `need`, or of a typical part.
     Network network;
 };
 
@@ -119,7 +119,7 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
 
 using Ranked = std::vector<std::pair<double, nodes::Scheme>>;
 
-/// What was simulated, the fastest first.
+/// The simulated schemes, the fastest first.
 Ranked ranked(const ClusterChoice& choice) {
     Ranked all;
     for (const auto& [name, time] : choice.portfolio) {
@@ -153,8 +153,8 @@ struct Contender {
     Plan plan;
 };
 
-/// Of the schemes of a kind that simulation holds for about as fast as the first of them, the one
-/// with the least work.
+/// The scheme with the least work among the schemes of a kind that simulation holds for about as
+/// fast as the first of them.
 std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator first,
                                   const Task& task) {
     constexpr double about = 1.05;
@@ -174,9 +174,9 @@ std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator firs
 }
 
 /// The plans worth timing beside the best one: one of each kind of scheme, unless simulation says
-/// that it takes much longer: the one with the least work, since what a model does not know mostly
-/// costs the processors, then the fastest, then the second of both, and so on. One that is the best
-/// plan itself is left out by who asks.
+/// that it takes much longer. The order alternates: least work first (the model's errors mostly
+/// cost the processors), then the fastest, then the second of both, and so on. The caller leaves
+/// out the best plan itself.
 std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
     constexpr double hopeless = 2;
     const Ranked all = ranked(choice);
@@ -206,10 +206,10 @@ std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
     return mixed;
 }
 
-/// For so many ranks it takes little time to simulate every scheme.
+/// Up to so many ranks it takes little time to simulate every scheme.
 constexpr std::size_t all_schemes_ranks = 64;
 
-/// Of the rank that plans.
+/// The planner of the rank that plans.
 class Planner {
 public:
     Planner(const ClusterTeamOptions& options, std::function<bool()> pulls)
@@ -219,7 +219,7 @@ public:
           pulls_(std::move(pulls)) {}
 
     Plan operator()(const PlanNeed& need) {
-        if (need.alternative > 1) { // They are asked for one after the other.
+        if (need.alternative > 1) { // Contenders are asked for one after the other.
             const auto place = static_cast<std::size_t>(need.alternative) - 1;
             return place < contenders_.size() ? contenders_[place] : Plan{};
         }
@@ -237,7 +237,7 @@ public:
         request.exhaustive = may_miss && nodes_.size() <= all_schemes_ranks;
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
-        // Else its plan serves only to find the scheme.
+        // If the model's places are not the team's, the plan serves only to find the scheme.
         const bool is_ours = !is_any && !need.one_block && cluster_.places() == places_;
         request.proven = is_ours && need.alternative == 0;
         const Demands demands = demands_of(need, can_pull);
@@ -269,7 +269,7 @@ private:
         demands.can_pull = can_pull;
         if (need.keeps_parts) {
             demands.passes_nothing_on = !plan::knows_all_lengths(need.op);
-            std::vector<int> where; // As the model has them.
+            std::vector<int> where; // Nodes of the ranks in the model.
             std::ranges::transform(cluster_.places(), std::back_inserter(where), &NodePlace::node);
             demands.serves = [where = std::move(where)](const Plan& plan) {
                 return is_accepted([&] { check_vector_plan(plan, where); });
@@ -283,7 +283,7 @@ private:
     std::vector<NodePlace> places_;
     nodes::Seats seats_;
     std::function<bool()> pulls_;
-    std::vector<Plan> contenders_; ///< Of what was asked for last.
+    std::vector<Plan> contenders_; ///< Contenders of the last question.
 };
 
 } // namespace

@@ -26,9 +26,10 @@ namespace corymb::team {
 
 namespace {
 
-/// Annealing moves of a plan that a program waits for: some milliseconds, on large machines a tenth
-/// of a second, for a plan within a few per cent of what `corymb plan` finds in a second. Among 3
-/// to 8 ranks of all machines of the gallery 20,000 moves found the same in 1,399 of 1,400 cases.
+/// Annealing moves of a plan that a program waits for. They take some milliseconds, on large
+/// machines a tenth of a second, for a plan within a few per cent of the one that `corymb plan`
+/// finds in a second. Among 3 to 8 ranks of all machines of the gallery 20,000 moves found an equal
+/// plan in 1,399 of 1,400 cases.
 std::uint64_t moves_at_run_time(int ranks, bool crowded) {
     constexpr std::uint64_t moves_most = 20'000;
     constexpr std::uint64_t moves_per_pair = 16;
@@ -41,7 +42,7 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
 /// relies on room for its messages.
 constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
 
-/// What a plan is looked for among, and until when.
+/// The set in which a plan is looked for, and the end of the search.
 struct Effort {
     tune::Among among = tune::Among::may_be_best;
     std::stop_token stop{};
@@ -72,11 +73,11 @@ std::string best_through(Mechanism via, double far_behind, const tune::Portfolio
     return best;
 }
 
-/// For parts of any length, where each rank has a CPU and is a process. In a call of a rooted
-/// operation each rank sends or receives, so that calls which follow each other overlap, unless a
-/// sender waits until its part has been copied out of its memory; the model charges single calls.
-/// In an exchange plans by pull send what is short through cells (copied_bytes), all of it before
-/// they receive, where those by cells take turns of a few cells.
+/// Names the algorithm for parts of any length, where each rank has a CPU and is a process. In a
+/// rooted operation each rank only sends or only receives, so calls that follow each other overlap,
+/// unless a sender waits until its part has been copied out of its memory. The model charges single
+/// calls. In an exchange a plan by pull sends short parts through cells (copied_bytes), all of them
+/// before it receives; a plan by cells takes turns of a few cells.
 std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request,
                                      const Effort& effort) {
     constexpr double far_behind = 2;
@@ -88,9 +89,9 @@ std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& 
                         portfolio_of(machine, request, effort), request.algorithm);
 }
 
-/// The same holds for gathers and scatters of equal parts that the kernel would copy. Measured
-/// among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times as fast through
-/// cells, which the model thinks 1.25 times as slow.
+/// As for any length, prefers cells for gathers and scatters of equal parts that the kernel would
+/// copy. Measured among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times
+/// as fast through cells, which the model thinks 1.25 times as slow.
 Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, PlanRequest request,
                              const Effort& effort) {
     constexpr double far_behind = 1.3;
@@ -102,7 +103,7 @@ Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, 
         if (request.algorithm != best) {
             through_cells = portfolio_of(machine, request, effort);
         }
-        if (!through_cells.best.empty()) { // Else it was asked to stop.
+        if (!through_cells.best.empty()) { // Empty if the search was asked to stop.
             portfolio = std::move(through_cells);
         }
     }
@@ -134,7 +135,7 @@ public:
         }
         return *ground_;
     }
-    /// As DefaultPlans::inside.
+    /// See DefaultPlans::inside.
     std::shared_ptr<const Machine> inside() {
         const Ground& ground = get();
         const std::lock_guard lock(mutex_);
@@ -143,7 +144,7 @@ public:
         }
         return inside_;
     }
-    /// As DefaultPlans::alike.
+    /// See DefaultPlans::alike.
     std::optional<plan::Likeness> alike(Rank rank) {
         const Ground& ground = get();
         if (ground.placement.empty()) {
@@ -155,7 +156,7 @@ public:
         }
         return alike_->of(rank);
     }
-    /// Of the model that the team is on.
+    /// The digest of the model that the team is on.
     std::string digest() {
         const Ground& ground = get();
         const std::lock_guard lock(mutex_);
@@ -200,7 +201,8 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
     request.pull = team.pull;
     request.push = team.push;
     if (need.root_first) {
-        // The others find the data of the call before when their turn comes.
+        // After such a barrier the other ranks find the root's data of the call before when their
+        // turn comes.
         request.algorithm = barrier_that_a_root_leaves_first().name;
     }
     return request;
@@ -213,7 +215,7 @@ std::optional<Plan> plan_on(GroundWhenNeeded& known, const PlanNeed& need, const
     const bool is_any = need.bytes == any_part_bytes;
     PlanRequest request = request_of(ground, team, need);
     if (effort.among == tune::Among::plain) {
-        request.moves = 1; // Also of families that number ranks for the machine.
+        request.moves = 1; // One move also admits families that number ranks for the machine.
     }
     if (is_any && !ground.crowded && ground.machine->kernel_copy.present() && !need.root_first) {
         request.algorithm = algorithm_for_any_length(*ground.machine, request, effort);
@@ -278,9 +280,9 @@ constexpr double search_beside_fair_plan = 20;
 DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where) {
     auto known = std::make_shared<GroundWhenNeeded>(options.cpus, where);
     if (where.cpus.empty()) {
-        known->get(); // As this thread may, and while no rank waits.
+        known->get(); // Measured with this thread's CPUs, and while no rank waits.
     }
-    // Of several processes one makes a plan: the others need no model.
+    // One process of several makes a plan: the others need no model.
     return {.source = [known](const PlanNeed& need) { return *plan_on(*known, need, {}); },
             .inside = [known] { return known->inside(); },
             .search = [known](const PlanNeed& need,

@@ -17,9 +17,9 @@ namespace corymb::team {
 
 namespace {
 
-/// The model of this machine for what all processes of a team may use together, or else the calling
-/// thread; found once for each such set. A process bound to one CPU looks around for a moment as if
-/// it were not.
+/// The model of this machine for the CPUs that all processes of a team may use together, or for the
+/// calling thread's if there are none; found once for each such set. A process bound to one CPU
+/// looks around for a moment as if it were not.
 std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
     static std::mutex mutex;
     // Never destroyed: a destructor of a static object of the program may need a plan.
@@ -55,12 +55,14 @@ Machine uniform_machine(int size) {
     return machine;
 }
 
-/// Processes that take turns on a CPU find neither its caches nor its address translations as they
-/// left them: a copy then takes 1.4 times as long as an ordinary one and the kernel's work.
-/// Measured among 4 and 8 processes on two CPUs, 64 KiB to 1 MiB: beside plans through cells, those
-/// by copies of the kernel take 0.8 (alltoall of 256 KiB among 8) to 1.7 times as long (gather).
+/// The cost of the kernel's copies between processes that take turns on a CPU, which find neither
+/// its caches nor its address translations as they left them. A copy then takes 1.4 times as long
+/// as an ordinary one and the kernel's work together. Measured among 4 and 8 processes on two CPUs,
+/// 64 KiB to 1 MiB: beside plans through cells, plans by copies of the kernel take 0.8 (alltoall of
+/// 256 KiB among 8) to 1.7 times as long (gather).
 KernelCopy without_warm_caches(const KernelCopy& measured) {
-    constexpr double ordinary_gbs = 10; // As the simulator assumes for a model without bandwidths.
+    // The rate that the simulator assumes for a model without bandwidths.
+    constexpr double ordinary_gbs = 10;
     constexpr double times_as_long = 1.4;
     return {measured.start_ns * times_as_long,
             1 / (1 / measured.gbs + 1 / ordinary_gbs) / times_as_long};
@@ -94,14 +96,15 @@ std::vector<bool> classes_with_a_cache(const Machine& machine, Caches found) {
     return has_cache;
 }
 
-/// Where nothing says how fast payloads go through cells, which keeps both ends busy at once:
-/// beside the kernel's copies faster between cores with a last-level cache together, else slower if
-/// they are long (measured: 1.3 to 2.5 and down to 0.7 times). In nanoseconds, as models of this
-/// machine are.
+/// Assumes the rates of payloads through cells where nothing says them. Cells keep both ends busy
+/// at once. Beside the kernel's copies they are faster between cores that share a last-level cache,
+/// and slower otherwise if payloads are long (measured: 1.3 to 2.5 and down to 0.7 times). In
+/// nanoseconds, as models of this machine are.
 ///
-/// Of what a model has measured, that stays which is between cores without a cache together: what
-/// the team has just found of the others is younger, and a virtual machine's cores move. What is
-/// assumed also makes up for it that the simulator has ranks send and receive one after the other.
+/// A measured rate stays if it is between cores that share no cache. Rates of other pairs are
+/// replaced, because the team's own finding about its caches is younger, and a virtual machine's
+/// cores move. The assumed rates also make up for an error of the simulator, in which a rank sends
+/// and receives one after the other.
 void assume_transfers(Machine& machine, Caches found) {
     constexpr std::array bytes = {16 << 10, 128 << 10, 512 << 10, 1 << 20};
     const std::vector<bool> has_cache = classes_with_a_cache(machine, found);
@@ -128,9 +131,10 @@ void assume_transfers(Machine& machine, Caches found) {
     }
 }
 
-/// The same for what a core copies or combines within its caches: twice as fast as the kernel's
-/// copies (measured: 2.0 to 2.7 times). What the kernel has copied is there, whatever the payload.
-/// With a level of memory known, fresh data is charged for being fetched (Charges::pulling).
+/// Assumes the rate at which a core copies or combines within its caches: twice that of the
+/// kernel's copies (measured: 2.0 to 2.7 times). Data that the kernel has copied is in the caches,
+/// whatever the payload. If a model knows a level of memory, fresh data is charged for being
+/// fetched (Charges::pulling).
 void assume_own_copies(Machine& machine) {
     constexpr double times_kernels = 2;
     MemoryLevel caches;
@@ -140,7 +144,8 @@ void assume_own_copies(Machine& machine) {
     machine.memory.push_back(caches);
 }
 
-/// As kernels place ranks that are not bound; empty when there are not enough PUs.
+/// The placement that kernels give to ranks that are not bound; empty when there are not enough
+/// PUs.
 std::vector<int> free_placement(const Machine& machine, int size) {
     std::vector<int> placement;
     if (size <= machine.size()) {

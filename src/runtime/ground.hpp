@@ -10,13 +10,13 @@
 
 namespace corymb::team {
 
-/// What plans of one team are made on.
+/// The basis of a team's plans: the model and the place of each rank.
 struct Ground {
     std::shared_ptr<const Machine> machine;
     std::vector<int> placement;
     bool crowded = false;
-    /// What was measured or assumed of the machine itself; `machine` may have more, that was found
-    /// when the team met and is never quite the same.
+    /// The measured or assumed model of the machine itself. `machine` may hold more: facts found
+    /// when the team met, which are never quite equal.
     std::shared_ptr<const Machine> base;
 };
 

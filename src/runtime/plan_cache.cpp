@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr const char* suffix = ".plan";
 constexpr std::size_t digest_length = 64;
 
-/// What a file holds: the key, the plan, and a digest of both.
+/// The contents of a file: the key, the plan, and a digest of both.
 std::string text_of(const std::string& key, const Plan& plan) {
     std::string text = key + '\n' + plan::to_bytes(plan);
     text += sha256_hex(text);
@@ -119,7 +119,7 @@ void PlanCache::keep(const std::string& key, const Plan& plan) const noexcept {
             remove_oldest();
             detail::write_output(file_of(key), text);
         }
-    } catch (const std::exception&) { // It is searched for again next time.
+    } catch (const std::exception&) { // The plan is searched for again next time.
     }
 }
 

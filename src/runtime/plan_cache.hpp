@@ -23,7 +23,7 @@ public:
 
     /// An empty folder name keeps nothing. The folder is made when something is kept.
     explicit PlanCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-    /// That of this user on this host; none without a home directory.
+    /// The cache of this user on this host; an empty one without a home directory.
     [[nodiscard]] static PlanCache of_user();
 
     /// The plan that was kept under a key, proven anew; a file that is damaged is removed.
@@ -39,7 +39,7 @@ private:
 
 /// Different for models on which plans may differ. O(bytes of the model).
 [[nodiscard]] std::string digest_of(const Machine& machine);
-/// The part of a key that a request is: what its plan depends on beside the model.
+/// The request's part of a key: all that its plan depends on beside the model.
 [[nodiscard]] std::string key_of(const PlanRequest& request);
 /// The part that says which planner it was: the version and the build of the library.
 [[nodiscard]] const std::string& planner_name();
