@@ -15,8 +15,10 @@ namespace corymb::sim {
 
 namespace {
 
-constexpr double assumed_copy_gbs = 10; // One core of a server of the 2010s, out of a cache.
-constexpr std::uint64_t fold_bytes = std::uint64_t{128} << 10; // Copied at a time to be combined.
+// Rate of one core of a server of the 2010s, out of a cache.
+constexpr double assumed_copy_gbs = 10;
+// Bytes copied at a time to be combined.
+constexpr std::uint64_t fold_bytes = std::uint64_t{128} << 10;
 constexpr double assumed_cycle_ns = 0.4; // 2.5 GHz, for imported models that count in cycles.
 
 /// Copies between cores meet at the last-level cache or in memory: the first such level that holds
@@ -107,10 +109,10 @@ double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const no
 
 double Charges::pushing(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept {
     const KernelCopy& copy = machine_.kernel_copy;
-    if (!copy.present()) { // The same lines as of a pull, written at the other end.
+    if (!copy.present()) { // Writes touch as many lines as a pull, at the other end.
         return pulling(bytes, folds, folds && is_fresh);
     }
-    const double there = pulling(bytes, false, false); // By the kernel, like the way back.
+    const double there = pulling(bytes, false, false); // The kernel's copy, each way.
     return folds ? pulling(bytes, true, is_fresh) + there : there;
 }
 

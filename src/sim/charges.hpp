@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model charges for what happens between and within ranks; docs/model.md, "What the
-// simulator charges", says the same in words.
+// The model's charges for events between and within ranks; docs/model.md, "What the simulator
+// charges", describes them in words.
 #pragma once
 
 #include <corymb/machine.hpp>
@@ -30,12 +30,13 @@ public:
         const int target = pu(to);
         return source == target ? shared_receive_ : machine_.receive_cost(source, target);
     }
-    /// Time of a meeting via exchange, from the later of the two. Without a measured value as long
-    /// as a message.
+    /// Time of a meeting via exchange, from the later of the two ends. Without a measured value it
+    /// is a message's.
     [[nodiscard]] double meeting(Rank from, Rank to) const noexcept;
     [[nodiscard]] double step_overhead() const noexcept { return machine_.step_overhead; }
 
-    /// Time to copy or combine that many bytes; 0 for what fits a line, which rides for free.
+    /// Time to copy or combine that many bytes; 0 for a payload that fits a line, which costs no
+    /// more than the line.
     [[nodiscard]] double copying(std::uint64_t bytes) const noexcept {
         return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_byte_;
     }
@@ -45,9 +46,10 @@ public:
         return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_own_byte_;
     }
 
-    /// Time to copy or combine that many bytes out of a peer's buffer. What the peer wrote during
-    /// the operation is fresh: its lines have to be fetched out of the peer's cache, which takes as
-    /// long again where bandwidths were measured (two CPUs of one package: 2.2 times).
+    /// Time to copy or combine that many bytes out of a peer's buffer. Bytes that the peer wrote
+    /// during the operation are fresh: their lines have to be fetched out of the peer's cache,
+    /// which takes as long again where bandwidths were measured (two CPUs of one package: 2.2
+    /// times).
     [[nodiscard]] double pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept;
 
     /// Time to copy that many bytes into a peer's buffer or, if it `folds`, to combine them there
@@ -58,9 +60,9 @@ public:
     [[nodiscard]] double send_factor(Rank from, Rank to, int count, bool same) const noexcept;
     /// Factor on the cost of the `count`-th receive in a row whose message was already there.
     [[nodiscard]] double receive_factor(Rank from, Rank to, int count) const noexcept;
-    /// Time from the end of a store until the `place`-th of its readers (from 1) has it. Without
-    /// a measured curve the line is handed to one reader after the other; `ahead` is what sending
-    /// to those before this one costs.
+    /// Time from the end of a store until the `place`-th of its readers (from 1) has it. Without a
+    /// measured curve the line is handed to one reader after the other; `ahead` is the cost of
+    /// sending to the readers before this one.
     [[nodiscard]] double publication_delay(Rank from, Rank reader, int place,
                                            double ahead) const noexcept;
     [[nodiscard]] int pu(Rank rank) const noexcept {

@@ -64,16 +64,17 @@ private:
     std::vector<sim::Charges> charges_;
 };
 
-/// Of each node: what it is charged, and when its link is free again, one direction each.
+/// The charges of a node's network, and the times when its link is free again, one for each
+/// direction.
 struct Link {
     Network network;
     double out = 0;
     double in = 0;
 };
 
-/// Only what goes through links is done in the order of time: all else takes the times that it
-/// takes in whatever order it is visited, so each rank goes on alone as far as it can. Ranks that
-/// wait are taken up again by the step or the message that they wait for.
+/// Replays a plan over nodes. Only messages through links are ordered by time: all other steps take
+/// equal times in whatever order they are visited, so each rank goes on alone as far as it can. A
+/// waiting rank is taken up again by the step or the message that it waits for.
 class ClusterReplay {
 public:
     ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Cluster& cluster,
@@ -144,7 +145,7 @@ private:
         return !is_late_;
     }
 
-    /// One step. False if the rank is at its end, has to wait or to use its node's link.
+    /// Does one step. False: the rank is at its end, has to wait, or uses its node's link next.
     bool advance(Rank rank) {
         std::uint32_t& next = next_[at(rank)];
         if (next == plan_.steps[at(rank)].size()) {
@@ -226,7 +227,8 @@ private:
         return is_there ? -1 : peer;
     }
 
-    /// Then the sender goes on by itself, however late the receiver is.
+    /// Whether the channel holds the message whole: then the sender goes on by itself, however late
+    /// the receiver is.
     [[nodiscard]] bool fits_channel(const Step& step) const {
         return plan::bytes_of(plan_, step.from, bytes_) <= cell_slots * cell_bytes;
     }
@@ -307,7 +309,7 @@ private:
     std::vector<Link> links_;
     std::vector<std::uint32_t> next_;        // by rank: step that it is at
     std::vector<bool> has_acted_;            // by rank: that step has, but is not complete
-    std::vector<std::vector<Rank>> waiting_; // by rank: who waits for it
+    std::vector<std::vector<Rank>> waiting_; // by rank: the ranks that wait for it
     std::vector<double> arrived_;            // by sending step
     std::vector<Rank> awake_;                // may be able to go on
     bool is_late_ = false;

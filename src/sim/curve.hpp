@@ -15,7 +15,7 @@ namespace corymb::sim {
 /// and on with the slope of the last stretch behind the last.
 [[nodiscard]] double total_at(const Curve& curve, int count) noexcept;
 
-/// What the `count`-th of a batch costs, relative to the first: 1 without a curve.
+/// Cost of the `count`-th item of a batch, relative to the first: 1 without a curve.
 [[nodiscard]] double batch_factor(const Curve* curve, int count) noexcept;
 
 } // namespace corymb::sim

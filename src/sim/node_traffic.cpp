@@ -18,7 +18,7 @@ std::size_t at(int number) {
     return static_cast<std::size_t>(number);
 }
 
-/// A visitor of plan::Execution that counts what goes from node to node.
+/// A visitor of plan::Execution that counts the bytes between nodes.
 class Counter {
 public:
     Counter(const plan::Matching& matching, std::span<const int> node, std::uint64_t bytes)
@@ -57,7 +57,8 @@ private:
     const plan::Matching& matching_;
     std::span<const int> node_;
     std::uint64_t bytes_;
-    std::vector<std::uint32_t> depth_;   // by rank: messages of the network behind what it knows
+    // by rank: the longest chain of network messages that its data depends on
+    std::vector<std::uint32_t> depth_;
     std::vector<std::uint32_t> carried_; // by sending step
     NodeTraffic traffic_;
 };

@@ -86,8 +86,8 @@ public:
         return timeline;
     }
 
-    /// For a step whose times follow from something else: when it begins and ends, and when what
-    /// it sends is there. Its rank goes on.
+    /// Places a step whose times follow from something else: its begin, its end, and the time when
+    /// its message is there. Its rank goes on.
     void place(StepNumber number, double begin, double end, double available) {
         begin_ = begin;
         end_ = end;
@@ -111,7 +111,7 @@ private:
         std::array<bool, 3> has_written{}; // by Buffer
     };
 
-    /// What a rank wrote before in this operation is fresh when it sends it.
+    /// Marks a message as fresh when its sender has written the buffer before in this operation.
     void note_what_is_fresh(StepNumber number, const Step& step, Member& member) {
         if (plan::is_sending(step.kind) || step.kind == StepKind::publish) {
             is_fresh_[number] = member.has_written[static_cast<std::size_t>(step.from.buffer)];
@@ -125,7 +125,7 @@ private:
         return plan::bytes_of(plan_, blocks, bytes_);
     }
 
-    /// Time to copy or combine what a step takes from a peer, or puts there.
+    /// Time to copy or combine the bytes that a step takes from a peer, or puts there.
     [[nodiscard]] double taking(StepNumber number, const Step& step, Rank rank) const {
         if (plan::is_putting(step.kind)) {
             return charges_.of(rank).pushing(bytes_of(step.from), plan::is_folding(step.kind),
@@ -266,7 +266,7 @@ private:
         int place = 0;
         for (const auto& [distance, pu, reader] : by_distance) {
             const Rank peer = matching_.rank_of(reader);
-            if (peer == rank) { // It has the line.
+            if (peer == rank) { // The publisher has the line already.
                 continue;
             }
             delay_[reader] = charges_.of(rank).publication_delay(rank, peer, ++place, ahead);

@@ -22,9 +22,10 @@ std::uint64_t lines_taken(const Step& step, std::uint64_t bytes) {
     case Mechanism::cells:
         // Every cell brings a line with its sequence number.
         return lines_of(bytes) + std::max<std::uint64_t>(1, (bytes + cell_bytes - 1) / cell_bytes);
-    case Mechanism::pull: return 1 + lines_of(bytes); // The descriptor comes first.
-    case Mechanism::push: // A line is fetched to be written, and so is what it is combined with.
-        return 1 + (plan::is_folding(step.kind) ? 2 : 1) * lines_of(bytes);
+    case Mechanism::pull:
+        return 1 + lines_of(bytes); // The descriptor comes first.
+    // A line is fetched to be written, and so is the other operand of a combination.
+    case Mechanism::push: return 1 + (plan::is_folding(step.kind) ? 2 : 1) * lines_of(bytes);
     default: return 1;
     }
 }

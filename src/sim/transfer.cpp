@@ -26,10 +26,10 @@ double time_per_byte(const Curve& curve, std::uint64_t bytes) {
     return at(next - 1) + share * (at(next) - at(next - 1));
 }
 
-/// By class: whether a pair of these PUs is in it. Pairs of groups stand for those of PUs.
+/// By class: whether a pair of these PUs is in it. Pairs of groups stand for pairs of PUs.
 std::vector<bool> classes_among(const Machine& machine, const std::vector<bool>& taken) {
     std::vector<int> members(static_cast<std::size_t>(machine.group_count()));
-    std::vector<int> groups; // That have members.
+    std::vector<int> groups; // Groups that have members.
     for (std::size_t pu = 0; pu < machine.group.size(); ++pu) {
         if (taken[pu] && members[static_cast<std::size_t>(machine.group[pu])]++ == 0) {
             groups.push_back(machine.group[pu]);
