@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of all kernels: whole vectors, then one that overlaps the one before, and element by
-// element what is shorter than 16 bytes. It is compiled once for each instruction set, so there is
+// The loop of all kernels: whole vectors, then one that overlaps the one before. Less than 16 bytes
+// are combined element by element. The file is compiled once for each instruction set, so there is
 // no `pragma once`: Highway's toggle below lets it in once for each.
 #if defined(CORYMB_REDUCE_ELEMENTWISE) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORYMB_REDUCE_ELEMENTWISE
@@ -50,7 +50,7 @@ HWY_INLINE void combine_vectors(D d, const T* left, const T* right, T* out, std:
     hn::StoreU(end, d, out + last);
 }
 
-/// One element after the other, each to the same bits as in a vector.
+/// Combines one element after the other; each gets the bits that it has in a vector.
 template <class Op>
 HWY_INLINE void combine_scalars(const void* left, const void* right, void* out, std::size_t count) {
     using Element = typename Op::Element;
@@ -85,13 +85,13 @@ void combine_lanes(const void* left, const void* right, void* out, std::size_t c
 #endif
 }
 
-/// As Reduction::combine: counts elements of LaneCount lanes of Op.
+/// A Reduction::Combine: `count` elements of LaneCount lanes of Op.
 template <class Op, std::size_t LaneCount = Op::lanes_per_element>
 void combine(const void* left, const void* right, void* out, std::size_t count, void* /*context*/) {
     combine_lanes<Op>(left, right, out, count * LaneCount);
 }
 
-/// What most Ops are: one element a lane.
+/// Base of most Ops: one element a lane.
 template <class T>
 struct LaneIsElement {
     using Lane = T;

@@ -46,8 +46,8 @@ HWY_INLINE V unless_nan(D d, V a, V b, V chosen) {
     return hn::IfThenElse(is_number, chosen, nan);
 }
 
-// Where both are equal, or-ing the bits keeps a -0 and and-ing keeps a +0; other equals are the
-// same bits.
+// If both are equal, or-ing the bits keeps a -0 and and-ing keeps a +0. All other equal values have
+// equal bits.
 struct FloatMin {
     template <class D, class V>
     static HWY_INLINE V vector(D d, V a, V b) {

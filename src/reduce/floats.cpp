@@ -32,7 +32,8 @@ struct ComplexProd : LaneIsElement<T> {
     };
     static constexpr std::size_t lanes_per_element = 2;
 
-#if HWY_TARGET != HWY_SCALAR // Its vectors have one lane; combine_lanes does without.
+// The vectors of HWY_SCALAR have one lane; combine_lanes does without `vector`.
+#if HWY_TARGET != HWY_SCALAR
     template <class D, class V>
     static HWY_INLINE V vector(D d, V a, V b) {
         const auto real_by = hn::Mul(hn::DupEven(a), b);

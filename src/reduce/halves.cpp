@@ -56,7 +56,7 @@ struct Half {
     }
 };
 #else
-// As Float16 (corymb/types.hpp) does it, with selections in place of branches.
+// Widens and rounds as Float16 (corymb/types.hpp), with selections in place of branches.
 struct Half {
     using Scalar = Float16;
     template <class D32, class V16>

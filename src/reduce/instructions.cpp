@@ -6,7 +6,8 @@ namespace corymb::reduce {
 std::int64_t usable_instructions() noexcept {
     std::int64_t usable = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
-    // What Highway compiles for; the function knows whether the kernel saves the registers.
+    // The features that Highway's targets need. The builtin knows whether the kernel saves the
+    // registers.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
         __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {

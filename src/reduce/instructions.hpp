@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the compiled instruction sets the kernels use. Highway could choose, too, but by a
+// Chooses the compiled instruction set that the kernels use. Highway could choose, too, but by a
 // library whose loading measures the processor's clock, for milliseconds in every process.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace corymb::reduce {
 
-/// Bits of Highway's (HWY_AVX2, ...) for those that are compiled and that this processor and its
-/// kernel have. Thread-safe; some nanoseconds.
+/// Highway's bits (HWY_AVX2, ...) of the instruction sets that are compiled and that this processor
+/// and its kernel have. Thread-safe; some nanoseconds.
 [[nodiscard]] std::int64_t usable_instructions() noexcept;
 
-/// The best of those in `usable`. A null pointer stands for a set that is not compiled.
+/// The best function among the `usable` sets. A null pointer stands for a set that is not compiled.
 template <class Function>
 [[nodiscard]] Function best_of(std::int64_t usable, Function for_avx512, Function for_avx2,
                                Function for_all) noexcept {

@@ -40,7 +40,7 @@ struct Prod : LaneIsElement<T> {
             return hn::Mul(a, b);
         }
     }
-    // In 64 bits, where two 16-bit factors cannot overflow a signed int.
+    // Computed in 64 bits, where two 16-bit factors cannot overflow a signed int.
     static T scalar(T a, T b) {
         return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     }

@@ -30,7 +30,8 @@ private:
     std::array<Combine, element_type_count * operator_count> combine_{};
 };
 
-// By the best of the `usable` instruction sets; one file a family keeps compilation parallel.
+// Fills the table with kernels of the best `usable` instruction set; one file a family keeps
+// compilation parallel.
 void fill_bits(KernelTable& table,
                std::int64_t usable); ///< Bitwise and logical operators, boolean.
 void fill_integers(KernelTable& table, std::int64_t usable); ///< sum, prod, min, max of integers.
@@ -38,7 +39,7 @@ void fill_floats(KernelTable& table, std::int64_t usable);   ///< float, double 
 void fill_halves(KernelTable& table, std::int64_t usable);   ///< float16, bfloat16.
 void fill_pairs(KernelTable& table);                         ///< min_loc, max_loc.
 
-/// A new table for those of usable_instructions() that are in `usable` (tests restrict them).
+/// A new table for the sets of usable_instructions() that are in `usable` (tests restrict them).
 KernelTable make_kernel_table(std::int64_t usable);
 /// The table of this process, made at the first call. Thread-safe.
 const KernelTable& kernel_table();

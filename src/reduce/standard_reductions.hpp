@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library's own types and operators make, put together once a process: a small operation
-// is over in the time that it takes.
+// The reductions of the library's own types and operators, made once a process: making one takes as
+// long as a small operation.
 #pragma once
 
 #include <corymb/operators.hpp>
@@ -14,7 +14,8 @@ class StandardReductions {
 public:
     StandardReductions() noexcept;
 
-    /// Both are one of the library's. Its `combine` is null where is_defined() does not hold.
+    /// The reduction of a type and an operator of the library. Its `combine` is null where
+    /// is_defined() does not hold.
     [[nodiscard]] const Reduction& at(ElementType type, Operator op) const noexcept {
         return rows_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
     }
@@ -28,7 +29,7 @@ private:
     std::array<Row, element_type_count> rows_{};
 };
 
-/// Those of this process, made at the first call. Thread-safe.
+/// The reductions of this process, made at the first call. Thread-safe.
 const StandardReductions& standard_reductions();
 
 } // namespace corymb::reduce
