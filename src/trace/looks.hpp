@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One look at each kind of group, through an arena whose memory is only read.
+// Looks once at a group of each kind, through an arena whose memory is only read.
 #pragma once
 
 #include "base/arena.hpp"

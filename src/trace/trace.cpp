@@ -39,7 +39,7 @@ TracedGroup group_in(MemoryView& memory) {
     return other;
 }
 
-/// Never throws for what the memory holds: another version's is shown as that.
+/// Never throws for the contents of the memory: memory of another version is shown as such.
 TracedGroup look_at(int descriptor) {
     try {
         const auto memory = MemoryView::open(descriptor);
@@ -96,7 +96,7 @@ std::vector<TracedGroup> trace_process(int pid) {
     std::map<std::uint64_t, TracedGroup> found; // A process has several descriptors of one group.
     for (; each != fs::directory_iterator(); each.increment(problem)) {
         if (problem) {
-            break; // It has ended meanwhile.
+            break; // The process has ended meanwhile.
         }
         const fs::path target = fs::read_symlink(each->path(), problem);
         if (problem || target.native().rfind("/memfd:corymb", 0) != 0) {
