@@ -5,18 +5,23 @@
 // of edges, and a tree, unlike a table, grows without moving what others may be reading. Every
 // change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
 //
-// Roles: one writer at a time, who has the memory's lock; any number of ranks that search, with the
-// lock or without. Neither entries nor objects move or go until the arena is dropped, which nobody
-// may search then.
+// Roles: one writer at a time, which has the memory's lock; any number of ranks that search, with
+// the
+// lock or without. Neither entries nor objects move or go until the arena is dropped, and no rank
+// may
+// search then.
 //
 // Protocol: a search follows the words that name entries from a root on and ends at the key, or at
-// a word that was 0 when it was read, once: then the key was not there. Who wants it made takes the
-// lock and searches again. A writer finishes object and entry and then commits the entry to the
-// word at which its own search has ended; 0 to an entry is all that ever happens to such a word.
+// a word that was 0 when it was read, once: then the key was not there. A thread that wants to make
+// the key takes the lock and searches again. A writer finishes object and entry and then commits
+// the entry to the word at which its own search has ended. Invariant: such a word changes only
+// once,
+// from 0 to an entry.
 //
-// Order: A1: commit of that word (release) <-> `committed` of a search (acquire). Who sees an entry
-// sees its key, its zeros and its object as it was made. What an object's users write later has
-// orders of its own.
+// Order: A1: commit of that word (release) <-> `committed` of a search (acquire). A thread that
+// sees
+// an entry sees its key, its zeros and its object as it was made. Later writes of an object's users
+// have orders of their own.
 //
 // Progress: a search is wait-free, in steps as many as the tree is deep.
 //
@@ -51,14 +56,14 @@ struct Arena::Chunk {
 
 struct Arena::Root {
     Offset newest;       ///< Chunk.
-    std::uint64_t bytes; ///< Of all chunks.
+    std::uint64_t bytes; ///< Bytes of all chunks.
     std::array<Offset, 1U << bucket_bits> buckets;
 };
 
 struct Arena::Entry {
     ArenaKey key;
     Offset object;
-    std::array<Offset, 1U << branch_bits> below; ///< By further bits of the hash.
+    std::array<Offset, 1U << branch_bits> below; ///< Entries below, by further bits of the hash.
 };
 
 namespace {
@@ -170,7 +175,8 @@ Arena::Chunk& Arena::chunk_with_room(std::size_t bytes) {
     if (newest.front + bytes <= newest.back) {
         return newest;
     }
-    if (bytes >= large_object_bytes) { // Alone; what is left of the newest stays in use.
+    // A large object has a chunk of its own; the rest of the newest chunk stays in use.
+    if (bytes >= large_object_bytes) {
         Chunk& made = new_chunk(bytes, newest.next);
         commit(newest.next, made.self);
         return made;

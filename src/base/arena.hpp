@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared objects of one team: found by key, made by whoever looks first, given back all at
+// The shared objects of one team: found by key, made by the first rank that asks, given back all at
 // once. Objects stay where they are until then, so their addresses can be kept. No object may hold
 // an address: processes map the memory at different places.
 #pragma once
@@ -17,7 +17,8 @@
 
 namespace corymb {
 
-/// What an object is and whom it connects. The meaning of the fields is the user's.
+/// The name of an object: its kind and the ranks that it connects. The user defines the fields'
+/// meaning.
 struct ArenaKey {
     std::uint32_t kind = 0;
     std::uint32_t lane = 0;
@@ -33,7 +34,7 @@ class Arena {
 public:
     /// A new one.
     explicit Arena(Memory& memory);
-    /// The one whose `root` another handle, perhaps in another process, has told.
+    /// The arena whose `root` another handle, perhaps in another process, has told.
     Arena(Memory& memory, Offset root) noexcept : memory_(&memory), root_(root) {}
 
     [[nodiscard]] Offset root() const noexcept { return root_; }
@@ -53,7 +54,8 @@ public:
         });
     }
 
-    /// As above for a T that is followed by more, `bytes` in all; `make(place)` constructs it.
+    /// As find_or_make for a T that is followed by more, `bytes` in all; `make(place)` constructs
+    /// it.
     template <class T, class Make>
     T* find_or_make_sized(const ArenaKey& key, std::size_t bytes, const Make& make) {
         static_assert(std::is_trivially_destructible_v<T>, "an arena is dropped without a look");
@@ -72,12 +74,12 @@ public:
         return std::launder(reinterpret_cast<T*>(place));
     }
 
-    /// With the lock held, or in an arena that is not dropped meanwhile: the object of a key, or
-    /// null. Takes steps in the logarithm of the number of objects.
+    /// The object of a key, or null. Call it with the lock held, or in an arena that is not dropped
+    /// meanwhile. Takes steps in the logarithm of the number of objects.
     [[nodiscard]] std::byte* find(const ArenaKey& key) const noexcept;
-    /// The same of all objects, in no order.
+    /// Calls `see` for all objects, in no order.
     void visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const;
-    /// With the lock held: memory without a key, zeros. Throws what `Memory::take` throws.
+    /// Memory without a key, zeros. Call it with the lock held. Throws what `Memory::take` throws.
     [[nodiscard]] Offset allocate(std::size_t bytes);
 
     /// Bytes taken from the memory so far, by all ranks.
@@ -85,7 +87,7 @@ public:
 
     /// Gives everything back. Nobody may use the arena any more, nor any object in it.
     void drop() noexcept;
-    /// The same with the lock held.
+    /// As `drop`, with the lock held.
     void drop_locked() noexcept;
 
     static constexpr std::size_t object_alignment = line_pair_bytes;
@@ -95,7 +97,7 @@ private:
     struct Chunk;
     struct Entry;
     struct Place {
-        Offset& word; ///< That names the entry of a key, or would.
+        Offset& word; ///< The word that names the entry of a key, or would.
         Entry* entry; ///< Null where there was none.
     };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One store that makes a change valid, after all the stores that prepared it. A process that is
-// killed between any two instructions leaves a structure whose changes end in a commit as it was
-// before or after the change, never between. Readers hold the structure's lock, or look at what was
-// committed with `committed`.
+// A commit is one store that makes a change valid, after all the stores that prepared it. If a
+// process is killed between any two instructions, a structure whose changes end in a commit is as
+// it was before or after the change, never between. Readers hold the structure's lock, or read the
+// committed word with `committed`.
 #pragma once
 
 #include <atomic>

@@ -29,12 +29,12 @@ inline void copy_in_pieces(void* to, const void* from, std::size_t count) noexce
     std::memcpy(out, in, count);
 }
 
-/// Copies `count` bytes; nothing may be at no address. Those of one or two elements go through
-/// registers: the call would take a good part of a small message's time.
+/// Copies `count` bytes; an empty range may be null. Counts of one or two elements go through
+/// registers: a call would take a good part of a small message's time.
 inline void copy_bytes(void* to, const void* from, std::size_t count) noexcept {
     constexpr std::size_t word = sizeof(std::uint64_t);
-    constexpr std::size_t long_copy = 2048; // By `rep movsb`, perhaps.
-    if (count - word <= word) {             // One word to two, which overlap in between.
+    constexpr std::size_t long_copy = 2048; // From here on `rep movsb` may be used.
+    if (count - word <= word) {             // Two words that overlap cover one word to two.
         const std::size_t last = count - word;
         std::uint64_t head = 0;
         std::uint64_t tail = 0;

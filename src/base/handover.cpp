@@ -27,7 +27,7 @@ void stream_line(std::byte* to, const std::byte* from) noexcept {
     }
 }
 
-/// Such stores are not in order with others without the fence.
+/// Streaming stores are not in order with other stores without this fence.
 void finish_streams() noexcept {
     _mm_sfence();
 }
@@ -74,8 +74,9 @@ void Handover::copy_long(void* to, const void* from, std::size_t count) noexcept
 }
 
 void Handover::look(void* to, const void* from, std::size_t count) noexcept {
-    // On a virtual machine whose two processors are near each other at times, the sender's side has
-    // 12 to 20 then and 3 to 6 else; past the caches both sides together have 8 to 10 always.
+    // Limit of the rate at which a copy counts as handed over fast. Measured on a virtual machine
+    // whose two processors are near each other at times: the sender's side has 12 to 20 then and 3
+    // to 6 otherwise; past the caches both sides together have 8 to 10 always.
     constexpr std::size_t bytes_per_ns = 8;
     const std::int64_t begin = now_ns();
     copy_bytes(to, from, count);

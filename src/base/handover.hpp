@@ -8,15 +8,16 @@
 
 namespace corymb {
 
-/// The same as `copy_bytes`: whole lines of the target are written to memory, where the processor
-/// can, and not fetched before. A release store that follows comes after all of it.
+/// Copies as `copy_bytes`, but writes whole lines of the target to memory, where the processor can,
+/// without fetching them before. A release store that follows comes after all of the copy.
 void copy_past_caches(void* to, const void* from, std::size_t count) noexcept;
 
-/// How one thread copies into memory that another core has read before and will read again, by how
-/// long that takes: as ever, or past the caches. A core that writes what another has read must ask
-/// for each line. Between cores that share a cache that is soon done; between others it takes
-/// several times as long as writing the lines to memory, from where the reader then has them.
-/// Which of the two it is, is asked again and again: virtual processors move. Not thread-safe.
+/// Decides how one thread copies into memory that another core has read before and will read again:
+/// as ever, or past the caches. It decides by the time that copies take. A core that writes a line
+/// that another has read must ask for it. Between cores that share a cache that is soon done;
+/// between others it takes several times as long as writing the lines to memory, where the reader
+/// then finds them. The decision is repeated again and again, because virtual processors move. Not
+/// thread-safe.
 class Handover {
 public:
     /// Shorter copies are made as ever.
@@ -39,7 +40,7 @@ private:
     void copy_long(void* to, const void* from, std::size_t count) noexcept;
     void look(void* to, const void* from, std::size_t count) noexcept;
 
-    std::uint32_t until_look_ = looks_apart; ///< First come those that touch fresh memory.
+    std::uint32_t until_look_ = looks_apart; ///< The first copies touch fresh memory.
     bool is_past_caches_ = false;
 };
 

@@ -26,7 +26,7 @@ int core_of(int cpu, const fs::path& root) {
     return siblings && !siblings->empty() ? siblings->front() : cpu;
 }
 
-/// The same, asked once.
+/// The core of a CPU, asked once.
 int known_core_of(int cpu) {
     static std::mutex mutex;
     // Never destroyed: a destructor of a static object of the program may make a team.
@@ -44,7 +44,8 @@ std::vector<int> one_of_each_core_first(std::vector<int> cpus, const fs::path& r
     }
     std::ranges::sort(cpus);
     std::map<int, int> threads_of_core;
-    std::vector<std::pair<int, int>> by_thread; // Of its core, among `cpus`, and number.
+    // Number among its core's threads in `cpus`, and number.
+    std::vector<std::pair<int, int>> by_thread;
     for (const int cpu : cpus) {
         const int core = root == "/" ? known_core_of(cpu) : core_of(cpu, root);
         by_thread.emplace_back(threads_of_core[core]++, cpu);

@@ -19,7 +19,7 @@ HeldSignals::HeldSignals(std::initializer_list<int> signals) noexcept {
 }
 
 HeldSignals::~HeldSignals() {
-    const int kept = errno; // Of the call.
+    const int kept = errno; // The errno of the call.
     const timespec at_once{};
     while (::sigtimedwait(&held_, nullptr, &at_once) > 0) {
     }

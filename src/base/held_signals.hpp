@@ -7,8 +7,8 @@
 namespace corymb {
 
 /// Keeps signals that a system call sends to its own thread from ending the process: SIGXFSZ beyond
-/// the limit of file sizes, SIGPIPE of a pipe that nobody reads. The call then fails with errno
-/// alone. What was blocked or pending before is left as it was.
+/// the limit of file sizes, SIGPIPE of a pipe without a reader. The call then fails with errno
+/// alone. Signals that were blocked or pending before stay so.
 class HeldSignals {
 public:
     explicit HeldSignals(std::initializer_list<int> signals) noexcept;
@@ -17,7 +17,7 @@ public:
     ~HeldSignals();
 
 private:
-    sigset_t held_{}; ///< Those that were not pending before.
+    sigset_t held_{}; ///< The signals that were not pending before.
     sigset_t before_{};
 };
 

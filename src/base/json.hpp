@@ -21,15 +21,15 @@
 
 namespace corymb {
 
-/// What a document may be at most; beyond it, reading fails.
+/// Limits of a document; beyond them, reading fails.
 struct JsonLimits {
     std::size_t bytes = std::size_t{64} << 20;
     int depth = 32;
 };
 
-/// One value of a `JsonDocument` together with its path ("classes[2].send.median"). Every getter
-/// throws the document's error code with that path when the value is not what was asked for. Cheap
-/// to copy; valid as long as the document.
+/// A value of a `JsonDocument` together with its path ("classes[2].send.median"). Every getter
+/// throws the document's error code with that path when the value has another type. Cheap to copy;
+/// valid as long as the document.
 class JsonView {
 public:
     JsonView(const nlohmann::json& value, std::string path, Errc code)

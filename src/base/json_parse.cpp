@@ -65,7 +65,7 @@ public:
 private:
     struct Level {
         json* container;
-        std::string key; ///< Of the member that is being read, when it is an object.
+        std::string key; ///< Key of the member that is being read, when it is an object.
     };
 
     template <class Value>
@@ -108,7 +108,7 @@ private:
         for (std::size_t i = 0; i < std::min(stack_.size(), shown_levels); ++i) {
             const Level& level = stack_[i];
             if (level.container->is_array()) {
-                // Of the outer arrays it is the last element that is being read.
+                // In an outer array the last element is being read.
                 const std::size_t index = level.container->size() - (i + 1 < stack_.size() ? 1 : 0);
                 path += "[" + std::to_string(index) + "]";
             } else if (!level.key.empty()) {

@@ -8,7 +8,8 @@
 
 namespace corymb {
 
-/// For `count` elements in all. Grows as push_back does: one more each time costs quadratic time.
+/// Makes room for `count` elements in all. Grows as push_back does: one more each time costs
+/// quadratic time.
 template <class T>
 void make_room(std::vector<T>& list, std::size_t count) {
     if (count > list.capacity()) {

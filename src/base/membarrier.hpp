@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An asymmetric fence: the frequent side pays a compiler barrier, the rare side a system call that
-// makes running threads execute a full barrier (membarrier(2)): those of this process (private
-// expedited), or those of all processes that have joined (global expedited). Where the kernel does
-// not offer it, both sides execute a full fence. A full light fence goes with either heavy one.
+// An asymmetric fence. The frequent side pays a compiler barrier. The rare side pays a system call
+// that makes running threads execute a full barrier (membarrier(2)): the threads of this process
+// (private expedited), or of all processes that have joined (global expedited). Where the kernel
+// does not offer it, both sides execute a full fence. A full light fence goes with either heavy
+// one.
 #pragma once
 
 #include "base/reach.hpp"
@@ -27,10 +28,10 @@ inline bool available() noexcept {
 /// it; then every process of the team must call `use_full_light_fences` before it sends anything.
 [[nodiscard]] bool join_machine() noexcept;
 
-/// From now on light fences of this process are full ones. Not undone.
+/// Makes the light fences of this process full ones from now on. Not undone.
 void use_full_light_fences() noexcept;
 
-/// For both ends of a pair that does without the system call.
+/// A fence for both ends of a pair that does without the system call.
 inline void full() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }

@@ -26,8 +26,9 @@ constexpr std::size_t block_alignment = 4096;
 /// clearing a channel costs more than most messages through it. Shorter ones are cleared at once,
 /// which is faster than a call of the kernel.
 constexpr std::size_t long_bytes = std::size_t{16} << 10;
-/// Taken from the kernel at a time, at least; grows with what is taken, up to the most. A team of
-/// many ranks has thousands of channels, and each stretch is one more mapping of the process.
+/// Bytes taken from the kernel at a time, at least. The amount grows with the bytes in use, up to
+/// the most. A team of many ranks has thousands of channels, and each stretch is one more mapping
+/// of the process.
 constexpr std::size_t stretch_least = std::size_t{256} << 10;
 constexpr std::size_t stretch_most = std::size_t{16} << 20;
 
@@ -95,7 +96,8 @@ Offset HeapMemory::cut(std::size_t bytes) {
         const std::size_t before = newest == stretches_.end() ? 0 : newest->second.bytes;
         const std::size_t wanted =
             std::max(bytes, std::clamp(2 * before, stretch_least, stretch_most));
-        for (const std::size_t size : {wanted, bytes}) { // Little memory: what is needed alone.
+        // If memory is short, the bytes that are needed alone.
+        for (const std::size_t size : {wanted, bytes}) {
             void* const pages =
                 ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (pages != MAP_FAILED) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where arenas get their blocks: the heap of this process, or memory that several processes share
+// The source of an arena's blocks: the heap of this process, or memory that several processes share
 // (shared_memory.hpp). Blocks are named by offsets, because processes map them at different
 // addresses.
 #pragma once
@@ -33,10 +33,10 @@ public:
     virtual void lock() = 0;
     virtual void unlock() noexcept = 0;
 
-    /// With the lock held: a block of zeros, aligned to 4096 bytes. Throws Error (io) when there is
-    /// no more.
+    /// A block of zeros, aligned to 4096 bytes. Call it with the lock held. Throws Error (io) when
+    /// there is no more.
     [[nodiscard]] virtual Offset take(std::size_t bytes) = 0;
-    /// With the lock held: a block of `take`, with the same length.
+    /// Returns a block of `take`, with its length. Call it with the lock held.
     virtual void give_back(Offset block, std::size_t bytes) noexcept = 0;
 };
 
@@ -44,11 +44,11 @@ public:
 /// microseconds when it is first touched. Where the kernel cannot do that (before Linux 5.14) they
 /// come as they are touched.
 void make_present(void* place, std::size_t bytes) noexcept;
-/// Asks for what is present to come into this core's caches, as far as it fits.
+/// Asks for the pages that are present to come into this core's caches, as far as they fit.
 void bring_near(const void* place, std::size_t bytes) noexcept;
 
-/// For destructors: `change()` with the lock held. When the lock cannot be had, somebody is
-/// stopped who has it: nothing is changed, and those who wait for the change notice its lack.
+/// For destructors: calls `change()` with the lock held. If the lock cannot be had, its owner is
+/// stopped: nothing is changed, and threads that wait for the change notice its lack.
 template <class Change>
 void change_if_possible(Memory& memory, const Change& change) noexcept {
     try {
@@ -59,8 +59,8 @@ void change_if_possible(Memory& memory, const Change& change) noexcept {
     }
 }
 
-/// The heap of this process; an offset is an address. What was not given back is freed at the end.
-/// Pages of long blocks do not exist before they are touched.
+/// The heap of this process; an offset is an address. Blocks that were not given back are freed at
+/// the end. Pages of long blocks do not exist before they are touched.
 class HeapMemory final : public Memory {
 public:
     ~HeapMemory() override;
@@ -76,13 +76,13 @@ private:
     struct Stretch {
         std::size_t bytes = 0;
         std::size_t used = 0;
-        std::size_t blocks = 0; ///< That were not given back.
+        std::size_t blocks = 0; ///< Blocks that were not given back.
     };
     [[nodiscard]] Offset cut(std::size_t bytes);
 
     std::mutex mutex_;
     std::unordered_map<Offset, std::size_t> blocks_; ///< Short ones: bytes by address.
-    std::map<Offset, Stretch> stretches_;            ///< By address.
+    std::map<Offset, Stretch> stretches_;            ///< Stretches by address.
     Offset newest_ = 0;                              ///< Stretch that is cut from; 0: none.
 };
 

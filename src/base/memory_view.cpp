@@ -11,7 +11,7 @@ namespace corymb {
 
 std::unique_ptr<MemoryView> MemoryView::open(int descriptor) {
     const SharedMemory::Form form = SharedMemory::form_of(descriptor);
-    // All that the file may grow to: what its users add meanwhile can be seen, too.
+    // Maps as much as the file may grow to, so that later additions of its users can be seen, too.
     void* const base =
         ::mmap(nullptr, form.capacity, PROT_READ, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
     if (base == MAP_FAILED) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that several processes share (shared_memory.hpp) as somebody else sees it: mapped without
-// the right to write, without the lock. What is found is of the moment; arenas are searched while
-// others add to them, which their commits allow.
+// Memory that several processes share (shared_memory.hpp) as an observer sees it: mapped without
+// the right to write, without the lock. A value is of the moment that it was read; arenas are
+// searched while others add to them, which their commits allow.
 #pragma once
 
 #include "base/memory.hpp"
@@ -13,20 +13,21 @@ namespace corymb {
 
 class MemoryView final : public Memory {
 public:
-    /// Of a descriptor, which stays the caller's. Throws Error (invalid_argument: not memory of
-    /// SharedMemory, or of another version of corymb; unsupported: no addresses left).
+    /// Maps the memory of a descriptor, which stays the caller's. Throws Error (invalid_argument:
+    /// not memory of SharedMemory, or of another version of corymb; unsupported: no addresses
+    /// left).
     [[nodiscard]] static std::unique_ptr<MemoryView> open(int descriptor);
     ~MemoryView() override;
 
     [[nodiscard]] Reach reach() const noexcept override { return Reach::machine; }
-    /// Of an offset that the memory has told.
+    /// The address of an offset that was read from the memory.
     [[nodiscard]] std::byte* at(Offset offset) const noexcept override { return base_ + offset; }
     void lock() override {} ///< Nothing: it would be a write.
     void unlock() noexcept override {}
     [[nodiscard]] Offset take(std::size_t bytes) override; ///< Throws Error (unsupported).
     void give_back(Offset /*block*/, std::size_t /*bytes*/) noexcept override {}
 
-    /// As SharedMemory::root.
+    /// See SharedMemory::root.
     [[nodiscard]] Offset root() const noexcept { return root_; }
 
 private:

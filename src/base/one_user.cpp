@@ -26,7 +26,8 @@ OneUser::Call OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
 }
 
 OneUser::Call OneUser::enter_when_free() noexcept {
-    constexpr auto nap = std::chrono::microseconds(100); // The other call lasts as long as it does.
+    // Any short time will do: the other call takes its own time.
+    constexpr auto nap = std::chrono::microseconds(100);
     const std::uintptr_t own = this_thread();
     for (;;) {
         std::uintptr_t seen = state_.load(std::memory_order_relaxed);

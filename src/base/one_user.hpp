@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles that one thread uses at a time: which thread is in a call of one, and whose process it
-// is. Every public member function of such a handle enters here first.
+// For handles that one thread uses at a time: records the thread that is in a call, and the process
+// of the handle. Every public member function of such a handle enters here first.
 #pragma once
 
 #include "base/fork_count.hpp"
@@ -51,11 +51,11 @@ public:
         }
         return enter_anew(own, seen);
     }
-    /// For destructors, which cannot refuse: waits until no other thread is in a call. Nothing may
-    /// be done with what a forked child has inherited; see `is_inherited`.
+    /// For destructors, which cannot refuse: waits until no other thread is in a call. A handle
+    /// that a forked child has inherited must not be used; see `is_inherited`.
     [[nodiscard]] Call enter_when_free() noexcept;
-    /// For functions that end a handle and can refuse: as `enter`, but a forked child may drop what
-    /// it has inherited.
+    /// For functions that end a handle and can refuse: as `enter`, but a forked child may drop an
+    /// inherited handle.
     [[nodiscard]] Call enter_to_end() { return is_inherited() ? Call() : enter(); }
     /// Throws Errc::invalid_argument in a forked child: for calls that any thread may make.
     void require_own_process() const {

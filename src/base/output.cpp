@@ -61,10 +61,10 @@ std::optional<int> descriptor_in(const fs::path& path) {
                                                                     : std::nullopt;
 }
 
-/// Where a text goes.
+/// The destination of a text.
 struct Target {
     enum Kind { descriptor, device, replaced, overwritten } kind = replaced;
-    int number = -1; ///< Of an open descriptor.
+    int number = -1; ///< Number of an open descriptor.
     fs::path path;   ///< Without symbolic links at its end.
     bool exists = false;
     struct stat is{};
@@ -72,7 +72,7 @@ struct Target {
 
 /// Follows links at the end of a name, also one whose target does not exist yet.
 fs::path followed(const fs::path& file, std::optional<int>& descriptor) {
-    constexpr int links_max = 40; // As the kernel does.
+    constexpr int links_max = 40; // The kernel's limit.
     fs::path path = file;
     for (int links = 0; links < links_max; ++links) {
         descriptor = descriptor_in(fs::absolute(path));
@@ -97,7 +97,8 @@ fs::path folder_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// A file that is replaced belongs to this user, whoever had it before; so does its mode.
+/// Whether a file that replaces this one can have its owner and mode: a new file belongs to this
+/// user.
 bool keeps_owner(const struct stat& is) noexcept {
     return ::geteuid() == 0 || (is.st_uid == ::geteuid() && is.st_gid == ::getegid());
 }
@@ -151,7 +152,7 @@ Target target_of(const fs::path& file) {
 
 int write_to_descriptor(int number, std::string_view text) {
     if (number == STDOUT_FILENO || number == STDERR_FILENO) {
-        std::fflush(number == STDOUT_FILENO ? stdout : stderr); // What came before goes first.
+        std::fflush(number == STDOUT_FILENO ? stdout : stderr); // Earlier output goes first.
     }
     return write_all(number, text);
 }
@@ -165,12 +166,13 @@ int write_to_device(const fs::path& path, std::string_view text) {
     return error != 0 ? error : to.close() ? 0 : errno;
 }
 
-/// On the disk, where there is one. Some file systems cannot say so.
+/// Writes the text to the disk, where there is one. Some file systems cannot confirm it.
 bool is_synced(int descriptor) noexcept {
     return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS || errno == EROFS;
 }
 
-/// In place. Room is taken first, so that hardly anything can fail once the old text is gone.
+/// Overwrites a file in place. Room is taken first, so that hardly anything can fail once the old
+/// text is gone.
 int overwrite(const fs::path& path, std::string_view text) {
     Descriptor to(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (to.number() < 0) {

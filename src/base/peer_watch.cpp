@@ -16,7 +16,7 @@ namespace corymb {
 namespace {
 
 // A look costs a system call for all processes, and for each of them three more, of about 20 us, to
-// see whether it has crashed. With 64 of them that is 3 % of the time of one who waits. If the
+// see whether it has crashed. With 64 processes that is 3 % of the time of a waiting thread. If the
 // looks were rarer, a crash would be noticed late.
 constexpr std::int64_t crashes_every_ns = 50'000'000;
 
@@ -53,7 +53,7 @@ void PeerWatch::add_locked(std::uint32_t pid) {
 void PeerWatch::look() noexcept {
     const std::lock_guard lock(mutex_);
     look_for_crashes();
-    // On the stack, in portions: this runs while somebody waits.
+    // On the stack, in portions: this runs while a thread waits.
     constexpr std::size_t portion = 64;
     pollfd polled[portion];
     Peer* owners[portion];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a set of processes have ended. One that has crashed and whose core is still
-// being written has ended. A process that has ended counts before its parent has
-// taken note of it (pidfd), and its number is not mistaken for a later process's.
+// Tells which processes of a set have ended. A process that has crashed counts as ended even while
+// its core is being written. A process that has ended counts before its parent has taken note of it
+// (pidfd), and its number is not mistaken for a later process's.
 #pragma once
 
 #include "base/process_descriptor.hpp"
@@ -27,11 +27,11 @@ public:
     void add(std::uint32_t pid);
     /// Watches these processes and no others.
     void watch_only(const std::vector<std::uint32_t>& pids);
-    /// Of one that has ended: a later process may have its number.
+    /// Forgets a process that has ended: a later one may have its number.
     void forget(std::uint32_t pid) noexcept;
     /// Looks at all of them: one system call, now and then some more for each.
     void look() noexcept;
-    /// As of the last `look`; false for processes that are not watched.
+    /// The state at the last `look`; false for processes that are not watched.
     [[nodiscard]] bool has_ended(std::uint32_t pid) const noexcept;
 
 private:
@@ -40,12 +40,12 @@ private:
         bool ended = false;
     };
     void add_locked(std::uint32_t pid);
-    /// Those whose core is being written count as ended: that can take minutes.
+    /// A process whose core is being written counts as ended: the core can take minutes.
     void look_for_crashes() noexcept;
 
     mutable std::mutex mutex_;
     std::map<std::uint32_t, Peer> peers_;
-    std::int64_t crashes_looked_for_ = 0; ///< When; with the lock.
+    std::int64_t crashes_looked_for_ = 0; ///< Time of the last search for crashes; with the lock.
 };
 
 } // namespace corymb

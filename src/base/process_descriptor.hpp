@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor of a process (pidfd), one for all in this process who watch it: a program may have
-// many teams of the same ranks, and needs descriptors of its own.
+// A descriptor of a process (pidfd), one for all watchers in this process: a program may have many
+// teams of the same ranks, and needs descriptors of its own.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ class ProcessDescriptor {
 public:
     struct Opened {
         std::shared_ptr<const ProcessDescriptor> descriptor; ///< Null: there is none.
-        int error = 0;                                       ///< Then, why.
+        int error = 0;                                       ///< The reason if there is none.
     };
-    /// Of the process that has this number now. ESRCH: there is no such process; EMFILE: all that
-    /// exist are a quarter of what this process may open (RLIMIT_NOFILE); or what the kernel says.
-    /// Thread-safe. Throws std::bad_alloc.
+    /// A descriptor of the process that has this number now. Errors: ESRCH: there is no such
+    /// process; EMFILE: the descriptors that exist are a quarter of the number that this process
+    /// may open (RLIMIT_NOFILE); or the kernel's. Thread-safe. Throws std::bad_alloc.
     [[nodiscard]] static Opened open(std::uint32_t pid);
 
     explicit ProcessDescriptor(int number) noexcept : number_(number) {}

@@ -14,7 +14,7 @@ namespace corymb {
 
 namespace {
 
-/// What follows the process's name, which may hold anything; empty when it is gone.
+/// The fields behind the process's name, which may hold anything; empty when the process is gone.
 std::string fields_behind_name(std::uint32_t pid) {
     const auto text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
     const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
@@ -38,7 +38,7 @@ std::string process_state(std::uint32_t pid) {
 }
 
 bool is_dumping_core(std::uint32_t pid) noexcept {
-    // On the stack: this runs while somebody waits.
+    // On the stack: this runs while a thread waits.
     char name[32];
     std::snprintf(name, sizeof name, "/proc/%u/status", static_cast<unsigned>(pid));
     const Descriptor file(::open(name, O_RDONLY | O_CLOEXEC));
@@ -49,7 +49,7 @@ bool is_dumping_core(std::uint32_t pid) noexcept {
 }
 
 std::uint64_t process_start(std::uint32_t pid) {
-    constexpr int start_field = 19; // From the state on, which is field 0.
+    constexpr int start_field = 19; // Counted from the state, which is field 0.
     const std::string fields = fields_behind_name(pid);
     std::size_t at = 0;
     for (int field = 0; field < start_field && at != std::string::npos; ++field) {

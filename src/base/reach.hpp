@@ -5,7 +5,7 @@
 
 namespace corymb {
 
-/// Who takes part: threads of one process, or of several processes of one machine. The kernel's
+/// The participants: threads of one process, or of several processes of one machine. The kernel's
 /// sleeping and its fences are cheaper within one process.
 enum class Reach : std::uint32_t { process, machine };
 

@@ -18,9 +18,10 @@ namespace corymb {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t slice_ns = 5'000'000; // Thousands of times what an owner needs.
+// Thousands of times as long as an owner holds the lock.
+constexpr std::int64_t slice_ns = 5'000'000;
 
-/// Waits for a slice at most. Returns what pthread_mutex_lock would, or ETIMEDOUT.
+/// Waits for a slice at most. Returns the result of pthread_mutex_lock, or ETIMEDOUT.
 int lock_within_slice(pthread_mutex_t& mutex) noexcept {
     const std::int64_t end = now_ns() + slice_ns;
     const timespec until{.tv_sec = end / second_ns, .tv_nsec = end % second_ns};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock in memory that several processes share, which survives the death of any of them.
 //
-// It is the system's robust mutex, waited for in slices. The kernel hands the mutex on when its
-// owner dies, but a waiter may die, too: woken, but not yet the owner. When somebody else has taken
-// the mutex meanwhile, nobody knows any more that there are further waiters, and these sleep for
-// good. Looking again after a slice ends that.
+// RobustLock is the system's robust mutex, waited for in slices. When the owner dies, the kernel
+// hands the mutex on. A waiter may die as well: woken, but not yet the owner. If another thread has
+// taken the mutex meanwhile, the mutex no longer records further waiters, and these sleep for good.
+// A new look after each slice ends that.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace corymb {
 
 class RobustLock {
 public:
-    /// In shared memory that is all zeros. Throws Error (unsupported).
+    /// Constructed in shared memory that is all zeros. Throws Error (unsupported).
     RobustLock();
     RobustLock(const RobustLock&) = delete;
     RobustLock& operator=(const RobustLock&) = delete;
 
-    /// Returns once this thread has it. An owner that died is no obstacle; what it guards must be
-    /// sound after any instruction (commit.hpp). Throws Error (timeout) that names the owner when
-    /// it keeps the lock for `limit`, as a process does that is stopped in the middle.
+    /// Returns once this thread has the lock. An owner that died is no obstacle; the guarded data
+    /// must be sound after any instruction (commit.hpp). Throws Error (timeout) that names the
+    /// owner when it keeps the lock for `limit`, as a process does that is stopped in the middle.
     void lock(std::chrono::nanoseconds limit = std::chrono::minutes(1));
     void unlock() noexcept;
 

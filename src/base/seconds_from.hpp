@@ -12,7 +12,7 @@
 namespace corymb {
 
 /// The time in a variable, in nanoseconds; none when it is unset or empty. Throws
-/// Errc::invalid_argument for what is no number of seconds above 0, at most 1e9.
+/// Errc::invalid_argument unless the value is a number of seconds above 0, at most 1e9.
 [[nodiscard]] inline std::optional<std::int64_t> seconds_from(const char* variable) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') {

@@ -35,7 +35,7 @@ struct SharedMemory::Header {
     std::uint64_t root;
     std::uint64_t end;                         ///< First byte that was never part of a block.
     std::uint64_t file_bytes;                  ///< Length of the file.
-    std::array<std::uint64_t, 48> free_blocks; ///< By the logarithm of their length.
+    std::array<std::uint64_t, 48> free_blocks; ///< Free blocks by the logarithm of their length.
     RobustLock lock;
 };
 
@@ -63,7 +63,7 @@ int class_of(std::size_t bytes) noexcept {
     return std::max(smallest_block, static_cast<int>(std::bit_width(bytes - 1)));
 }
 
-/// As much address range as this machine could fill.
+/// The address range that this machine's memory could fill.
 std::size_t wanted_capacity() noexcept {
     const long pages = ::sysconf(_SC_PHYS_PAGES);
     const std::size_t physical =
@@ -88,7 +88,7 @@ std::optional<std::size_t> addresses_left() noexcept {
     return most > taken ? most - taken : 0;
 }
 
-/// In whole steps.
+/// Allowed addresses, in whole steps.
 std::size_t allowed_capacity(std::size_t needed) noexcept {
     const auto left = addresses_left();
     if (!left) {
@@ -160,7 +160,7 @@ std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor) {
 }
 
 SharedMemory::Form SharedMemory::form_of(int descriptor) {
-    std::array<std::uint64_t, 3> first{}; // Of the header.
+    std::array<std::uint64_t, 3> first{}; // The first words of the header.
     const ssize_t got = ::pread(descriptor, first.data(), sizeof first, 0);
     const auto [magic, capacity, root] = first;
     if (got != static_cast<ssize_t>(sizeof first) || magic != magic_of_this_version ||
@@ -180,8 +180,8 @@ void SharedMemory::map(std::size_t capacity) {
                         "limit of all its processes, or have fewer teams",
                         capacity >> 20));
     }
-    // Beyond the end of the file until it grows; the file cannot shrink, so what was given out is
-    // there.
+    // The mapping reaches beyond the end of the file until the file grows. The file cannot shrink,
+    // so blocks that were given out stay there.
     void* const base = ::mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                               descriptor_, 0);
     if (base == MAP_FAILED) {

@@ -14,8 +14,8 @@ namespace corymb {
 
 class SharedMemory final : public Memory {
 public:
-    /// A new one, readable by nobody else, which cannot be made shorter. Where the addresses of the
-    /// process are limited it takes `needed` of them; 0: half of those that are left for such
+    /// New memory that no other user can read and that cannot be made shorter. If the addresses of
+    /// the process are limited, it takes `needed` of them; 0: half of the addresses left for such
     /// memory. Throws Error (unsupported, io).
     [[nodiscard]] static std::shared_ptr<SharedMemory> create(std::size_t needed = 0);
     /// The one behind a descriptor, which is duplicated and stays the caller's. Throws Error
@@ -27,23 +27,25 @@ public:
         std::size_t capacity = 0;
         Offset root = 0;
     };
-    /// What somebody who only looks must know of the memory behind a descriptor, which may be
-    /// without the right to write. Throws Error (invalid_argument, as `open`).
+    /// The facts that an observer must know of the memory behind a descriptor, which may lack the
+    /// right to write. Throws Error (invalid_argument, as `open`).
     [[nodiscard]] static Form form_of(int descriptor);
 
     [[nodiscard]] Reach reach() const noexcept override { return Reach::machine; }
     [[nodiscard]] std::byte* at(Offset offset) const noexcept override { return base_ + offset; }
-    /// As RobustLock says: a process that died with it is no obstacle, all changes end in a commit.
+    /// See RobustLock. A process that died with the lock is no obstacle, because all changes end in
+    /// a commit.
     void lock() override;
     void unlock() noexcept override;
     [[nodiscard]] Offset take(std::size_t bytes) override;
     void give_back(Offset block, std::size_t bytes) noexcept override;
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-    /// What the creator has told everybody who opens the memory; 0 before.
+    /// The offset that the creator has told every process that opens the memory; 0 before.
     [[nodiscard]] Offset root() const noexcept;
     void set_root(Offset root) noexcept;
-    /// Asks for huge pages. Returns what came of it, for people; empty when the kernel grants them.
+    /// Asks for huge pages. Returns the kernel's refusal, for people; empty when the kernel grants
+    /// them.
     [[nodiscard]] std::string ask_for_huge_pages() noexcept;
 
 private:

@@ -24,7 +24,7 @@ void add_limit(std::string& text, std::string_view name, __rlimit_resource_t whi
     }
 }
 
-/// Of the control group of this process (version 2), as it sees it.
+/// Adds a limit of this process's control group (version 2), as the process sees it.
 void add_group_limit(std::string& text, std::string_view name, const char* file) {
     const std::filesystem::path root = "/sys/fs/cgroup";
     const std::string line = read_small_file("/proc/self/cgroup").value_or("");

@@ -5,7 +5,7 @@
 
 namespace corymb {
 
-/// What limits the threads and the memory of this process, for the text of an error.
+/// The limits on threads and memory of this process, for the text of an error.
 [[nodiscard]] std::string limits_of_threads();
 
 } // namespace corymb

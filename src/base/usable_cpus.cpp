@@ -28,7 +28,7 @@ struct CpuSetDeleter {
 };
 using CpuSet = std::unique_ptr<cpu_set_t, CpuSetDeleter>;
 
-/// Where one hierarchy is mounted, and which of its cgroups appears there.
+/// A mounted hierarchy: its mount point, and the cgroup that appears there.
 struct Mount {
     std::string controllers; ///< Comma-separated options of the file system; empty for version 2.
     std::string cgroup;      ///< Path inside the hierarchy that is visible at `point`.
@@ -91,7 +91,7 @@ bool lists(std::string_view comma_separated, std::string_view word) {
 /// Directories of the process's cgroup and of all its visible ancestors, the nearest first.
 std::vector<fs::path> path_to_root(const fs::path& root, const Mount& mount, std::string path) {
     // Without a cgroup namespace a container sees its own cgroup at the mount point, but the full
-    // path in /proc/self/cgroup; a path outside of what is mounted cannot be followed at all.
+    // path in /proc/self/cgroup; a path outside of the mounted part cannot be followed at all.
     if (mount.cgroup != "/") {
         const bool inside = path.compare(0, mount.cgroup.size(), mount.cgroup) == 0;
         path = inside ? path.substr(mount.cgroup.size()) : "";
@@ -138,7 +138,7 @@ std::optional<std::vector<int>> cpuset_in(const fs::path& directory, bool unifie
     for (const char* const name : names[unified ? 1 : 0]) {
         const auto text = read_small_file(directory / name);
         const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
-        if (cpus && !cpus->empty()) { // An empty cpuset inherits that of its parent.
+        if (cpus && !cpus->empty()) { // An empty cpuset inherits its parent's.
             return cpus;
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel lets this process use: inherited affinity mask, cpuset and CPU quota of cgroups.
+// The CPUs that the kernel lets this process use: inherited affinity mask, cpuset and CPU quota of
+// cgroups.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ bool set_affinity_mask(const std::vector<int>& cpus);
 class AffinityGuard {
 public:
     AffinityGuard() : before_(affinity_mask()) {}
-    ~AffinityGuard() { set_affinity_mask(before_); } // Not if the kernel has refused to say.
+    // Does nothing if the kernel has refused to tell the mask.
+    ~AffinityGuard() { set_affinity_mask(before_); }
     AffinityGuard(const AffinityGuard&) = delete;
     AffinityGuard& operator=(const AffinityGuard&) = delete;
 

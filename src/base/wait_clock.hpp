@@ -16,7 +16,7 @@ class WaitClock {
 public:
     explicit WaitClock(std::int64_t begin_ns = now_ns()) noexcept : looked_ns_(begin_ns) {}
 
-    /// To be asked after each look.
+    /// Call it after each look.
     std::int64_t waited_ns() noexcept {
         const std::int64_t now = now_ns();
         waited_ns_ += std::min(now - looked_ns_, longest_ns_);
@@ -34,7 +34,7 @@ public:
 private:
     std::int64_t looked_ns_;
     std::int64_t waited_ns_ = 0;
-    std::int64_t longest_ns_ = slice_ns; ///< To the next look.
+    std::int64_t longest_ns_ = slice_ns; ///< Longest time to the next look.
 };
 
 } // namespace corymb
