@@ -78,7 +78,7 @@ void apply(Plan& plan, Insertions& insertions) {
     }
 }
 
-/// What the plan's own messages do not prove.
+/// The queries that the plan's own messages do not prove.
 std::vector<OrderQuery> missing_queries(const Matching& matching) {
     OrderOnly recorder;
     Execution(matching, recorder).run();

@@ -41,7 +41,7 @@ AlikeRanks::AlikeRanks(const Machine& machine, std::span<const int> placement)
     }
 }
 
-/// Whether `candidate` is to all that are placed what `rank` is.
+/// Whether `candidate` has the classes to all placed ranks that `rank` has.
 bool AlikeRanks::fits(const std::vector<Rank>& rank_of, Rank rank, Rank candidate) const {
     if (looks_[at(rank)] != looks_[at(candidate)]) {
         return false;

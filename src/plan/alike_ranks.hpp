@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks of a placement are alike: a plan for one of them as root serves the others.
+// Finds ranks of a placement that are alike: a plan for one of them as root serves the others.
 #pragma once
 
 #include "plan/renumber.hpp"
@@ -21,9 +21,9 @@ public:
     /// without classes and placements of more than 256 ranks have no ranks that are alike. O(n^2).
     AlikeRanks(const Machine& machine, std::span<const int> placement);
 
-    /// Which lower rank `rank` is like; nothing when it stands for itself, or when none was found.
-    /// Finds those of machines whose levels have parts of equal size. The same answer for equal
-    /// models everywhere. O(n^2) for each rank that looks alike, mostly one.
+    /// The lower rank that `rank` is like; nothing when it stands for itself, or when none was
+    /// found. Finds alike ranks on machines whose levels have parts of equal size. Equal models
+    /// give equal answers everywhere. O(n^2) for each rank that looks alike, mostly one.
     [[nodiscard]] std::optional<Likeness> of(Rank rank) const;
 
 private:

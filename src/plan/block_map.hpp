@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each block of a buffer holds, as ranges: a plan of 4096 blocks that move together costs no
+// The contents of a buffer's blocks, as ranges: a plan of 4096 blocks that move together costs no
 // more than a plan of one.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much channels really hold: at least what plans may rely on.
+// The real capacity of channels: at least as much as plans may rely on.
 #pragma once
 
 #include "channel/sizes.hpp"

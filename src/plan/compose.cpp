@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// What is left of a step when no data moves; false: nothing.
+    /// Reduces a step to its notification, when no data moves. False: nothing is left of it.
     static bool notified(Step& step) {
         if (step.kind == StepKind::copy) {
             return false;

@@ -10,8 +10,8 @@
 
 namespace corymb {
 
-/// Some ranks and what they do among themselves before and after their leader acts for them.
-/// Ranks of the two plans are places in `members`; a group of one needs no plans.
+/// A group of ranks and its plans before and after its leader acts for it. Ranks of the two plans
+/// are places in `members`; a group of one needs no plans.
 struct RankGroup {
     std::vector<Rank> members;
     Rank leader = 0; ///< Place in `members`.

@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::optional<Set> join(Set left, Set right);
     /// The set is exactly the ranks first to end - 1.
     [[nodiscard]] bool is_run(Set set, Rank first, Rank end) const noexcept;
-    /// Both are runs of consecutive ranks and `right` starts where `left` ends.
+    /// Whether both are runs of consecutive ranks and `right` starts where `left` ends.
     [[nodiscard]] bool are_adjacent(Set left, Set right) const noexcept;
     /// The smallest rank in both sets, which must not be disjoint.
     [[nodiscard]] Rank first_common(Set left, Set right) const noexcept;

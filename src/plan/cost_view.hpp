@@ -72,7 +72,7 @@ private:
     std::vector<float> send_, receive_;
 };
 
-/// Which way a tree carries its messages.
+/// The direction in which a tree carries its messages.
 enum class Flow : std::uint8_t {
     down, ///< From the root to the leaves: broadcast.
     up,   ///< From the leaves to the root: reduce. Planned as a broadcast in reversed time.

@@ -26,7 +26,8 @@ void check_placement(const Machine& machine, std::span<const int> placement) {
     }
 }
 
-/// One representative pair of distinct PUs a row pair; `members` holds up to two PUs of each row.
+/// A representative pair of distinct PUs for each pair of rows; `members` holds up to two PUs of
+/// each row.
 struct Rows {
     std::vector<std::vector<int>> members;
 

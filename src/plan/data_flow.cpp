@@ -28,7 +28,7 @@ DataFlow::DataFlow(const Matching& matching, bool ordered)
     }
 }
 
-/// As in messages to people.
+/// The name of an item in messages to people.
 std::string DataFlow::name_of(Item item) const {
     const std::string block = "block " + std::to_string(item % plan_.block_count);
     if (!has_parts(plan_.op)) {
@@ -81,7 +81,7 @@ void DataFlow::perform(StepNumber number) {
     }
 }
 
-/// Appends what the blocks hold, as ranges that count from 0.
+/// Appends the contents of the blocks, as ranges that count from 0.
 void DataFlow::collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const {
     std::uint32_t next = blocks.first;
     const auto refuse_gap = [&](std::uint32_t block) {
@@ -104,7 +104,7 @@ void DataFlow::collect(StepNumber number, const Blocks& blocks, std::vector<Rang
     }
 }
 
-/// From an offer until the put, nobody can tell what the offered blocks hold.
+/// Clears the offered blocks: from an offer until the put their contents are unknown.
 void DataFlow::give_room(StepNumber offer) {
     const Rank rank = matching_.rank_of(offer);
     const Blocks& to = matching_.step(offer).to;
@@ -114,7 +114,8 @@ void DataFlow::give_room(StepNumber offer) {
     }
 }
 
-/// Stores ranges that count from 0 into the step's `to`, or into what a peer has offered.
+/// Stores ranges that count from 0 into the step's `to`, or into the blocks that a peer has
+/// offered.
 void DataFlow::deposit(StepNumber number, std::span<const Range> ranges) {
     const StepNumber target =
         is_putting(matching_.step(number).kind) ? matching_.partner(number) : number;
@@ -137,7 +138,7 @@ void DataFlow::deposit(StepNumber number, std::span<const Range> ranges) {
     }
 }
 
-/// Places of input that may be the same memory as these of output hold nothing any more.
+/// Clears places of input that may be the same memory as these places of output.
 void DataFlow::overwrite_input(Rank rank, std::uint32_t first, std::uint32_t count) {
     const std::uint32_t output = memory_offset(plan_, rank, Buffer::output);
     const std::uint32_t input = memory_offset(plan_, rank, Buffer::input);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolic execution: which block of the payload, with whose contributions, stands where.
+// Symbolic execution: finds the place of each block of the payload, and the ranks that have
+// contributed to it.
 #pragma once
 
 #include "plan/block_map.hpp"
@@ -15,9 +16,9 @@
 
 namespace corymb::plan {
 
-/// A visitor of `Execution` that keeps, for every buffer, what each of its blocks holds, and
-/// refuses steps that read what is not there, put a block where it does not belong, or combine
-/// wrongly. Time and memory grow with steps and ranges of blocks, not with the number of blocks.
+/// A visitor of `Execution` that keeps the contents of every block of every buffer. It refuses
+/// steps that read missing data, put a block into a place that is another's, or combine wrongly.
+/// Time and memory grow with steps and ranges of blocks, not with the number of blocks.
 class DataFlow {
 public:
     /// With `ordered`, operands must be runs of consecutive ranks in their order.
@@ -25,7 +26,7 @@ public:
 
     void perform(StepNumber number);
     void complete(StepNumber) noexcept {}
-    /// After the last step: everybody who is to have the result has it.
+    /// After the last step: throws unless every rank that is to have the result has it.
     void verify_results() const;
     /// Whether every block that came into an output belongs there at the end; see `keeps_parts`.
     [[nodiscard]] bool stays_in_place() const noexcept { return stays_in_place_; }

@@ -16,8 +16,9 @@
 
 namespace corymb::plan {
 
-/// Where an execution got stuck. progress[rank] is the index of the step that never completes, or
-/// the number of its steps; waits_for[rank] the peer that would have to move first, or -1.
+/// The state of an execution that got stuck. progress[rank] is the index of the step that never
+/// completes, or the number of its steps; waits_for[rank] is the peer that would have to move
+/// first, or -1.
 struct Standstill {
     std::vector<std::uint32_t> progress;
     std::vector<Rank> waits_for;
@@ -124,7 +125,7 @@ private:
         } else if (has_source(kind)) {
             condition = completion_of(partner);
             condition.least -=
-                matching_.is_rendezvous(partner) ? 1u : 0u; // It need only have acted.
+                matching_.is_rendezvous(partner) ? 1u : 0u; // The partner need only have acted.
         }
         return condition.rank < 0 || is_met(condition) ? Condition{} : condition;
     }

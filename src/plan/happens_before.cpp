@@ -14,7 +14,7 @@ namespace corymb::plan {
 
 namespace {
 
-/// One bit for each of up to 64 events: does this rank, or this message, come after the event?
+/// A bit for each of up to 64 events: whether this rank, or this message, comes after the event.
 using Knowledge = std::uint64_t;
 
 std::size_t at(Rank rank) {
@@ -95,7 +95,7 @@ std::size_t length_of(const std::vector<Group>& groups) {
         [](std::size_t sum, const Group& group) { return sum + group.to - group.from; });
 }
 
-/// Answers questions about what is known, by passes over stretches of the order.
+/// Answers queries by passes over stretches of the order.
 class Answers {
 public:
     Answers(const Matching& matching, std::span<const StepNumber> order,
@@ -114,7 +114,7 @@ public:
         }
         answer_until(order_.size(), next, group.queries.end());
     }
-    /// Those that do not hold.
+    /// The queries that do not hold.
     [[nodiscard]] std::vector<std::size_t> failed() && { return std::move(failed_); }
 
 private:
@@ -166,11 +166,11 @@ std::vector<std::size_t> unordered_queries(const Matching& matching,
         if (matching.rank_of(source) != rank) {
             located.push_back({q, matching.rank_of(source), position[source],
                                before == no_step ? order.size() : position[before]});
-        } else if (before != no_step && before <= source) { // In the order of its program.
+        } else if (before != no_step && before <= source) { // Ordered by the rank's own program.
             failed.push_back(q);
         }
     }
-    // Many queries of few ranks go together by those, few of many ranks by where they are.
+    // Many queries of few ranks are grouped by ranks, few queries of many ranks by places.
     std::vector<Located> by_place = located;
     std::ranges::stable_sort(by_place, std::ranges::less{}, &Located::from);
     std::ranges::stable_sort(located, std::ranges::less{}, &Located::rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps are surely ordered, whatever the timing.
+// Decides which steps are surely ordered, whatever the timing.
 #pragma once
 
 #include "plan/matching.hpp"
@@ -10,10 +10,10 @@
 
 namespace corymb::plan {
 
-/// Asks whether the effect of one step is known to a rank in time. Ordering comes from programs and
-/// from what ranks tell each other: a send comes before its receive, a signal before its wait, a
-/// publication before its reads. That a sender had to wait for room orders nothing, because a
-/// smaller payload or a larger buffer may spare it the wait.
+/// Asks whether the effect of one step is known to a rank in time. Order comes from programs and
+/// from messages: a send comes before its receive, a signal before its wait, a publication before
+/// its reads. A sender's wait for room orders nothing, because a smaller payload or a larger buffer
+/// may spare it the wait.
 struct OrderQuery {
     StepNumber source = no_step; ///< Must have completed ...
     Rank rank = -1;              ///< ... before this rank ...
@@ -29,8 +29,8 @@ struct OrderQuery {
                                                          std::span<const StepNumber> order,
                                                          std::span<const OrderQuery> queries);
 
-/// A rank whose end does not come after every rank's start, and such a rank that it knows nothing
-/// of; {-1, -1} when the plan is a barrier. O(ranks / 64 x steps) time, O(steps) memory.
+/// A rank whose end does not come after every rank's start, and a rank of whose start it knows
+/// nothing; {-1, -1} when the plan is a barrier. O(ranks / 64 x steps) time, O(steps) memory.
 [[nodiscard]] std::pair<Rank, Rank> unsynchronised(const Matching& matching,
                                                    std::span<const StepNumber> order);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the blocks of an operation are called: a number for each block of data that a rank brings
-// in, or is to have at the end. Numbers are congruent modulo block_count to the places that the
-// blocks may stand in.
+// Names of an operation's blocks: a number for each block of data that a rank brings in, or is to
+// have at the end. Numbers are congruent modulo block_count to the places that the blocks may stand
+// in.
 #pragma once
 
 #include "plan/places.hpp"

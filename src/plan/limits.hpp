@@ -9,8 +9,8 @@
 namespace corymb::plan {
 
 inline constexpr std::size_t rank_count_max = 1u << 16;
-inline constexpr std::size_t step_count_max = 1u << 24; ///< Of all ranks together.
-/// Of a plan that is only simulated; a proof takes a bit for each pair of ranks.
+inline constexpr std::size_t step_count_max = 1u << 24; ///< Steps of all ranks together.
+/// Ranks of a plan that is only simulated; a proof takes a bit for each pair of ranks.
 inline constexpr std::size_t simulated_rank_count_max = 1u << 20;
 inline constexpr std::size_t simulated_step_count_max = 1u << 27;
 inline constexpr std::uint32_t block_count_max = 1u << 24;

@@ -12,8 +12,7 @@ namespace corymb::plan {
 
 namespace {
 
-/// Signals, messages and what goes via exchange are matched per ordered pair, each among
-/// themselves.
+/// Signals, messages and exchanges are matched per ordered pair, each kind by itself.
 enum class Channel : std::uint8_t { none, signals, messages, exchanges };
 
 Channel channel_of(const Step& step) {
@@ -200,7 +199,9 @@ void Matching::find_room(std::span<const StepNumber> edge) {
             continue;
         }
         if (message.via == Mechanism::network) {
-            continue; // The network takes any number; what they send from is lent, see reuse.cpp.
+            // The network takes any number of messages; their source blocks are lent, see
+            // reuse.cpp.
+            continue;
         }
         const std::uint64_t bytes = message.from.count * plan_->block_bytes(plan_->bytes_max);
         rendezvous_[send] = bytes > cell_bytes ? 1 : 0;

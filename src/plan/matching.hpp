@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which step belongs to which: all steps of a plan under one numbering, with their partners.
+// Matches steps to each other: all steps of a plan under one numbering, with their partners.
 #pragma once
 
 #include <corymb/plan.hpp>
@@ -36,8 +36,9 @@ public:
         return plan_->steps[index(rank_of_[number])][index_of(number)];
     }
 
-    /// For signal, send and offer the step that receives it; for wait, recv, fold, read, read_fold,
-    /// put and put_fold the step that it waits for. `no_step` for publish and copy.
+    /// The partner of a step. For signal, send and offer it is the step that receives; for wait,
+    /// recv, fold, read, read_fold, put and put_fold the step that is awaited. `no_step` for
+    /// publish and copy.
     [[nodiscard]] StepNumber partner(StepNumber number) const noexcept { return partner_[number]; }
 
     /// The steps that read a publication, in the order of their numbers.
@@ -46,12 +47,13 @@ public:
         return {readers_.data() + first, end - first};
     }
 
-    /// What must have happened before a send or publish surely has room, under the least buffering
-    /// that the mechanisms guarantee: the receive of this earlier message, or all reads of this
-    /// earlier publication, must have completed. `no_step`: it always has room.
+    /// The step that must have completed before a send or publish surely has room, under the least
+    /// buffering that the mechanisms guarantee: the receive of this earlier message, or all reads
+    /// of this earlier publication. `no_step`: there is always room.
     [[nodiscard]] StepNumber needs_room(StepNumber number) const noexcept { return room_[number]; }
 
-    /// The send may only complete once its partner has been reached: it does not fit the channel.
+    /// Whether the send may only complete once its partner has been reached: the message does not
+    /// fit the channel.
     [[nodiscard]] bool is_rendezvous(StepNumber send) const noexcept {
         return rendezvous_[send] != 0;
     }

@@ -73,7 +73,8 @@ std::vector<PartName> PartNames::in_scratch(Rank rank) const {
     return names;
 }
 
-/// What a step moves is the same at both ends; what it combines, in all three places.
+/// Follows a step: moved parts have one name at both ends, combined parts one name in all three
+/// places.
 void PartNames::follow(StepNumber number) {
     const Matching& matching = *matching_;
     const Step& step = matching.step(number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part stands in each place of scratch: where that is the same one throughout, a plan can
-// also be run with parts of different lengths, each place being as long as its part.
+// Finds the part that stands in each place of scratch. If each place always holds one part, a plan
+// can also run with parts of different lengths, each place being as long as its part.
 #pragma once
 
 #include <corymb/plan.hpp>
@@ -13,8 +13,8 @@ namespace corymb::plan {
 
 class Matching;
 
-/// One of the parts of an operation: what rank r gives or gets, whichever there is one of, is r;
-/// what rank s has for rank r in an alltoall is s * ranks + r.
+/// A part of an operation. A part that rank r gives or gets, whichever there is one of, is r; in an
+/// alltoall rank s has part s * ranks + r for rank r.
 using PartName = std::uint64_t;
 inline constexpr PartName no_part = ~PartName{0};
 
@@ -24,13 +24,13 @@ inline constexpr PartName no_part = ~PartName{0};
 
 class PartNames {
 public:
-    /// Of a plan that `check_plan` has accepted. Throws Errc::invalid_plan if parts have several
-    /// blocks, or if a place holds different parts in turn or another part than its own; the text
-    /// names the step. O(blocks that steps name).
+    /// Names the parts of a plan that `check_plan` has accepted. Throws Errc::invalid_plan if parts
+    /// have several blocks, or if a place holds different parts in turn or another part than its
+    /// own; the text names the step. O(blocks that steps name).
     explicit PartNames(const Plan& plan);
 
-    /// What stands in the places of scratch of a rank, as far as it uses them; `no_part` in a
-    /// place that it leaves alone.
+    /// The parts in the places of scratch of a rank, as far as it uses them; `no_part` in a place
+    /// that it leaves alone.
     [[nodiscard]] std::vector<PartName> in_scratch(Rank rank) const;
 
 private:
@@ -49,8 +49,9 @@ private:
 
     const Plan* plan_;
     const Matching* matching_ = nullptr; // While it follows the steps.
-    std::vector<std::size_t> first_;     // By rank, and the end: its places of scratch.
-    // Places that hold the same are one set, named by its root.
+    // By rank, and the end: the first of its places of scratch.
+    std::vector<std::size_t> first_;
+    // Places that hold one part form a set, named by its root.
     mutable std::vector<std::size_t> parent_;
     std::vector<PartName> name_;
 };

@@ -33,8 +33,8 @@ namespace corymb::plan {
     return parts_of(plan.op, plan.parts(), plan.root, rank, buffer);
 }
 
-/// Whether every rank of a vector operation knows how long all parts are; else it knows those that
-/// it gives or gets.
+/// Whether every rank of a vector operation knows the lengths of all parts. If not, it knows the
+/// lengths of parts that it gives or gets.
 [[nodiscard]] constexpr bool knows_all_lengths(Collective op) noexcept {
     return op == Collective::allgather || op == Collective::reduce_scatter;
 }
@@ -45,8 +45,8 @@ namespace corymb::plan {
                                      : parts_of(plan, rank, buffer) * plan.block_count;
 }
 
-/// Where place 0 of input or output lies in the caller's memory, counted in places, when both are
-/// the same memory as far as they may be (see Plan). Places whose sums are equal may be one.
+/// The offset of place 0 of input or output in the caller's memory, counted in places, when both
+/// share that memory as far as they may (see Plan). Places whose sums are equal may be one.
 [[nodiscard]] inline std::uint32_t memory_offset(const Plan& plan, Rank rank,
                                                  Buffer buffer) noexcept {
     const std::uint32_t own_part = static_cast<std::uint32_t>(rank) * plan.block_count;

@@ -83,7 +83,8 @@ public:
     [[nodiscard]] std::string text() {
         return std::string(take_bytes(left_, number(left_.size())));
     }
-    /// That many things, of which each takes at least so many bytes, can be there.
+    /// Reads a count of things. Refuses a count above `most`, or one whose things, of at least
+    /// `bytes_each` bytes each, cannot all be there.
     [[nodiscard]] std::size_t count(std::uint64_t most, std::size_t bytes_each) {
         const auto value = number_of<std::size_t>(most);
         return value <= left_.size() / bytes_each ? value : static_cast<std::size_t>(refuse());

@@ -11,14 +11,16 @@
 
 namespace corymb::plan {
 
-/// Numbers are in groups of seven bits, so that it is the same on every machine. O(steps).
+/// Writes a plan as bytes. Numbers are in groups of seven bits, so that the bytes are equal on
+/// every machine. O(steps).
 [[nodiscard]] std::string to_bytes(const Plan& plan);
 
-/// The opposite, with the same limits as `plan_from_json`. Throws Errc::invalid_plan for what is
-/// not all of such a text, or that of another version of the library. It does not prove the plan.
+/// Reads a plan from the bytes of `to_bytes`, with the limits of `plan_from_json`. Throws
+/// Errc::invalid_plan for bytes that are not a whole such text, or are another library version's.
+/// It does not prove the plan.
 [[nodiscard]] Plan plan_from_bytes(std::string_view bytes);
 
-/// A number as those of a plan are written, behind what is there.
+/// Appends a number, written as a plan's numbers are.
 void put_number(std::string& bytes, std::uint64_t number);
 /// Takes one off the front. Throws as `plan_from_bytes`, also for one that is more than `most`.
 [[nodiscard]] std::uint64_t take_number(std::string_view& bytes, std::uint64_t most);

@@ -10,8 +10,8 @@ namespace corymb::plan {
 
 namespace {
 
-/// Where the places of a buffer are that holds a part for every rank; false when parts that were
-/// neighbours are none any more.
+/// Moves the places of a buffer that holds a part for every rank. False: parts that were neighbours
+/// are none any more.
 bool move_parts(Blocks& blocks, std::uint32_t block_count, std::span<const Rank> rank_of) {
     if (blocks.count == 0) {
         return true;

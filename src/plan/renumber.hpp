@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan for all roots that are alike: the same steps, done by other ranks.
+// Makes one plan serve all roots that are alike: other ranks do its steps.
 #pragma once
 
 #include <corymb/plan.hpp>
@@ -16,9 +16,9 @@ struct Likeness {
     std::vector<Rank> rank_of; ///< The rank that takes the place of each; of `like`: the one asked.
 };
 
-/// The plan in which rank `rank_of[r]` does what rank r does in `plan`, with its parts and its
-/// root. `rank_of` is a permutation of the ranks. Nothing when a range of several parts would come
-/// apart. The result is not proven, and rank order is lost: see `check_plan`. O(steps).
+/// The plan in which rank `rank_of[r]` does the steps that rank r does in `plan`, with its parts
+/// and its root. `rank_of` is a permutation of the ranks. Nothing when a range of several parts
+/// would come apart. The result is not proven, and rank order is lost: see `check_plan`. O(steps).
 [[nodiscard]] std::optional<Plan> renumbered(const Plan& plan, std::span<const Rank> rank_of);
 
 } // namespace corymb::plan

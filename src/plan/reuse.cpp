@@ -26,7 +26,7 @@ struct Next {
     [[nodiscard]] Next advanced(std::uint32_t) const noexcept { return *this; }
 };
 
-/// Who must be done before whom, for the buffers of one rank.
+/// Collects the order that the buffers of one rank need.
 class Loans {
 public:
     Loans(const Matching& matching, Rank rank, std::vector<OrderQuery>& queries)
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// By memory: input and output count as one, as the caller may give the same for both.
+    /// By memory: input and output count as one, because the caller may give one buffer for both.
     using NextSteps = std::array<BlockMap<Next>, 2>;
 
     template <class Visit>
@@ -72,7 +72,7 @@ private:
         return blocks.first + memory_offset(matching_.plan(), rank_, blocks.buffer);
     }
 
-    /// Who reads `from` in place must be done before anybody writes there.
+    /// Each reader of `from` must be done before the rank writes there.
     void lend(StepNumber number, const Step& step) {
         StepNumber before = no_step;
         std::vector<StepNumber> writes;
@@ -84,7 +84,7 @@ private:
             }
         });
         const auto ask = [&](StepNumber reader) {
-            // At its end, a rank waits for the network.
+            // A rank waits for the network at its end.
             if (before != no_step || step.via != Mechanism::network) {
                 queries_.push_back({reader, rank_, before});
             }
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    /// What a peer writes into `to` must be there before the rank touches that again, or ends.
+    /// A peer's write into `to` must be there before the rank touches `to` again, or ends.
     void await_put(StepNumber offer, const Step& step) {
         StepNumber before = no_step;
         for_each(next_touch_, step.to, [&](StepNumber touch) { before = std::min(before, touch); });
@@ -120,7 +120,8 @@ private:
     Rank rank_;
     std::vector<OrderQuery>& queries_;
     bool has_offers_ = false;
-    NextSteps next_write_; ///< By the rank, or by a peer that it has offered the block.
+    /// The next write by the rank, or by a peer that it has offered the block.
+    NextSteps next_write_;
     NextSteps next_touch_; ///< Any use; kept for ranks with offers only.
 };
 

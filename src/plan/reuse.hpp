@@ -11,9 +11,9 @@
 
 namespace corymb::plan {
 
-/// What must be ordered so that nobody overwrites or leaves blocks that a peer still pulls, nor
-/// uses or leaves blocks that a peer still writes: one query for each read of each loan and each
-/// put, and one for each read of what a peer writes afterwards. O(steps).
+/// The order that keeps ranks from overwriting or leaving blocks that a peer still pulls, and from
+/// using or leaving blocks that a peer still writes: one query for each read of each loan and each
+/// put, and one for each read of a block that a peer writes afterwards. O(steps).
 [[nodiscard]] std::vector<OrderQuery> reuse_queries(const Matching& matching);
 
 /// Refuses a plan whose rank overwrites blocks, or comes to its end, while a peer that pulls them

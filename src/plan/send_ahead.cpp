@@ -20,12 +20,12 @@ bool is_local_or_receipt(const Step& step) {
            step.kind == StepKind::fold;
 }
 
-/// Steps in their new order, and those behind them that sends may still pass.
+/// Steps in their new order, and the receipts behind them that sends may still pass.
 class Order {
 public:
     explicit Order(const std::vector<Step>& steps) : steps_(&steps) { done_.reserve(steps.size()); }
 
-    /// As in the plan.
+    /// Adds the next step of the plan.
     void add(std::size_t index) {
         if (is_local_or_receipt((*steps_)[index])) {
             note_write((*steps_)[index].to);
@@ -60,7 +60,7 @@ private:
         return one.count != 0 && one.buffer == other.buffer &&
                one.first < other.first + other.count && other.first < one.first + one.count;
     }
-    /// What the `passed`-th step from the back writes.
+    /// The places that the `passed`-th step from the back writes.
     [[nodiscard]] const Blocks& write_before(std::size_t passed) const {
         return (*steps_)[waiting_[waiting_.size() - 1 - passed]].to;
     }
@@ -76,7 +76,7 @@ private:
         hull.first = std::min(hull.first, to.first);
         hull.count = end - hull.first;
     }
-    /// The first `count` of those that wait are passed no more.
+    /// The first `count` of the waiting steps are passed no more.
     void settle(std::size_t count) {
         const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
         done_.insert(done_.end(), waiting_.begin(), end);
@@ -90,11 +90,13 @@ private:
     const std::vector<Step>* steps_;
     std::vector<std::size_t> done_;
     std::vector<std::size_t> waiting_;
-    std::array<Blocks, 3> written_{}; ///< By them, from the first to the last block; by buffer.
+    /// Hull of the blocks that the waiting steps write, by buffer.
+    std::array<Blocks, 3> written_{};
 };
 
-/// At most. Cells hold whole elements of what is combined: of those with more than half a cell only
-/// one. What is only moved fills them; its blocks are whole cache lines.
+/// The cells that a send takes at most. If data is combined, cells hold whole elements: of elements
+/// longer than half a cell only one. Data that is only moved fills the cells; its blocks are whole
+/// cache lines.
 std::uint64_t cells_of(const Plan& plan, const Step& send) {
     const std::uint64_t block = plan.block_bytes(plan.bytes_max);
     return is_reduction(plan.op)
@@ -102,12 +104,13 @@ std::uint64_t cells_of(const Plan& plan, const Step& send) {
                : send.from.count * (block + cache_line_bytes - 1) / cell_bytes + 1;
 }
 
-/// What is left for this operation of the channels to all peers.
+/// The room left for this operation in the channels to all peers.
 class Room {
 public:
     explicit Room(const std::function<std::size_t(Rank peer)>& slots_to) : slots_to_(&slots_to) {}
 
-    /// Takes what a send needs; what does not fit holds back all that follows it.
+    /// Takes the room that a send needs. If there is too little, the send holds back all that
+    /// follow it.
     bool take(const Plan& plan, const Step& send) {
         const bool is_line = send.via == Mechanism::line;
         std::map<Rank, std::uint64_t>& all = is_line ? lines_ : cells_;

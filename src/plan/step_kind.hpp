@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kinds of steps have in common, for everything that walks through plans.
+// Properties of the kinds of steps, for all code that walks through plans.
 #pragma once
 
 #include <corymb/plan.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks know of each other's steps while a plan is followed (Mattern 1989, Fidge 1988).
+// The ranks' knowledge of each other's steps while a plan is followed (Mattern 1989, Fidge 1988).
 #pragma once
 
 #include "plan/matching.hpp"
@@ -14,9 +14,9 @@
 
 namespace corymb::plan {
 
-/// Of up to `width` ranks, how many of their steps are surely done: known to a rank or carried by a
-/// message, for one stretch of the order after the other. A clock is shared by its rank and the
-/// messages that it has sent since it last learned something.
+/// For up to `width` ranks, the number of their steps that are surely done, as known to a rank or
+/// carried by a message; one stretch of the order after the other. A clock is shared by its rank
+/// and the messages that the rank has sent since it last learned something.
 class VectorClocks {
 public:
     static constexpr std::size_t width = 128;
@@ -25,7 +25,7 @@ public:
         : matching_(matching), column_(at(matching.plan().size()), -1),
           known_(column_.size(), none), carried_(matching.step_count(), none) {}
 
-    /// For these ranks; what lies before the stretch is forgotten.
+    /// Begins a stretch for these ranks; everything before the stretch is forgotten.
     void begin(std::span<const Rank> ranks) {
         std::ranges::for_each(ranks_, [this](Rank rank) { column_[at(rank)] = -1; });
         ranks_.assign(ranks.begin(), ranks.end());
@@ -38,7 +38,7 @@ public:
         free_.clear();
     }
 
-    /// A step that sends passes on what its rank knows.
+    /// A sending step passes on its rank's knowledge.
     void send(StepNumber number, std::size_t receivers) {
         const std::uint32_t clock = known_[at(matching_.rank_of(number))];
         carried_[number] = clock;
@@ -46,7 +46,7 @@ public:
             holders_[clock] += receivers;
         }
     }
-    /// A step takes in what a message of the stretch carries.
+    /// A step takes in the knowledge that a message of the stretch carries.
     void take(Rank rank, StepNumber message) {
         const Rank sender = matching_.rank_of(message);
         const std::uint32_t news = carried_[message];
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /// Of a step of one of the ranks looked at: whether `rank`, another one, knows that it is done.
+    /// Whether `rank` knows that a step of another rank, one of those looked at, is done.
     [[nodiscard]] bool knows(Rank rank, StepNumber step) const {
         const std::uint32_t clock = known_[at(rank)];
         const auto column = static_cast<std::size_t>(column_[at(matching_.rank_of(step))]);
@@ -80,7 +80,7 @@ private:
     using Clock = std::array<std::int32_t, width>;
     static constexpr std::uint32_t none = 0xffffffffU;
 
-    /// One that nobody shares.
+    /// A clock of the rank that no message shares.
     Clock& own_clock(Rank rank) {
         std::uint32_t& clock = known_[at(rank)];
         if (clock == none) {
@@ -92,7 +92,8 @@ private:
         }
         return clocks_[clock];
     }
-    std::uint32_t make(Clock content) { // By value: the place of the original may move.
+    // `content` is passed by value: the place of the original may move.
+    std::uint32_t make(Clock content) {
         if (free_.empty()) {
             free_.push_back(used_++);
             clocks_.resize(std::max<std::size_t>(clocks_.size(), used_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without rounds: each rank publishes what it has and reads what all others have published. Every
-// rank reads n - 1 lines, but no rank waits for another to have been told. Where ranks take turns
-// on CPUs that decides: a rank that gets its turn when all have arrived is through. Reductions
+// A family without rounds: each rank publishes its data and reads the publications of all others.
+// Every rank reads n - 1 lines, but no rank waits for another to have been told. That decides where
+// ranks take turns on CPUs: a rank that gets its turn when all have arrived is through. Reductions
 // combine one rank after the other on every rank, so that all have the same bits; so a rank reads
 // its own operand, too, when its turn comes.
 #include "plan/generate/family_list.hpp"
@@ -45,7 +45,8 @@ void write_exchange(PlanWriter& writer, bool has_data) {
     }
 }
 
-/// Of all ranks, of those up to each (scan), or of those before it (exscan).
+/// Writes a reduction of all ranks, of the ranks up to each (scan), or of the ranks before it
+/// (exscan).
 void write_reduction(PlanWriter& writer, Collective op) {
     const Blocks own = places(Buffer::input, 0);
     const Blocks result = places(Buffer::output, 0);

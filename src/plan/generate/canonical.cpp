@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions whose every addition is the same for any root, placement, machine and mechanism: the
-// ranks 0 to n - 1 are combined as the largest power of two of them, then the rest, and both halves
-// alike in turn. With floating-point numbers, equal expressions give equal bits.
+// Reductions whose additions are equal for any root, placement, machine and mechanism. Ranks 0 to n
+// - 1 are combined as their largest power of two, then the rest; both halves are combined in the
+// same way. With floating-point numbers, equal expressions give equal bits.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
 #include "plan/search/greedy.hpp"
@@ -15,13 +15,13 @@ namespace corymb::generate {
 
 namespace {
 
-/// One combination: `from` sends, `to` folds.
+/// A combination: `from` sends, `to` folds.
 struct Combination {
     Rank from, to;
 };
 
-/// The combinations of the ranks first to end - 1, in an order in which they can be done; whoever
-/// ends with the result is `root` if it is one of them, else `first`. Returns it.
+/// Lists the combinations of the ranks first to end - 1, in an order in which they can be done. The
+/// rank that ends with the result is `root` if it is one of them, otherwise `first`. Returns it.
 Rank combine_range(Rank first, Rank end, Rank root, std::vector<Combination>& list) {
     if (end - first == 1) {
         return first;

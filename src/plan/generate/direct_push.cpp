@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks write into each other's outputs, at the same time as others read: a copy that one side
-// alone would make is shared by both.
+// Ranks write into each other's outputs while others read: both sides share a copy that one side
+// alone would make.
 //
 // A gather: everybody writes its part into the root's output. A broadcast: the root writes a slice
 // of one n-th to each rank, which meanwhile reads the others. A reduction goes in one slice a rank,
@@ -19,8 +19,8 @@ namespace corymb::generate {
 
 namespace {
 
-/// The others in the order in which `rank` combines them: partial results stay runs of ranks with
-/// `ordered`, else the root, if there is one, is the last one.
+/// The other ranks in the order in which `rank` combines them. With `ordered`, partial results stay
+/// runs of ranks; without it the root, if there is one, comes last.
 std::vector<Rank> peers_in_order(Rank rank, Rank size, Rank root, bool ordered) {
     std::vector<Rank> peers;
     for (Rank peer = rank - 1; peer >= 0; --peer) {
@@ -100,8 +100,8 @@ public:
 private:
     static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-    /// In blocks. Of two processes the one that is not the root copies what it combines twice, once
-    /// in and once out: the root takes twice as much.
+    /// Slices of the root, in blocks. Between two processes the rank that is not the root copies
+    /// its operands twice, once in and once out, so the root takes twice as much.
     static std::uint32_t width_of_root(const GenerateInput& input, Rank root) {
         const bool is_copied = input.machine != nullptr && input.machine->kernel_copy.present();
         return root >= 0 && input.costs.size() == 2 && is_copied ? 2 : 1;
@@ -113,7 +113,7 @@ private:
     }
     [[nodiscard]] bool wants(Rank rank) const { return root_ < 0 || rank == root_; }
     [[nodiscard]] const std::vector<Rank>& peers(Rank rank) const { return peers_[at(rank)]; }
-    /// One of a rank's slice.
+    /// Piece `number` of a rank's slice.
     [[nodiscard]] Blocks piece(Buffer buffer, Rank rank, std::uint32_t number) const {
         const std::uint32_t width = rank == root_ ? root_width_ : 1;
         const std::uint32_t behind = root_ >= 0 && rank > root_ ? root_width_ - 1 : 0;
@@ -167,7 +167,7 @@ private:
 };
 
 bool applies(Collective op, const GenerateInput& input) {
-    constexpr std::uint64_t slice_bytes_min = 512; // As for `direct`.
+    constexpr std::uint64_t slice_bytes_min = 512; // See `direct`.
     constexpr Rank slicing_ranks_max = 64;
     const Rank size = input.costs.size();
     if (input.via != Mechanism::pull || size == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithm families: from costs to plans. docs/plan-search.md says what each one is.
+// The algorithm families: from costs to plans. docs/plan-search.md describes each family.
 #pragma once
 
 #include "plan/cost_view.hpp"
@@ -15,7 +15,7 @@
 
 namespace corymb {
 
-/// What a family plans for. References must outlive the call.
+/// The input of a family. References must outlive the call.
 struct GenerateInput {
     const CostView& costs; ///< Costs between the ranks.
     const Machine* machine =
@@ -31,7 +31,7 @@ struct GenerateInput {
     std::uint32_t blocks = 1; ///< Blocks that a payload is cut in, for pipelining.
 };
 
-/// One family. Both functions are pure: the same input gives the same plan everywhere.
+/// An algorithm family. Both functions are pure: equal inputs give equal plans everywhere.
 struct Family {
     std::string_view name;
     /// Whether the family has a plan for this operation and input.
@@ -40,22 +40,24 @@ struct Family {
     Plan (*make)(Collective op, const GenerateInput& input);
     /// The order of combining depends on nothing but the ranks' numbers and how many there are.
     bool reproducible = false;
-    /// Its plans write into the buffers of other ranks (Mechanism::push).
+    /// The family's plans write into the buffers of other ranks (Mechanism::push).
     bool pushes = false;
-    /// In rank order its reduce_scatter combines the rank's own part with those of the ranks below,
-    /// the nearest first, then with those above: an order that depends on nothing else, either.
+    /// In rank order its reduce_scatter combines the rank's own part with the parts of the ranks
+    /// below, the nearest first, then with the parts of the ranks above. That order depends on
+    /// nothing else, either.
     bool nearest_first = false;
-    /// What one store costs many readers decides how long its plans take.
+    /// The cost of one store to many readers decides the time of its plans.
     bool publishes = false;
-    /// Its ranks meet on lines that both write (Mechanism::exchange).
+    /// Ranks of the family's plans meet on lines that both write (Mechanism::exchange).
     bool meets = false;
     /// Each rank serves one or two others, so that many blocks behind each other pay.
     bool pipelines = false;
-    /// It searches, which takes too long to be done for every way that a payload may travel.
+    /// The family searches, which takes too long to be done for every way that a payload may
+    /// travel.
     bool searches = false;
     /// Blocks in which a long payload is tried where there is no time to try several numbers.
     std::uint32_t plain_blocks = 1;
-    /// In its barrier the root is the first to leave.
+    /// In the family's barrier the root is the first to leave.
     bool root_leaves_first = false;
     /// Built as badly as it can be, for comparisons: another family is never slower.
     bool is_bad = false;

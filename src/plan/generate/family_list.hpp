@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One declaration a family; each is defined in the file of its name. Internal to generate/.
+// The declarations of all families; each is defined in the file of its name. Internal to generate/.
 #pragma once
 
 #include "plan/generate/families.hpp"

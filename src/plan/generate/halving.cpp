@@ -48,7 +48,7 @@ public:
     struct Span {
         Rank first, count;
     };
-    /// What a position is still in charge of after so many rounds of halving, in positions.
+    /// The positions that a position is still in charge of after so many rounds of halving.
     [[nodiscard]] Span span(Rank position, Rank rounds_done) const {
         Span span{0, core_};
         for (Rank round = 0; round < rounds_done; ++round) {
@@ -95,7 +95,7 @@ public:
         for (Rank round = 0; round < positions_.rounds(); ++round) {
             for (Rank p = 0; p < positions_.core(); ++p) {
                 const Rank q = positions_.partner(p, round);
-                // What p gives away is what q keeps.
+                // q keeps the positions that p gives away.
                 const Positions::Span moved = positions_.span(q, round + 1);
                 messages[at(p)] = {positions_.rank(p), positions_.rank(q),
                                    range(source(p, round, accumulator), moved),
@@ -212,7 +212,7 @@ Plan allgather(const GenerateInput& input) {
 
 bool applies(Collective op, const GenerateInput& input) {
     if (input.blocks != 1) {
-        return false; // It cuts the payload itself.
+        return false; // The family cuts the payload itself.
     }
     if (op == Collective::allreduce) {
         return input.via != Mechanism::line;

@@ -19,9 +19,9 @@ enum class LevelShape : std::uint8_t {
               ///< (Karp, Sahay, Santos, Schauser, SPAA 1993).
 };
 
-/// One leader for each group of a level; a leader serves the leaders of its level, then the groups
-/// inside its own. The leader of a group is its lowest rank, or the root. O(n) but for the means,
-/// which take O(m^2) for m <= 64 leaders and a sample above.
+/// A tree with one leader for each group of a level. A leader serves the leaders of its level, then
+/// the groups inside its own. The leader of a group is its lowest rank, or the root. O(n) but for
+/// the means, which take O(m^2) for m <= 64 leaders and a sample above.
 Tree hierarchical_tree(const TreeCosts& costs, std::span<const Partition> levels, Rank root,
                        LevelShape shape);
 

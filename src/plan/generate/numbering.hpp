@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank stands at which position of an algorithm that is written for positions 0 to n - 1.
+// Maps positions 0 to n - 1, for which an algorithm is written, to ranks.
 #pragma once
 
 #include "plan/generate/families.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the steps of plans whose messages carry parts: gather, alltoall, scan and their like.
+// Writes the steps of plans whose messages carry parts: gather, alltoall, scan and similar
+// operations.
 #pragma once
 
 #include "plan/generate/tree_plan.hpp"
@@ -13,7 +14,7 @@
 
 namespace corymb {
 
-/// One message of a round. With `own`, the receiver combines it: target = own (+) incoming, in the
+/// A message of a round. With `own`, the receiver combines it: target = own (+) incoming, in the
 /// order of the two ranks.
 struct Transfer {
     Rank from = -1;
@@ -35,7 +36,7 @@ public:
     [[nodiscard]] Rank size() const noexcept { return plan_.size(); }
     /// How a message of so many places travels.
     [[nodiscard]] Mechanism via(std::uint32_t places) const noexcept;
-    /// Its sender waits for its receiver.
+    /// Whether the sender of such a message waits for its receiver.
     [[nodiscard]] bool is_long(std::uint32_t places) const noexcept;
     /// Makes sure that every rank has that many places of scratch.
     void need_scratch(std::uint32_t places);
@@ -49,13 +50,15 @@ public:
     void read(Rank rank, Rank publisher, Blocks target, std::uint32_t ordinal = 0);
     /// target = own (+) the publication, which is of a later rank than all in `own`.
     void read_fold(Rank rank, Rank publisher, Blocks own, Blocks target);
-    /// `writer` may write into `target` of `owner`; with `operand`, what it combines with that.
+    /// `writer` may write into `target` of `owner`. With `operand`, the writer combines its data
+    /// with it.
     void offer(Rank owner, Rank writer, Blocks target, Blocks operand = {});
     void put(Rank rank, Rank owner, Blocks source);
-    /// What `owner` has offered = source (+) its operand, in the order of the two ranks.
+    /// Writes into the target that `owner` has offered: source (+) its operand, in the order of the
+    /// two ranks.
     void put_fold(Rank rank, Rank owner, Blocks source);
 
-    /// One message from rank to rank.
+    /// Writes a message from rank to rank.
     void transfer(const Transfer& message);
     /// Messages at once: a rank may send one and receive one. Where messages are long, ranks along
     /// a cycle send and receive first in turns, so that none waits for ever.

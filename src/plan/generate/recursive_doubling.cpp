@@ -104,7 +104,7 @@ Plan write_plan(const GenerateInput& input, const HypercubeShape& shape,
                 const Numbering& numbering) {
     Transport how = transport(input);
     if (how.via == Mechanism::cells) {
-        // Both sides send before they receive, so a block must fit into the cells of an edge.
+        // Both ranks send before they receive, so a block must fit into the cells of an edge.
         const std::uint64_t needed = (how.bytes + cell_bytes - 1) / cell_bytes;
         how.blocks = std::max(how.blocks, static_cast<std::uint32_t>(needed));
     }

@@ -130,7 +130,7 @@ constexpr Rank pulling_ranks_max = 64;
 
 bool applies(Collective op, const GenerateInput& input) {
     const Rank size = input.costs.size();
-    if (input.blocks != 1 || // It cuts the payload itself.
+    if (input.blocks != 1 || // The family cuts the payload itself.
         (input.via == Mechanism::pull && size > pulling_ranks_max) ||
         (op != Collective::allgather && size > ranks_max)) {
         return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefix combinations, always in rank order. Linear: along the ranks, block by block. Doubling
-// (Hillis, Steele, CACM 1986): log2 n rounds in which rank r takes over what r - 2^k has. Tree
+// (Hillis, Steele, CACM 1986): log2 n rounds in which rank r takes over the data of r - 2^k. Tree
 // (Brent, Kung 1982): up and down a binary tree, with about 2 n messages in all. An exclusive scan
 // is an inclusive one of the contributions that every rank first takes from its predecessor.
 #include "plan/generate/family_list.hpp"
@@ -15,7 +15,7 @@ namespace corymb::generate {
 
 namespace {
 
-/// A scan over the ranks `first` to size - 1, who have their operands in `operand`.
+/// A scan over the ranks `first` to size - 1, which have their operands in `operand`.
 class Scan {
 public:
     Scan(Collective op, const GenerateInput& input, std::string_view name)
@@ -115,12 +115,12 @@ Plan make_doubling(Collective op, const GenerateInput& input) {
     for (Rank member = 0; member < scan.count(); ++member) {
         Buffer from = scan.operand();
         for (Rank distance = 1; distance < scan.count(); distance *= 2) {
-            // What peers still pull from must not be written at once.
+            // Blocks that peers still pull from must not be written at once.
             const bool aside = scan.pulls() && from != Buffer::scratch;
             const Buffer to = aside ? Buffer::scratch : Buffer::output;
             doubling_round(scan, member, distance, from, to);
             if (member < distance) {
-                continue; // It has its result and only passes it on.
+                continue; // The member has its result and only passes it on.
             }
             from = to;
             if (aside) {
@@ -173,7 +173,7 @@ bool applies(Collective op, const GenerateInput&) {
 
 } // namespace
 
-/// What goes from rank to rank is cut, so that the last one does not wait for all of it.
+/// Messages between ranks are cut, so that the last rank does not wait for all of the payload.
 constinit const Family scan_linear{
     .name = "scan-linear", .applies = applies, .make = make_linear, .plain_blocks = 16};
 constinit const Family scan_doubling{"scan-doubling", applies, make_doubling, true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One publication that everybody reads, for what goes down; a star or a searched tree for what goes
-// up. Good inside one cache, where a store reaches many readers for the price of one.
+// Down the tree, one publication that every rank reads; up, a star or a searched tree. Good inside
+// one cache, where a store reaches many readers for the price of one.
 #include "plan/generate/family_list.hpp"
 #include "plan/search/tree_search.hpp"
 
@@ -14,8 +14,8 @@ std::size_t at(Rank rank) {
     return static_cast<std::size_t>(rank);
 }
 
-/// Appends the publication by the root and what the others do with it. A line is copied, so nobody
-/// acknowledges it; a buffer that is pulled stays as it is until every reader has said so.
+/// Appends the root's publication and the other ranks' steps. A line is copied, so no rank
+/// acknowledges it; a buffer that is pulled stays as it is until every reader has signalled.
 void publish(Plan& plan, Rank root, Mechanism via) {
     const bool has_data = plan.op != Collective::barrier;
     const std::uint32_t publications = has_data ? plan.block_count : 1;

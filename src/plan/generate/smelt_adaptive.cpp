@@ -21,8 +21,8 @@ std::size_t at(std::int32_t index) {
     return static_cast<std::size_t>(index);
 }
 
-/// The event-driven greedy: whoever is idle sends to the dearest rank that is left, but enters
-/// another NUMA node only if nobody there has the message, and then at its cheapest rank.
+/// The event-driven greedy: an idle rank sends to the dearest rank that is left. It enters another
+/// NUMA node only if no rank there has the message, and then at its cheapest rank.
 class Greedy {
 public:
     Greedy(const CostView& costs, const Partition& node)
@@ -123,7 +123,7 @@ void sort_children(Tree& tree, const CostView& costs) {
     }
 }
 
-/// Moves the rank that is served last to whoever could serve it first, if that is earlier.
+/// Moves the rank that is served last to the rank that could serve it first, if that is earlier.
 bool shuffle_once(Tree& tree, const CostView& costs, const std::vector<Rank>& order) {
     const Times times = simulate_tree(tree, costs);
     const Rank last = *std::ranges::max_element(

@@ -36,7 +36,7 @@ std::vector<std::vector<Rank>> subtrees(const Tree& tree) {
     return members;
 }
 
-/// What both directions share: where the parts of a subtree stand.
+/// The part that both directions share: the places of a subtree's parts.
 class PartsOfTree {
 public:
     PartsOfTree(PlanWriter& writer, const Tree& tree)
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] Rank count(Rank rank) const {
         return static_cast<Rank>(members_[at(rank)].size());
     }
-    /// Where `member` stands among the parts of the subtree of `rank`; the root has all in order.
+    /// The index of `member` among the parts of the subtree of `rank`; the root has all in order.
     [[nodiscard]] Rank place(Rank rank, Rank member) const {
         const auto& list = members_[at(rank)];
         return static_cast<Rank>(std::ranges::lower_bound(list, member) - list.begin());
@@ -74,7 +74,7 @@ public:
         return runs.size() > 1 && bytes / runs.size() < staged_run_bytes_max;
     }
     [[nodiscard]] Blocks staging(Rank rank, Rank child) {
-        // Behind the parts that stay; a root keeps those in input or output.
+        // The place behind the parts that stay; a root keeps its own parts in input or output.
         const Rank first = rank == tree_.root ? 0 : count(rank);
         writer_.need_scratch(static_cast<std::uint32_t>(first + count(child)));
         return places(Buffer::scratch, first, count(child));

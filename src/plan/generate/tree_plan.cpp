@@ -84,7 +84,7 @@ private:
     Mechanism via_;
 };
 
-/// One rank alone: its input is the result.
+/// The plan of one rank alone: its input is the result.
 void copy_input(Plan& plan) {
     Step step;
     step.kind = StepKind::copy;

@@ -16,7 +16,7 @@ namespace corymb::nodes {
 
 namespace {
 
-/// Who exchanges what with whom, and who learns of it.
+/// The roles of an allgather: the exchanging leaders, and the ranks that each leader informs.
 struct Cast {
     std::vector<Track> tracks;
     /// By track and position: the ranks that get what the position's leader gets.
@@ -152,7 +152,7 @@ private:
         return track[p].leader;
     }
 
-    /// What groups gathered is known to the whole node where leaders need all.
+    /// If leaders need all parts, makes the groups' parts known to the whole node.
     void gather_groups() {
         if (!is_common()) {
             return;
@@ -207,7 +207,7 @@ private:
         }
     }
 
-    /// Doubling over nodes; what two nodes exchange is cut in slices, one for each leader.
+    /// Doubling over nodes: the data that two nodes exchange is cut in slices, one for each leader.
     void slices() {
         const Track& track = cast_.tracks.front();
         for (const std::vector<Hop>& round : track.rounds(Exchange::doubling)) {
@@ -267,8 +267,8 @@ private:
         fresh_.clear();
     }
 
-    /// What is given at the end, in as few runs as possible; the first of each leader, then the
-    /// second, and so on.
+    /// Gives the rest at the end, in as few runs as possible: the first run of each leader, then
+    /// the second, and so on.
     void give_rest() {
         std::ranges::stable_sort(rest_, std::ranges::less{}, [](const Gift& gift) {
             return std::tuple{gift.from, gift.blocks.buffer, gift.blocks.first};

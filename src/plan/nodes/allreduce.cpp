@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// Groups beyond the inner ones, a power of two, give them what they have.
+    /// Groups beyond the inner ones, whose number is a power of two, give their sums to inner ones.
     void pair_any(const Layout& layout) {
         const bool is_flat = scheme_.roles == Roles::flat;
         const bool folds = scheme_.exchange == Exchange::folding;
@@ -74,7 +74,8 @@ private:
         }
     }
 
-    /// As MPICH does it for operators that do not commute: what is inner remains in order.
+    /// Pairs neighbours as MPICH does for operators that do not commute: the inner groups remain in
+    /// order.
     void pair_neighbours() {
         const std::size_t pairs = groups_.size() - std::bit_floor(groups_.size());
         for (std::size_t group = 0; group < groups_.size(); ++group) {
@@ -99,7 +100,7 @@ private:
     [[nodiscard]] Blocks share(Buffer buffer, std::uint32_t share) const {
         return {buffer, (piece_ * shares_ + share) * blocks_, blocks_};
     }
-    /// Scratch has as many places as the payload for every round: what was sent is kept.
+    /// Scratch has as many places as the payload for every round: data that was sent is kept.
     [[nodiscard]] Blocks kept(std::uint32_t round, std::uint32_t number) {
         const std::uint32_t all = writer_->block_count();
         writer_->need_scratch((round + 1) * all);
@@ -142,7 +143,8 @@ private:
 
     /// The outer groups give their sums to inner ones and get the result.
     void doubling() {
-        std::vector<std::uint32_t> have(groups_.size(), 0); // by group: round of what it holds
+        // by group: round of the sum that it holds
+        std::vector<std::uint32_t> have(groups_.size(), 0);
         std::vector<Arrival> messages;
         for (std::size_t i = 0; i < outer_.size(); ++i) {
             const auto [outer, to] = outer_[i];
@@ -234,11 +236,11 @@ private:
     Scheme scheme_;
     std::vector<std::vector<Rank>> groups_, leaders_;
     std::vector<std::size_t> inner_; // Groups that double.
-    /// The others, and to whom they give their sums.
+    /// The other groups, and the inner group that gets the sums of each.
     std::vector<std::pair<std::size_t, std::size_t>> outer_;
     std::uint32_t shares_ = 1;
-    std::uint32_t blocks_ = 1; // Of a share.
-    std::uint32_t piece_ = 0;  // The one that is written.
+    std::uint32_t blocks_ = 1; // Blocks of a share.
+    std::uint32_t piece_ = 0;  // The piece that is being written.
     std::optional<NodeWriter> writer_;
 };
 

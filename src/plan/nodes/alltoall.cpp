@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alltoall with k leaders a node: leader l collects what its node has for the l-th share of every
-// other node's ranks, leaders of equal index exchange that, and hand it out (Traeff, Hunold,
-// Decomposing Collectives for Exploiting Multi-lane Communication, CLUSTER 2020). With as many
-// leaders as ranks nothing is handed out.
+// Alltoall with k leaders a node: leader l collects its node's data for the l-th share of every
+// other node's ranks. Leaders of equal index exchange these bundles and hand them out (Traeff,
+// Hunold, Decomposing Collectives for Exploiting Multi-lane Communication, CLUSTER 2020). With as
+// many leaders as ranks nothing is handed out.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -50,12 +50,12 @@ private:
     struct Bundle {
         std::size_t lane = 0, from = 0, to = 0;
     };
-    /// Where it is now; nowhere if there is none.
+    /// The present place of a bundle; an empty one if there is none.
     [[nodiscard]] Blocks& stands(const Bundle& bundle) {
         const std::size_t nodes = actors_.nodes.size();
         return stands_[(bundle.lane * nodes + bundle.from) * nodes + bundle.to];
     }
-    /// By lane, then sender, then receiver.
+    /// Acts for each bundle: by lane, then sender, then receiver.
     template <class Action>
     void for_each(const Action& action) {
         const std::size_t nodes = actors_.nodes.size();
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    /// Beside that, what stays in a node goes straight to its place.
+    /// Meanwhile data that stays in a node goes straight to its place.
     void exchange_at_once() {
         script_.begin_round();
         within_nodes();
@@ -127,13 +127,15 @@ private:
         }
     }
 
-    /// Bruck and others (1997): what has to go `shift` nodes on goes by its binary digits.
+    /// Bruck and others (1997): a bundle that has to go `shift` nodes on goes by the binary digits
+    /// of `shift`.
     void exchange_in_steps() {
         const std::size_t nodes = actors_.nodes.size();
         script_.begin_round();
         within_nodes();
         for (std::size_t digit = 1; digit < nodes; digit *= 2) {
-            // By lane and node: what goes on from there, in the same order as it arrives.
+            // By lane and node: the bundles that go on from there, in the order in which they
+            // arrive.
             std::vector<std::vector<Bundle>> going(static_cast<std::size_t>(scheme_.leaders) *
                                                    nodes);
             for_each([&](const Bundle& bundle, const Blocks&) {
@@ -202,7 +204,7 @@ private:
 
     void hand_out(const Bundle& bundle, const Blocks& blocks) {
         if (blocks.buffer == Buffer::output) {
-            return; // It has arrived where it belongs.
+            return; // The bundle has arrived in its place.
         }
         std::size_t place = 0;
         for (const Rank receiver : receivers(bundle)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather with k leaders a node: leader l collects the l-th share of its node's ranks; the leaders
-// of equal index send what they have to the root's node, up a binomial tree or each at once; the
-// leaders there hand it to the root. A scatter is the same backwards.
+// Gather with k leaders a node: leader l collects the l-th share of its node's ranks. Leaders of
+// equal index send their parts to the root's node, up a binomial tree or each at once; the leaders
+// there hand them to the root. A scatter is the reversed script.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ public:
     }
 
 private:
-    /// A leader, the ranks that it collects, and where the parts of a subtree stand there: those of
-    /// its own first. Of the root it is empty.
+    /// A leader, the ranks that it collects, and the place of its subtree's parts: its own ranks'
+    /// parts first. The root's is empty.
     struct Position {
         Rank leader = -1;
         std::vector<Rank> parts;
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// What other leaders of the root's node have.
+    /// Hands the parts of other leaders in the root's node to the root.
     void hand_over() {
         script_.begin_round();
         for (const Lane& lane : lanes_) {

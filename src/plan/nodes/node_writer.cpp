@@ -79,8 +79,8 @@ void NodeWriter::round(std::span<const Arrival> messages, bool known) {
     std::ranges::for_each(far, [this](const Arrival& message) { receive(message); });
 }
 
-/// A message longer than a cell holds its sender until the receiver comes, so those go one after
-/// the other as far as they share ranks: into every second receiver first.
+/// A message longer than a cell holds its sender until the receiver comes. Such messages go one
+/// after the other as far as they share ranks: into every second receiver first.
 void NodeWriter::local_round(std::span<const Arrival> messages) {
     const bool any_long = std::ranges::any_of(messages, [this](const Arrival& message) {
         return via(message) == Mechanism::cells &&

@@ -25,8 +25,8 @@ struct Arrival {
     bool precedes = false;
 };
 
-/// Blocks that a rank has and gives to all ranks of `members` (itself among them), to stand in the
-/// same place there.
+/// Blocks that a rank has and gives to all ranks of `members` (itself among them), to stand in
+/// equal places there.
 struct Gift {
     Rank from = -1;
     std::span<const Rank> members{};
@@ -45,8 +45,8 @@ public:
         plan_.scratch_blocks = std::max(plan_.scratch_blocks, places);
     }
 
-    /// Messages at once; those of the network first. Empty ones are left out. `known`: what the
-    /// senders are told later says that their messages were taken.
+    /// Writes messages at once; messages of the network first. Empty ones are left out. `known`:
+    /// later messages to the senders say that these were taken.
     void round(std::span<const Arrival> messages, bool known = false);
     /// Each gift goes around its members, all at once: by a store that they read, or down binomial
     /// trees.

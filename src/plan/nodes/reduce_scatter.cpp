@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce-scatter with k leaders a node: leader l combines what its node has for the l-th share of
-// every node's ranks; leaders of equal index combine that over the nodes, each at once, around a
-// ring, by recursive halving (Thakur, Rabenseifner, Gropp, 2005), or up a binomial tree and down
-// again, and hand it out. By runs each at once or by the tree, in the order of the ranks.
+// Reduce-scatter with k leaders a node: leader l combines its node's data for the l-th share of
+// every node's ranks. Leaders of equal index combine these sums over the nodes, each at once,
+// around a ring, by recursive halving (Thakur, Rabenseifner, Gropp, 2005), or up a binomial tree
+// and down again, and hand them out. By runs: each at once or by the tree, in the order of the
+// ranks.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -57,8 +58,7 @@ private:
     [[nodiscard]] std::size_t before(std::size_t lane, std::size_t node) const {
         return starts_[lane][node];
     }
-    /// Where the leader of `node` has the sum of what is for the nodes from `first` to before
-    /// `end`.
+    /// The place where the leader of `node` has the sum for the nodes from `first` to before `end`.
     [[nodiscard]] Blocks sum(std::size_t node, std::size_t lane, std::size_t first,
                              std::size_t end) const {
         const std::size_t place = before(lane, first);
@@ -104,7 +104,7 @@ private:
         }
     }
 
-    /// What `from` has for some nodes is added to what `to` has.
+    /// Adds the sums that `from` has for some nodes to those of `to`.
     void pass(std::size_t from, std::size_t to, std::size_t lane, std::size_t first,
               std::size_t end) {
         const Blocks target = sum(to, lane, first, end);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans by doubling (Hillis, Steele, CACM 1986), first among ranks of a node that follow each
-// other. The last of each such group then has all of it and sends that to the first of the next
-// group; doubling among those tells each of them all that comes before its group. Where a group but
-// the first is of one rank, an inclusive scan doubles among the last of each group instead.
-// Combines in the order of the ranks.
+// other. The last rank of each such group then has the group's combination and sends it to the
+// first of the next group; doubling among the first ranks tells each of them the combination before
+// its group. If a group other than the first has one rank, an inclusive scan doubles among the last
+// ranks of the groups instead. Combines in the order of the ranks.
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ public:
     Script script() && {
         script_.begin_round();
         for (Rank rank = 0; rank < static_cast<Rank>(holds_.size()); ++rank) {
-            // The memory of the input may be that of the output, which is written before all have
-            // what they take of it.
+            // Input and output may share memory, which is written before all ranks have taken the
+            // input.
             holds(rank) = script_.scratch(rank, 1);
             script_.move(rank, rank, {Buffer::input, 0, 1}, holds(rank));
         }
@@ -47,8 +47,9 @@ private:
     static bool is_alone(const std::vector<Rank>& group) noexcept { return group.size() == 1; }
     [[nodiscard]] Blocks& holds(Rank rank) { return holds_[static_cast<std::size_t>(rank)]; }
 
-    /// Afterwards everybody of a row holds the combination of all up to itself; `to_result`: as its
-    /// result, but for the first one. What was sent is kept.
+    /// Combines each row: afterwards every rank of it holds the combination of all ranks up to
+    /// itself. With `to_result` the combination is the rank's result, except for the first. Data
+    /// that was sent is kept.
     void combine(const std::vector<std::vector<Rank>>& rows, bool to_result) {
         std::size_t most = 0;
         for (const auto& row : rows) {
@@ -70,8 +71,8 @@ private:
         }
     }
 
-    /// Where some groups are of one rank: the last of each has all up to itself and tells the first
-    /// of the next group, if that is another rank than the last one.
+    /// For groups of one rank: the last rank of each group has the combination up to itself and
+    /// tells the first of the next group, if that is another rank than the last one.
     void combine_last() {
         std::vector<Rank> last;
         for (const auto& group : groups_) {
@@ -86,8 +87,8 @@ private:
         }
     }
 
-    /// The first of each group gets what the group before it has, then all before its group; of an
-    /// exclusive scan that is its result.
+    /// The first rank of each group gets the combination of the group before it, then of all before
+    /// its group; in an exclusive scan that is its result.
     void shift() {
         const std::vector<Blocks> within = holds_;
         std::vector<Rank> first;
@@ -113,8 +114,8 @@ private:
         script_.move(last, groups_[group + 1].front(), holds(last), target);
     }
 
-    /// The first of a group tells the others what was before it, and is told in turn by the last: a
-    /// rank combines what arrives only.
+    /// The first rank of a group tells the others the combination before the group, and gets its
+    /// own from the last one: a rank combines only data that arrives.
     void finish_inclusive() {
         script_.begin_round();
         std::vector<Blocks> at_last(groups_.size());
@@ -141,7 +142,7 @@ private:
         }
     }
 
-    /// The others of a group combine what its first one has with what the group has before them.
+    /// The other ranks of a group combine the first rank's data with the group's data before them.
     void finish_exclusive() {
         script_.begin_round();
         for (const auto& group : groups_) {
@@ -160,8 +161,8 @@ private:
     bool is_exclusive_;
     Script script_;
     std::vector<std::vector<Rank>> groups_;
-    std::vector<Blocks> holds_;  // by rank: its combination so far, with what its group has
-    std::vector<Blocks> before_; // by group, at its first rank: what comes before it
+    std::vector<Blocks> holds_;  // by rank: its combination so far, within its group
+    std::vector<Blocks> before_; // by group, at its first rank: the combination before the group
 };
 
 } // namespace

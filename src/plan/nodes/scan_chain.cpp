@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans along a chain of groups: ranks of a node that follow each other, or each rank for itself.
-// Within a group ranks first combine what they have by doubling; what comes before the group then
-// arrives at its first rank, who tells the others, and goes on from its last one. In pieces, each
+// Within a group ranks first combine their data by doubling. The combination before the group then
+// arrives at its first rank, which tells the others, and goes on from its last one. In pieces: each
 // is on its way through the groups while the next ones follow. Combines in the order of the ranks.
 #include "plan/nodes/script.hpp"
 
@@ -35,7 +35,7 @@ private:
     [[nodiscard]] Blocks& holds(Rank rank) { return holds_[static_cast<std::size_t>(rank)]; }
     static bool is_alone(const std::vector<Rank>& group) noexcept { return group.size() == 1; }
 
-    /// A place for this piece, the same one of each part of scratch.
+    /// A place for this piece, at one offset in each part of scratch.
     Blocks place(Rank rank) {
         auto& parts = parts_[static_cast<std::size_t>(rank)];
         std::size_t& taken = taken_[static_cast<std::size_t>(rank)];
@@ -45,8 +45,9 @@ private:
         return slice(parts[taken++], piece_);
     }
 
-    /// Afterwards each member holds the combination of all of the group up to itself; of an
-    /// inclusive scan without the first one, who tells the others what they have with it.
+    /// Combines within groups: afterwards each member holds the combination of all of the group up
+    /// to itself. In an inclusive scan the first member is left out; it tells the others the
+    /// combination that includes its own.
     void combine_groups() {
         const std::size_t first = is_exclusive_ ? 0 : 1;
         std::size_t most = 0;
@@ -54,8 +55,8 @@ private:
         for (const auto& group : groups_) {
             most = std::max(most, group.size());
             for (std::size_t i = first; i < group.size(); ++i) {
-                // The memory of the input may be that of the output, which is written before all
-                // have what they take of it. Nobody takes from the last one but the next group.
+                // Input and output may share memory, which is written before all ranks have taken
+                // the input. Only the next group takes from the last rank.
                 const bool is_taken = i + 1 < group.size() || is_alone(group);
                 holds(group[i]) = is_taken ? place(group[i]) : input();
                 if (is_taken) {
@@ -78,7 +79,8 @@ private:
         }
     }
 
-    /// What arrives at the first of a group makes its result, which all before it are part of.
+    /// Combines the data that arrives at the first rank of a group with its own: its result, which
+    /// covers all ranks before it.
     void inclusive() {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const auto& group = groups_[g];
@@ -96,9 +98,9 @@ private:
         }
     }
 
-    /// What arrives at the first of a group is its result. A rank that is alone cannot combine it
-    /// with its own, since ranks combine what arrives only: the next group does, which it has told
-    /// its own before.
+    /// The data that arrives at the first rank of a group is its result. Ranks combine only data
+    /// that arrives, so a rank that is alone cannot combine the arrival with its own. The next
+    /// group does, to which that rank has sent its own data before.
     void exclusive() {
         script_.begin_round();
         for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -125,7 +127,7 @@ private:
         }
     }
 
-    /// Of an exclusive scan: the last one first, so that it can go on.
+    /// For an exclusive scan: tells the last rank first, so that it can go on.
     void tell_others(std::size_t g) {
         const auto& group = groups_[g];
         const Rank last = group.back();
@@ -147,8 +149,9 @@ private:
     Script script_;
     std::vector<std::vector<Blocks>> parts_; // by rank: parts of scratch
     std::vector<std::size_t> taken_;         // by rank: so many of them for this piece
-    std::vector<Blocks> holds_;              // by rank: what it has of its group
-    std::vector<Blocks> heard_;              // by group: what the one before it has, if that told
+    std::vector<Blocks> holds_;              // by rank: its combination within its group
+    // by group: the combination of the group before it, if that group sent it
+    std::vector<Blocks> heard_;
 };
 
 } // namespace

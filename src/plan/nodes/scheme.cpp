@@ -42,7 +42,7 @@ constexpr std::uint64_t piece_bytes_least(std::uint64_t pieces) {
     return pieces <= few ? 1024 : 8192;
 }
 constexpr std::uint64_t slice_bytes_least = 2048;
-/// Of all pieces and slices; more are not worth it either.
+/// All pieces and slices together; more are not worth it either.
 constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
 
 template <class Table, class Value>
@@ -57,7 +57,7 @@ std::string_view next_word(std::string_view& rest) {
     return word;
 }
 
-/// Away with the next word if it is this one.
+/// Removes the next word if it is `word`.
 bool take_word(std::string_view word, std::string_view& rest) {
     const bool is_next = rest.substr(0, rest.find('/')) == word;
     if (is_next) {
@@ -88,8 +88,9 @@ bool take_number(std::string_view word, Number& number) {
 /// Copies out of scratch and messages of a rank; beyond this a plan is too large to be worth it.
 constexpr std::uint64_t steps_most = std::uint64_t{1} << 23;
 
-/// Where a node has fewer leaders, each is for several of them: no more than an edge within it
-/// holds messages at a time. One that is alone has no such edges.
+/// Whether a node may have so many leaders' roles. If a node has fewer ranks, each leads several
+/// times: at most as often as an edge within the node holds messages at a time. A rank that is
+/// alone has no such edges.
 bool can_lead(const Layout& layout, int leaders) {
     constexpr std::size_t held = std::min(line_slots, cell_slots);
     const auto all = static_cast<std::size_t>(leaders);
@@ -133,7 +134,7 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
             (scheme.exchange == Exchange::doubling && std::has_single_bit(positions)));
 }
 
-/// In one piece, or the pieces are long enough and not too many.
+/// Whether the scheme has one piece, or its pieces are long enough and not too many.
 bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const std::uint64_t all = scheme.pieces * static_cast<std::uint64_t>(scheme.leaders);
     return scheme.pieces == 1 ||
@@ -371,7 +372,7 @@ std::vector<std::size_t> Layout::order_from(std::size_t first, Exchange exchange
     if (fastest_first.empty()) {
         return order;
     }
-    std::vector<std::size_t> positions(order.size() - 1); // those with the most children first
+    std::vector<std::size_t> positions(order.size() - 1); // positions with the most children first
     std::iota(positions.begin(), positions.end(), std::size_t{1});
     if (exchange == Exchange::binomial) {
         std::ranges::stable_sort(positions, std::ranges::greater{},

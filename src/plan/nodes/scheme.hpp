@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks on several nodes carry out an operation: who leads, how leaders exchange, how data goes
-// around within a node. docs/cluster.md explains the names.
+// Describes how ranks on several nodes carry out an operation: the leaders, their exchange, and the
+// way of data within a node. docs/cluster.md explains the names.
 #pragma once
 
 #include <corymb/plan.hpp>
@@ -22,16 +22,17 @@ enum class Roles : std::uint8_t {
     node_major, ///< All leaders exchange as one group, numbered node after node (Kandalla 2009).
     slices,     ///< The node's data goes in k slices; each leader has all before the next round.
     objects,    ///< Leaders talk to k different nodes a round, each with all that the node has.
-    runs,       ///< As lanes, of ranks of a node that follow each other: combines in rank order.
+    /// As lanes, with runs of ranks that follow each other in a node: combines in rank order.
+    runs,
 };
 enum class Exchange : std::uint8_t {
-    doubling, ///< Of a reduce-scatter: halving.
+    doubling, ///< In a reduce-scatter: halving.
     ring,
     bruck,
     binomial,
     dissemination,
     folding, ///< Doubling among the fastest nodes only, to which the others give their sums.
-    direct,  ///< Everything at once, straight to who needs it.
+    direct,  ///< All data at once, straight to the ranks that need it.
 };
 enum class Inside : std::uint8_t {
     messages, ///< Through rings of cells, from rank to rank.
@@ -40,7 +41,8 @@ enum class Inside : std::uint8_t {
 
 struct Scheme {
     Roles roles = Roles::lanes;
-    int leaders = 1; ///< Of each node, or run; those with fewer ranks have as many as ranks.
+    /// Leaders of each node, or run; a node with fewer ranks has as many as ranks.
+    int leaders = 1;
     Exchange exchange = Exchange::doubling;
     Inside inside = Inside::shared;
     bool early = false; ///< Data goes around in the node after every round, not after the last.
@@ -54,7 +56,7 @@ struct Scheme {
     bool operator==(const Scheme&) const = default;
 };
 
-/// Those that are tried; any other number may be named.
+/// The numbers of pieces that a search tries; any other number may be named.
 inline constexpr std::array<std::uint32_t, 4> numbers_of_pieces{1, 8, 32, 128};
 
 /// "lanes/4/ring/shared/early"; "flat/ring/shared"; "lanes/1/ring/shared/near/pieces-8".
@@ -64,39 +66,39 @@ inline constexpr std::array<std::uint32_t, 4> numbers_of_pieces{1, 8, 32, 128};
 /// Every scheme with each of these numbers of leaders, whether anything can be done by it or not.
 [[nodiscard]] std::vector<Scheme> all_schemes(std::span<const int> leaders);
 
-/// Of each rank, where in its node it is; both empty: as ranks are numbered.
+/// The position of each rank in its node; both empty: as ranks are numbered.
 struct Seats {
-    /// Its place among its node's ranks, where each stands beside those near it, a central one
-    /// first.
+    /// Index among the node's ranks, in an order in which near ranks stand beside each other, a
+    /// central one first.
     std::vector<int> place;
     std::vector<double> distance; ///< To all others of the node.
 };
 
-/// Which ranks are on which node.
+/// The nodes and their ranks.
 struct Layout {
     std::vector<int> node_of_rank;
     std::vector<std::vector<Rank>> nodes; ///< Ranks of each node, increasing, or as seated.
-    /// Nodes by what their messages cost; empty where all cost the same.
+    /// Nodes by the cost of their messages; empty where all cost the same.
     std::vector<std::size_t> fastest_first;
-    std::size_t fastest = 0; ///< So many of these are as fast as the first.
+    std::size_t fastest = 0; ///< Nodes that are as fast as the first of these.
 
-    /// The same with the ranks of each node as they lie in it; none where that is as they are
+    /// This layout with the ranks of each node as they lie in it; null where that is as they are
     /// numbered.
     std::shared_ptr<const Layout> seated;
-    std::vector<double> distance; ///< Of a seated one: Seats::distance.
+    std::vector<double> distance; ///< Seats::distance, for a seated layout.
 
-    /// `message_ns` of each node is what one of its messages costs; empty: the same.
+    /// `message_ns` is the cost of a message of each node; empty: all are equal.
     explicit Layout(std::span<const int> node_of_rank, std::span<const double> message_ns = {},
                     const Seats& seats = {});
     [[nodiscard]] Rank size() const noexcept { return static_cast<Rank>(node_of_rank.size()); }
     /// Ranks are numbered node after node, and stand so.
     [[nodiscard]] bool is_block() const;
-    /// As if there were a node for each run of ranks that are on one node.
+    /// The layout in which each run of ranks on one node is a node.
     [[nodiscard]] Layout runs() const;
     /// The ranks of a node in `groups` runs of about equal length; the first of each leads.
     [[nodiscard]] std::vector<std::vector<Rank>> groups(std::size_t node, int groups) const;
-    /// The other nodes behind `first`: as they are numbered, or, where they differ, the slow ones
-    /// at the end of a chain, or where a binomial tree has its leaves.
+    /// The other nodes behind `first`, as they are numbered. If nodes differ in speed, the slow
+    /// ones stand at the end of a chain, or at the leaves of a binomial tree.
     [[nodiscard]] std::vector<std::size_t> order_from(std::size_t first, Exchange exchange) const;
     /// The fastest `count` nodes before the others, each lot as it is numbered.
     [[nodiscard]] std::vector<std::size_t> fastest_inside(std::size_t count) const;
@@ -107,15 +109,15 @@ private:
 
 /// Whether all plans of an operation by these roles combine in the order of the ranks.
 [[nodiscard]] bool keeps_order(Collective op, Roles roles) noexcept;
-/// Whom the member in `place` of `size` combines in turn 1, 2 and so on to keep the order: first
-/// those behind it, then those before it, the nearest first.
+/// The member that the one in `place` of `size` combines in turn 1, 2 and so on to keep the order:
+/// first the members behind it, then those before it, the nearest first.
 [[nodiscard]] constexpr std::size_t next_in_order(std::size_t place, std::size_t turn,
                                                   std::size_t size) noexcept {
     return place + turn < size ? place + turn : size - 1 - turn;
 }
 
-/// The same for any roles: elsewhere each begins with its own neighbour, so that not all take from
-/// the same rank at once.
+/// As next_in_order for `runs`. For other roles each rank begins with its own neighbour, so that
+/// not all take from one rank at once.
 [[nodiscard]] constexpr std::size_t next_to_combine(Roles roles, std::size_t place,
                                                     std::size_t turn, std::size_t size) noexcept {
     return roles == Roles::runs ? next_in_order(place, turn, size) : (place + turn) % size;
@@ -125,7 +127,7 @@ private:
 /// that it can do, a layout that it needs, not too many steps.
 [[nodiscard]] bool applies(Collective op, const Layout& layout, const Scheme& scheme,
                            std::uint64_t bytes);
-/// The plan; call only when `applies`. `root` is that of operations that have one.
+/// The plan; call only when `applies`. `root` counts for operations that have one.
 [[nodiscard]] Plan plan_for(Collective op, const Layout& layout, const Scheme& scheme,
                             std::uint64_t bytes, Rank root);
 

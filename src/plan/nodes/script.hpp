@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes where, round by round, before it is said how: the operations in which every rank has
+// Moves of data, round by round, before mechanisms are chosen. Operations in which every rank has
 // parts of its own for others are composed of such moves.
 #pragma once
 
@@ -26,13 +26,14 @@ public:
     /// The receiver combines it, as an Arrival says.
     void fold(Rank from, Rank to, Blocks source, Blocks target, Blocks own, bool precedes = false);
 
-    /// So many places of scratch of a rank that nothing else uses.
+    /// So many places of scratch of a rank that no other move uses.
     [[nodiscard]] Blocks scratch(Rank rank, std::size_t count);
 
-    /// The same data back from where it went, with input and output exchanged: a scatter out of a
-    /// gather. Without folds.
+    /// The script that moves all data back to its origin, with input and output exchanged: a
+    /// scatter out of a gather. Without folds.
     [[nodiscard]] Script reversed() const;
-    /// Between two ranks of a node one message at a time; those between nodes all at once.
+    /// Writes the moves: between two ranks of a node one message at a time, between nodes all at
+    /// once.
     void play(NodeWriter& writer) const;
 
 private:
@@ -49,14 +50,14 @@ private:
 [[nodiscard]] Script scan_chain(Collective op, std::vector<std::vector<Rank>> groups,
                                 const Layout& layout, std::uint32_t pieces);
 
-/// For schemes of the role `flat`: every rank is alone, numbered node after node. For `runs`, those
-/// stand for nodes. Else as it is.
+/// The layout of the acting nodes. For the role `flat` every rank is a node, numbered node after
+/// node. For `runs` each run is a node. For other roles it is `layout`.
 [[nodiscard]] Layout actors(const Layout& layout, const Scheme& scheme);
 
 /// Ranks that follow each other: their parts lie side by side.
 [[nodiscard]] bool is_run(std::span<const Rank> ranks);
 
-/// One part's place.
+/// The place of one part.
 [[nodiscard]] inline Blocks part(Buffer buffer, Rank rank) {
     return {buffer, static_cast<std::uint32_t>(rank), 1};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaders that exchange what they have, and where each of them keeps it.
+// Leaders that exchange their parts, and the places where each of them keeps parts.
 #pragma once
 
 #include "plan/nodes/scheme.hpp"
@@ -19,8 +19,8 @@ struct Position {
     std::vector<Rank> parts;
 };
 
-/// Position `to` takes what `count` positions from `first` on have brought, round the end if need
-/// be, from position `from`.
+/// Position `to` takes from position `from` the data that `count` positions from `first` on have
+/// brought, round the end if need be.
 struct Hop {
     std::size_t from = 0, to = 0;
     std::size_t first = 0, count = 0;
@@ -32,11 +32,12 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return positions_.size(); }
     [[nodiscard]] const Position& operator[](std::size_t p) const { return positions_[p]; }
 
-    /// Decides where data stands: in the output if what an exchange moves at once is a run of parts
-    /// there, else in scratch from `base` on. Returns the places of scratch that it takes.
+    /// Decides where data stands: in the output if the data that an exchange moves at once is a run
+    /// of parts there, otherwise in scratch from `base` on. Returns the places of scratch that it
+    /// takes.
     std::uint32_t settle(Exchange exchange, std::uint32_t base);
     [[nodiscard]] bool in_scratch() const noexcept { return in_scratch_; }
-    /// Where `holder` has what `count` positions from `first` on have brought.
+    /// The place where `holder` has the data that `count` positions from `first` on have brought.
     [[nodiscard]] Blocks range(std::size_t holder, std::size_t first, std::size_t count) const;
     /// All that `holder` has in scratch and where it belongs, in as few runs as possible: O(runs).
     [[nodiscard]] std::vector<std::pair<Blocks, Blocks>> runs(std::size_t holder) const;

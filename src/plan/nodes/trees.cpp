@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations whose data goes up or down: by leaders, or every rank for itself; binomial trees,
 // chains or dissemination between them. Leader l of each node is for the l-th slice of all data. By
-// runs, in the order of the ranks. In pieces, a rank is done with one before it turns to the next,
-// which travels meanwhile.
+// runs: in the order of the ranks. In pieces: a rank is done with one piece before it turns to the
+// next, which travels meanwhile.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 
@@ -31,7 +31,7 @@ std::vector<std::vector<Rank>> runs_of(const Layout& layout, Rank root) {
     return runs;
 }
 
-/// Who leads its node's part of a slice. In the root's node that is the root for the first one.
+/// The leader of a node for a part of a slice. In the root's node the root leads the first part.
 Rank leader_of(const Layout& layout, const Scheme& scheme, std::size_t node, std::size_t slice,
                Rank root) {
     std::vector<Rank> leaders;
@@ -74,7 +74,7 @@ Groups groups_of(const Layout& layout, const Scheme& scheme, Rank root, std::siz
     return groups;
 }
 
-/// By slice.
+/// The groups of each slice.
 std::vector<Groups> groups_of_slices(const Layout& layout, const Scheme& scheme, Rank root) {
     std::vector<Groups> all;
     for (int slice = 0; slice < scheme.leaders; ++slice) {
@@ -100,8 +100,8 @@ std::size_t tree_top(std::size_t count) {
 
 namespace {
 
-/// Who gets the data from whom, in rounds of messages at once: down a binomial tree over the
-/// groups, or from each to the next.
+/// The hops of a broadcast, in rounds of messages at once: down a binomial tree over the groups, or
+/// from each group to the next.
 using Hop = std::pair<std::size_t, std::size_t>;
 std::vector<std::vector<Hop>> hops_down(Exchange exchange, std::size_t groups) {
     std::vector<std::vector<Hop>> rounds;
@@ -120,15 +120,15 @@ std::vector<std::vector<Hop>> hops_down(Exchange exchange, std::size_t groups) {
     return rounds;
 }
 
-/// The other way: who takes from whom. The first group ends with all.
+/// The hops of a reduction, as (taker, giver). The first group ends with all.
 std::vector<std::vector<Hop>> hops_up(Exchange exchange, std::size_t groups) {
     auto rounds = hops_down(exchange, groups);
     std::ranges::reverse(rounds);
     return rounds;
 }
 
-/// The same where what is combined has to be in a row: in pairs of ever longer rows, or from both
-/// ends on. Group `home` ends with all.
+/// The hops of a reduction in rank order: in pairs of ever longer rows, or from both ends on. Group
+/// `home` ends with all.
 std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t groups,
                                             std::size_t home) {
     std::vector<std::vector<Hop>> rounds;
@@ -155,7 +155,7 @@ std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t group
     return rounds;
 }
 
-/// One block of a reduction.
+/// A block of a reduction.
 class Sum {
 public:
     Sum(NodeWriter& writer, Rank root, std::uint32_t block)
@@ -167,7 +167,7 @@ public:
         messages.push_back({from, to, operand(from), sum(to), operand(to)});
         added_.push_back(to);
     }
-    /// Those have been written.
+    /// Marks the sums of this round as written.
     void done() {
         for (const Rank to : std::exchange(added_, {})) {
             has_sum_[static_cast<std::size_t>(to)] = true;
@@ -217,7 +217,7 @@ public:
         }
     }
 
-    /// The leaders take what the member in this place of their group has.
+    /// The leaders take the data of the member in this place of their group.
     void take_member(std::size_t place) {
         round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
             for (const auto& group : groups) {
@@ -227,7 +227,7 @@ public:
             }
         });
     }
-    /// Of each hop the first leader takes from the second.
+    /// For each hop, the first leader takes from the second.
     void take(const std::vector<Hop>& hops) {
         round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
             for (const auto& [to, from] : hops) {

@@ -115,8 +115,8 @@ public:
     }
 
 private:
-    /// One move; whether the tree has changed. Only ranks on the critical path, and siblings served
-    /// before them, are worth moving: nothing else can make the tree better.
+    /// Tries one move. Returns whether the tree has changed. Only ranks on the critical path, and
+    /// siblings served before them, are worth moving: nothing else can make the tree better.
     bool attempt() {
         const std::uint64_t bits = random_.next();
         const auto draw = static_cast<std::uint32_t>(bits >> 32);

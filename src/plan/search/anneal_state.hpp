@@ -46,7 +46,7 @@ private:
     struct Node {
         Rank parent = -1, first = -1, next = -1, previous = -1;
         std::int32_t busy = 0;    ///< Parent's time for this rank's message.
-        std::int32_t latency = 0; ///< From there until this rank starts.
+        std::int32_t latency = 0; ///< From the parent's turn until this rank starts.
         std::int32_t cost = 0;    ///< From this rank's start until its subtree is served.
         std::int32_t tail = 0;    ///< latency + cost: the key that orders siblings, falling.
     };
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] const Node& node(Rank rank) const noexcept {
         return nodes_[static_cast<std::size_t>(rank)];
     }
-    /// For writing: saves the old content once a move.
+    /// The entry of a rank for writing: saves the old content once a move.
     Node& change(Rank rank) noexcept;
     void unlink(Rank rank) noexcept;
     /// Puts a detached rank among the children of `parent`, with the costs of that edge.

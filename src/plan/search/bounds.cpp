@@ -27,7 +27,7 @@ constexpr std::size_t path_rows_max = 512;
 constexpr Rank two_class_ranks_max = 256;
 constexpr Rank growth_ranks_max = 1024;
 
-/// Which root a bound is for: one rank, the best rank, or the worst.
+/// The root that a bound is for: one rank, the best rank, or the worst.
 struct Roots {
     enum class Kind : std::uint8_t { one, best, worst } kind;
     Rank one = -1;
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// One rank of each row in use.
+    /// A rank of each row in use.
     [[nodiscard]] std::vector<Rank> representatives() const {
         std::vector<Rank> ranks;
         std::ranges::copy_if(first_, std::back_inserter(ranks),

@@ -34,7 +34,7 @@ ExactTrees::ExactTrees(const TreeCosts& costs, Rank root) : size_(costs.size()),
 
 ExactTrees::Choice ExactTrees::best_choice(Rank rank, Set set) const {
     Choice best{std::numeric_limits<std::int32_t>::max(), -1, 0};
-    // `part` is what the first child and its subtree take.
+    // `part` holds the first child and its subtree.
     for (Set part = set; part != 0; part = (part - 1) & set) {
         const std::int32_t rest = served(rank, set & ~part);
         if (rest >= best.cost) {

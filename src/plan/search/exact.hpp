@@ -24,8 +24,8 @@ class ExactTrees {
 public:
     static constexpr Rank ranks_max = 14;
 
-    /// With a root only trees from it are computed, else those from every rank. Throws
-    /// Errc::invalid_argument above `ranks_max` ranks.
+    /// With a root, only trees from that root are computed; without one, trees from every rank.
+    /// Throws Errc::invalid_argument above `ranks_max` ranks.
     ExactTrees(const TreeCosts& costs, Rank root);
 
     /// Least makespan from `root` in the unit of the costs.

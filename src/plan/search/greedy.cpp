@@ -101,7 +101,7 @@ Tree earliest_completion(const TreeCosts& costs, Rank root) {
     Preferences preferences(costs);
     struct Sender {
         double ready = 0;
-        std::size_t position = 0; ///< In the preferences of its row.
+        std::size_t position = 0; ///< Position in the preferences of its row.
     };
     std::vector<Sender> senders(at(view.size()));
     using Entry = std::tuple<double, Rank>; // completion of the sender's best message, sender

@@ -158,7 +158,7 @@ double cluster_growth_bound(const TreeCosts& costs, const Partition& partition) 
     // An event informs one rank: the next of an entry's group, or a new entry.
     struct Event {
         double time, start;
-        std::size_t number; ///< Of the local rank, or of the cross child.
+        std::size_t number; ///< Number of the local rank, or of the cross child.
         bool is_entry;
         bool operator>(const Event& other) const { return time > other.time; }
     };

@@ -14,9 +14,9 @@ namespace corymb {
 /// own profile.
 double growth_bound(const TreeCosts& costs, Rank root);
 
-/// The same with separate profiles inside and between the groups of a partition. A rank may serve
-/// both at once, and what one message into a group can cause inside it is capped by the group's
-/// size; both only make the bound lower.
+/// As growth_bound, with separate profiles inside and between the groups of a partition. A rank may
+/// serve both at once, and the messages that one message into a group can cause inside it are
+/// capped by the group's size; both only make the bound lower.
 double cluster_growth_bound(const TreeCosts& costs, const Partition& partition);
 
 } // namespace corymb

@@ -35,7 +35,7 @@ private:
     const EdgeTable& edges_;
     std::size_t width_;
     std::vector<std::int32_t> near_;   ///< width_ rows for each row.
-    std::vector<std::uint32_t> begin_; ///< Where a row's ranks begin in members_.
+    std::vector<std::uint32_t> begin_; ///< Begin of a row's ranks in members_.
     std::vector<Rank> members_;
 };
 

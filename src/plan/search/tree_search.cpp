@@ -118,7 +118,7 @@ Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options
     }
     for (std::uint64_t run = 0; run < short_runs; ++run) {
         // Only the last run looks for another root: the first candidate is mostly the best one, and
-        // a root that wanders makes the others worse.
+        // a root that wanders makes the other runs worse.
         const bool last = run + 1 == short_runs;
         const Tree& start = last ? starts.back() : starts.front();
         best.keep_better(anneal(start, costs, short_run(options, run, free_root && last)), costs);

@@ -22,8 +22,8 @@ struct SearchOptions {
 /// the best of them. Root -1 lets the search choose. Never worse than any start. Deterministic.
 Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options);
 
-/// One tree for each flow with a common root, the sum of both makespans small: barrier, allreduce.
-/// Both share the moves.
+/// A tree for each flow with a common root, the sum of both makespans small: barrier, allreduce.
+/// Both searches share the moves.
 struct SearchedPair {
     Tree up, down;
 };
