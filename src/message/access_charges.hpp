@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accesses of a message cost on a model: with the w/g/r model of cores that write into
-// each other's memory, or as transfers of cache lines.
+// Costs of a message's accesses on a model: with the w/g/r model of cores that write into each
+// other's memory, or as transfers of cache lines.
 #pragma once
 
 #include <corymb/mailbox_model.hpp>
@@ -31,15 +31,15 @@ public:
         return is_coherent() ? 64 : static_cast<std::size_t>(machine_.access.line_bytes);
     }
 
-    /// Of writing a line of memory at `to`, or of what `to` has read.
+    /// Cost of writing a line of memory at `to`, or a line that `to` has read.
     [[nodiscard]] AccessCost line(Rank from, Rank to) const {
         return is_coherent() ? transfer(from, to) : costs(from, to).line;
     }
     [[nodiscard]] AccessCost word(Rank from, Rank to) const {
         return is_coherent() ? transfer(from, to) : costs(from, to).word;
     }
-    /// Of a look at one's own line or word where nothing has changed; where something has, on
-    /// coherent caches, the line must come from who has written it.
+    /// Cost of a look at one's own line or word that has not changed. On coherent caches a changed
+    /// line must come from its writer.
     [[nodiscard]] double idle_look(bool at_word) const {
         if (is_coherent()) {
             return look_;
@@ -70,8 +70,8 @@ private:
 
     const Machine& machine_;
     std::span<const int> placement_;
-    double look_ = 0; ///< Of coherent caches.
-    double code_ = 0; ///< Of one look, beside the access.
+    double look_ = 0; ///< A look on coherent caches.
+    double code_ = 0; ///< The code of one look, beside the access.
 };
 
 } // namespace corymb::message

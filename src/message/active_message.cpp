@@ -24,7 +24,7 @@ struct Get {
     std::uint64_t bytes = 0;
 };
 
-/// An address and what follows it.
+/// An address and the data behind it.
 std::vector<std::byte> joined(GlobalAddress address, std::span<const std::byte> bytes) {
     std::vector<std::byte> both(sizeof address + bytes.size());
     std::memcpy(both.data(), &address, sizeof address);
@@ -74,7 +74,7 @@ void close(ActiveState* state) noexcept {
     }
 }
 
-/// Forgets a call whose answer nobody wants.
+/// Forgets a call whose caller no longer wants the answer.
 void forget(ActiveState* state, std::uint64_t number) noexcept {
     if (state != nullptr && !state->user.is_inherited()) {
         const OneUser::Call call = state->user.enter_when_free();

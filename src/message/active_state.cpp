@@ -14,9 +14,10 @@ namespace corymb::detail {
 
 namespace {
 
-// Room in a channel, and that a mailbox was closed, are not announced to those who wait for it.
+// Times between looks of a waiting thread: room in a channel, and the end of a mailbox, are not
+// announced to it.
 constexpr std::int64_t first_nap_ns = 50'000, room_nap_ns = 1'000'000, closed_nap_ns = 10'000'000;
-/// First tries to send that only yield: whoever polls all the time makes room at once.
+/// First tries to send that only yield: a receiver that polls all the time makes room at once.
 constexpr int quick_tries = 64;
 
 std::string name_of(Rank rank) {
@@ -97,7 +98,7 @@ std::uint64_t ActiveState::begin(Rank to, std::uint16_t handler,
     WaitClock clock;
     std::int64_t nap_ns = first_nap_ns;
     for (int tries = 0; !try_send(to, frame); ++tries) {
-        if (is_running_) { // Its turn comes when the handler has returned.
+        if (is_running_) { // It is sent when the handler has returned.
             unsent_.push_back({to, std::move(frame)});
             break;
         }
@@ -154,7 +155,8 @@ bool ActiveState::look(std::uint64_t number) {
     }
     const Rank to = pending[number].to;
     if (box->has_left(to)) {
-        poll(); // What it sent before it left is there now, unless others hold it up.
+        // Takes the messages that `to` sent before it left, unless other messages hold them up.
+        poll();
         if (!is_done(number) && box->has_left(to)) {
             fail(to, departure_of(to));
         }
@@ -167,7 +169,7 @@ std::exception_ptr ActiveState::departure_of(Rank gone) {
     try {
         static_cast<void>(box->send(gone, {})); // Is refused, since it has left.
     } catch (const Error& error) {
-        if (error.code() == Errc::team_broken) { // Its process has ended.
+        if (error.code() == Errc::team_broken) { // The rank's process has ended.
             return std::current_exception();
         }
     }
@@ -278,7 +280,7 @@ void ActiveState::run(Rank from, const ActiveHeader& asked, std::span<const std:
             unsent_.push_back({from, {message.begin(), message.end()}});
         }
     } catch (const Error&) {
-        return; // Whoever asked is there no more.
+        return; // The asking rank has left.
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of active messages holds: handlers, calls whose answers are to come, answers for
-// which there was no room, and the memory that it offers.
+// One rank of active messages: its handlers, calls whose answers are to come, answers that had no
+// room yet, and the memory that it offers.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -19,14 +19,14 @@
 
 namespace corymb::detail {
 
-/// In front of each message.
+/// The header in front of each message.
 struct ActiveHeader {
     enum Kind : std::uint8_t { request, answer, failure };
     static constexpr std::uint32_t foreign = ~std::uint32_t{0};
 
-    std::uint64_t number = 0;  ///< Of the call, given by the caller.
-    std::uint32_t code = 0;    ///< Of a failure: an Errc, or `foreign`.
-    std::uint16_t handler = 0; ///< Of a request.
+    std::uint64_t number = 0;  ///< Number of the call, given by the caller.
+    std::uint32_t code = 0;    ///< Code of a failure: an Errc, or `foreign`.
+    std::uint16_t handler = 0; ///< Handler of a request.
     std::uint8_t kind = request;
     std::uint8_t unused = 0;
 };
@@ -43,7 +43,7 @@ struct ActiveState {
     /// longer than a nap.
     void sleep(std::int64_t left_ns, std::int64_t nap_ns_max);
     [[nodiscard]] bool is_done(std::uint64_t number) const;
-    /// The same after a poll, and a look whether whoever is to answer has closed its mailbox.
+    /// As `is_done`, after a poll and a check whether the answering rank has closed its mailbox.
     bool look(std::uint64_t number);
     std::vector<std::byte> wait(std::uint64_t number, std::chrono::nanoseconds limit);
     void close();
@@ -85,9 +85,9 @@ private:
 
     std::uint64_t next_number_ = 1;
     std::deque<Message> unsent_;
-    std::vector<std::byte> frame_; ///< Of an answer that is being made.
+    std::vector<std::byte> frame_; ///< Frame of an answer that is being made.
     std::size_t served_ = 0;
-    bool is_running_ = false; ///< A handler is.
+    bool is_running_ = false; ///< A handler is running.
 };
 
 } // namespace corymb::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the publisher and a reader do.
+// Operations of the publisher and of a reader.
 #include "base/common_memory.hpp"
 #include "base/wait_clock.hpp"
 #include "channel/look_now.hpp"
@@ -140,7 +140,7 @@ void BroadcastPublished::drop(int reader) {
             shared->ring->line(line).place.load(std::memory_order_relaxed)};
         if (place.kind() != BroadcastKind::none) {
             sender.drop(line, place.tag());
-            shared->head->bell.ring(); // It may be asleep.
+            shared->head->bell.ring(); // The reader may be asleep.
             return;
         }
     }
@@ -222,7 +222,7 @@ std::size_t BroadcastRead::probe(Handler handler, void* self, std::size_t most) 
             if (probing.count == 0) {
                 throw_dropped();
             }
-            break; // With the next probe.
+            break; // The next probe goes on.
         } else {
             break;
         }

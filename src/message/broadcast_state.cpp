@@ -174,7 +174,7 @@ bool BroadcastShared::has_lost_publisher() {
 }
 
 BroadcastHead::State BroadcastShared::state() const {
-    const std::lock_guard lock(memory); // Who sees it closed sees all messages.
+    const std::lock_guard lock(memory); // A reader that sees the ring closed sees all messages.
     return static_cast<BroadcastHead::State>(head->state.load(std::memory_order_relaxed));
 }
 

@@ -28,7 +28,7 @@ namespace corymb::detail {
 
 using BroadcastEnv = channel::StandardEnv;
 
-/// What lies beside the ring. Plain members do not change after the ring was made.
+/// The data beside the ring. Plain members do not change after the ring was made.
 struct BroadcastHead {
     enum State : std::uint32_t { unborn, open, closed };
 
@@ -40,7 +40,8 @@ struct BroadcastHead {
     channel::ParkingSpot<BroadcastEnv> room;   ///< The publisher's, while readers block it.
     channel::WakeBell<BroadcastEnv> bell;      ///< The readers'.
     BroadcastEnv::Atomic<std::uint32_t> state; ///< A State; only ever grows. Changed with the lock.
-    std::uint32_t publisher = 0;               ///< Its process; read and written with the lock.
+    /// The publisher's process; read and written with the lock.
+    std::uint32_t publisher = 0;
     /// Processes of the readers, by line; read and written with the lock. There are as many as
     /// lines.
     [[nodiscard]] std::uint32_t& pid(std::size_t reader) noexcept {
@@ -48,15 +49,17 @@ struct BroadcastHead {
     }
 };
 
-/// Where a ring lies.
+/// The parts of a ring in an arena.
 struct BroadcastFound {
     BroadcastHead* head = nullptr;
     channel::BroadcastRing<BroadcastEnv>* ring = nullptr;
     channel::BroadcastShape shape{};
 };
-/// With the lock, or in memory that is only looked at: empty when the arena holds something else.
+/// The ring in an arena; empty when the arena holds something else. Call it with the lock, or on
+/// memory that is only looked at.
 [[nodiscard]] std::optional<BroadcastFound> find_broadcast(const Arena& arena);
-/// What a line says of its reader, who is of that process; `reader` is -1 when it is free.
+/// The reader that a line's words describe, whose process is `pid`; `reader` is -1 when the line is
+/// free.
 [[nodiscard]] BroadcastReaderInfo reader_info(channel::BroadcastRing<BroadcastEnv>& ring,
                                               std::size_t line, std::uint32_t pid) noexcept;
 
@@ -73,9 +76,9 @@ struct BroadcastShared {
     /// A line for a reader of this process. Throws as BroadcastRing::reader.
     [[nodiscard]] std::size_t take_line(BroadcastPolicy policy,
                                         channel::BroadcastReceiver<BroadcastEnv>& receiver);
-    /// With the lock: of a line, which may be free.
+    /// The reader of a line, which may be free. Call it with the lock.
     [[nodiscard]] BroadcastReaderInfo info(std::size_t reader) noexcept;
-    /// Frees the lines of readers whose processes have ended; what they were.
+    /// Frees the lines of readers whose processes have ended. Returns these readers.
     std::vector<BroadcastReaderInfo> reclaim();
     /// Whether the publisher's process has ended before it closed the ring.
     [[nodiscard]] bool has_lost_publisher();
@@ -125,7 +128,7 @@ private:
 
     message::Waiting waiting_;
     std::int64_t looked_at_ = 0;             // When the processes were looked after.
-    std::vector<BroadcastReaderInfo> ended_; // Not told yet.
+    std::vector<BroadcastReaderInfo> ended_; // Readers that have ended and were not told yet.
     std::vector<std::uint64_t> told_;        // By line: tag of the last drop that was told.
 };
 
@@ -155,8 +158,8 @@ private:
     [[noreturn]] void throw_dropped();
 
     message::Waiting waiting_;
-    std::vector<std::uint64_t> copy_; // Of the message whose callback runs.
-    std::uint64_t missed_ = 0;        // Since the last message.
+    std::vector<std::uint64_t> copy_; // Copy of the message whose callback runs.
+    std::uint64_t missed_ = 0;        // Messages missed since the last one.
     bool is_probing_ = false;
 };
 

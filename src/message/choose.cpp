@@ -15,9 +15,10 @@ namespace {
 
 constexpr int simulated_most = 16; ///< More would cost time and tell little.
 constexpr int rounds = 32;
-constexpr double better = 0.95; ///< What a later protocol must be of the time of an earlier one.
+/// A later protocol is chosen if it takes at most this share of an earlier one's time.
+constexpr double better = 0.95;
 
-/// So many PUs, spread over all of them.
+/// So many PUs, spread over the whole machine.
 std::vector<int> spread(int count, int size) {
     std::vector<int> places;
     for (std::int64_t i = 0; i < count; ++i) {

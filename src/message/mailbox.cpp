@@ -44,7 +44,7 @@ bool fits_srbp(int size, const MailboxOptions& options) {
            channel::SynchronisedShape::slots_most;
 }
 
-/// Which protocol, and why.
+/// The protocol of a group, and the reason for it.
 MailboxChoice choice(int size, const MailboxOptions& options) {
     if (options.protocol != MailboxProtocol::automatic) {
         return {options.protocol, std::string(to_string(options.protocol)) + ": as asked for"};
@@ -61,7 +61,7 @@ MailboxChoice choice(int size, const MailboxOptions& options) {
 }
 
 struct Checked {
-    MailboxOptions options; ///< With a protocol that is not automatic.
+    MailboxOptions options; ///< Invariant: the protocol is not automatic.
     std::string reason;
 };
 
@@ -81,7 +81,7 @@ Checked checked(int size, MailboxOptions options) {
     }
     MailboxChoice chosen = choice(size, options);
     options.protocol = chosen.protocol;
-    options.machine = nullptr; // What follows lies in memory that processes share.
+    options.machine = nullptr; // The options lie in memory that processes share.
     return {std::move(options), std::move(chosen.reason)};
 }
 
@@ -116,7 +116,7 @@ void check_outside_callback(const MailboxState& state) {
     }
 }
 
-/// A reserved place; what is not committed is given back.
+/// A reserved place, which is given back unless it is committed.
 class Reservation {
 public:
     Reservation(MailboxState& state, MailboxState::Out& to, std::size_t bytes)
@@ -131,7 +131,7 @@ public:
         state_.is_filling = false;
         if (place_ != nullptr && state_.is_srbp) {
             to_.shared_ring.give_up();
-            state_.notify(to_); // It may have held up others' messages.
+            state_.notify(to_); // The message may have held up messages of other senders.
         }
     }
     [[nodiscard]] std::byte* place() const noexcept { return place_; }

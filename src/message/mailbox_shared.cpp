@@ -88,7 +88,7 @@ std::vector<Rank> MailboxShared::look_after() {
                 box->state.store(Box::ended, std::memory_order_relaxed);
                 entry.has_ended = 1;
             } else {
-                entry.pid = 0; // It had closed its mailbox.
+                entry.pid = 0; // The member had closed its mailbox.
             }
             gone.push_back(pid);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the members of a group of mailboxes share, in the heap or in a file of several processes.
+// The objects that the members of a group of mailboxes share, in the heap or in a file of several
+// processes.
 #pragma once
 
 #include "base/fork_count.hpp"
@@ -20,32 +21,34 @@ namespace corymb::detail {
 /// Beside the channels; one entry a member follows it. All but `entry` is fixed.
 struct MailboxHead {
     struct Entry {
-        std::uint32_t pid;       ///< 0: has not joined. Read and written with the lock.
-        std::uint32_t has_ended; ///< Its process has, with the mailbox open. The same.
+        std::uint32_t pid; ///< 0: has not joined. Read and written with the lock.
+        /// The process has ended with the mailbox open. Read and written with the lock.
+        std::uint32_t has_ended;
     };
     int size = 0;
     bool full_fences = false;
-    MailboxOptions options; ///< With a protocol that is not automatic.
+    MailboxOptions options; ///< Invariant: the protocol is not automatic.
 
     [[nodiscard]] Entry& entry(Rank rank) noexcept {
         return reinterpret_cast<Entry*>(this + 1)[rank];
     }
 };
 
-/// With the lock, or in memory that is only looked at: null when the arena holds something else.
+/// The mailboxes in an arena; null when the arena holds something else. Call it with the lock, or
+/// on memory that is only looked at.
 [[nodiscard]] MailboxHead* find_mailboxes(const Arena& arena) noexcept;
 
 struct MailboxShared {
     /// `to` is null for threads of this process.
     MailboxShared(int members, const MailboxOptions& with, std::shared_ptr<SharedMemory> to);
-    /// Of another process. Throws as MailboxGroup::attach.
+    /// Opens the memory of another process. Throws as MailboxGroup::attach.
     explicit MailboxShared(std::shared_ptr<SharedMemory> with);
 
     [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
-    /// Looks after the processes of all members. Returns who has ended without closing its mailbox,
-    /// ever.
+    /// Looks after the processes of all members. Returns the members that have ever ended without
+    /// closing their mailbox.
     std::vector<Rank> look_after();
-    /// For a member that has ended; names its process.
+    /// The name of a member that has ended, with its process.
     [[nodiscard]] std::string name_of(Rank rank);
 
     const std::shared_ptr<SharedMemory> file;
@@ -58,7 +61,7 @@ struct MailboxShared {
     channel::WaiterCpus& cpus;
     message::Post post;
     const std::uint32_t fork_count_then = fork_count();
-    std::string reason; ///< Of the protocol, for people.
+    std::string reason; ///< Reason for the protocol, for people.
 
 private:
     PeerWatch watch_;

@@ -71,7 +71,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
 
 MailboxState::~MailboxState() {
     if (!user.is_inherited()) {
-        change_if_possible(group->memory, [this] { // As has_left wants it.
+        change_if_possible(group->memory, [this] { // With the lock, as has_left needs it.
             box_->state.store(Box::closed, std::memory_order_relaxed);
         });
     }
@@ -91,7 +91,8 @@ bool MailboxState::has_left(Rank to) {
     if (box.state.load(std::memory_order_relaxed) < Box::closed) {
         return false;
     }
-    // It left with the lock held: who has had the lock since then sees all that it sent before.
+    // The member left with the lock held: a rank that takes the lock afterwards sees all its
+    // messages.
     const std::lock_guard lock(group->memory);
     // With one ring for all senders, its last message may be behind one that has not come yet.
     return !(is_srbp && shared_in_.has_more());
@@ -153,7 +154,7 @@ bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
         auto has_room = [&]() noexcept {
             return is_srbp ? way.shared_ring.has_room(now) : way.ring.has_room(now);
         };
-        // It may close its mailbox meanwhile, or end.
+        // The receiver may close its mailbox meanwhile, or end.
         const std::int64_t slice = std::min(left, common::look_every_ns);
         clock.expect_sleep(slice);
         if (message::wait_until(waiting_, has_room, slice, way.box->room)) {
@@ -227,7 +228,7 @@ std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call
     std::size_t& count = settles.count;
     while (count < most && receiver.receive(now, message)) {
         if (count != 0 && count % quarter == 0) {
-            box_->room.ring(); // Who waits for room need not wait for the end.
+            box_->room.ring(); // A sender that waits for room need not wait for the end.
         }
         const AtEnd used(receiver, &Receiver::release);
         ++count;
@@ -247,7 +248,7 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
     };
     const Probing probing(is_probing);
     if (is_srbp) {
-        // One lap of the ring, so that a probe ends whatever the senders do.
+        // At most one lap of the ring, so that a probe ends whatever the senders do.
         return drain(shared_in_, std::min<std::size_t>(most, shared_in_.slots()),
                      [handler, self](const SlotMessage& message) {
                          handler(self, static_cast<Rank>(message.source), message.bytes,
@@ -261,7 +262,8 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
 std::size_t MailboxState::probe_sources(Handler handler, void* self, std::size_t most) {
     constexpr std::size_t bits = message::Vector::peers_per_word;
     const std::size_t first = next_ / bits;
-    const std::uint64_t behind = ~std::uint64_t{0} << next_ % bits; // next_ and what follows.
+    // The bits of next_ and the sources behind it.
+    const std::uint64_t behind = ~std::uint64_t{0} << next_ % bits;
     std::size_t count = probe_word(first, behind, handler, self, most);
     std::uint64_t rest = sources_[first];
     for (std::size_t index = first + 1; index < sources_.size(); ++index) {
@@ -285,7 +287,8 @@ std::size_t MailboxState::probe_word(std::size_t index, std::uint64_t sources, H
          left &= left - 1) {
         const auto bit = static_cast<std::size_t>(std::countr_zero(left));
         const std::size_t source = index * bits + bit;
-        next_ = source + 1 < in_.size() ? source + 1 : 0; // Also when the handler throws.
+        // Set first, so that it holds also when the handler throws.
+        next_ = source + 1 < in_.size() ? source + 1 : 0;
         auto& receiver = in_[source];
         const std::size_t lap = std::min<std::size_t>(most - count, receiver.slots());
         const std::size_t got = drain(receiver, lap, [=](const SlotMessage& message) {
@@ -327,7 +330,7 @@ void MailboxState::tell_ended(bool is_last) {
     looked_at_ = now_ns();
     const std::vector<Rank> ended = group->look_after();
     if (has_message()) {
-        return; // First what they, or others, have sent.
+        return; // Messages that the members, or others, have sent come first.
     }
     std::vector<Rank> news;
     std::ranges::set_difference(ended, told_ended_, std::back_inserter(news));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one member of a group of mailboxes holds: its ends of the channels to and from the others.
+// A member of a group of mailboxes: its ends of the channels to and from the others.
 //
 // With rings a member keeps a set of sources that may have something. A bit of its notification
 // vector puts a source into the set: with `nvp` for every message, and the source leaves the set
@@ -24,7 +24,7 @@ struct MailboxState {
     using Env = message::Env;
     using Handler = void (*)(void* self, Rank from, const std::byte* message, std::size_t bytes);
 
-    /// To one destination.
+    /// The ends of the channels to one destination.
     struct Out {
         message::Box* box = nullptr; ///< Null until the first message.
         message::Vector* vector = nullptr;
@@ -44,8 +44,8 @@ struct MailboxState {
         channel::LookNow now;
         return is_srbp ? to.shared_ring.send(now, data, bytes) : to.ring.send(now, data, bytes);
     }
-    /// There was no room: throws when `to` will never read again, which is looked after now and
-    /// then.
+    /// For a send that found no room: throws when `to` will never read again, which is looked after
+    /// now and then.
     void suspect(Rank to);
     /// Waits for room for a message to `to`, at most so long. False: there is none. Throws as
     /// `Mailbox::send` does.
@@ -56,8 +56,8 @@ struct MailboxState {
     /// `to` has closed its mailbox, or ended; all that it sent before can be received now.
     [[nodiscard]] bool has_left(Rank to);
 
-    /// A probe would do nothing, as far as one look tells: what a poll of many peers nearly always
-    /// comes to.
+    /// Whether a probe would do nothing, as far as one look tells. This is what most polls of many
+    /// peers find.
     [[nodiscard]] bool is_silent() const noexcept {
         return is_srbp ? shared_in_.is_idle() : !has_sources_ && !vector_->any();
     }
@@ -70,7 +70,7 @@ struct MailboxState {
     const bool is_nvp;
     OneUser user{"mailbox"};
     bool is_probing = false; ///< A callback of `probe` is running.
-    bool is_filling = false; ///< One of `send_in_place` is.
+    bool is_filling = false; ///< A callback of `send_in_place` is running.
 
 private:
     void check_rank(Rank to) const;
@@ -89,16 +89,17 @@ private:
     message::Box* box_;
     // ring, nvp:
     message::Vector* vector_ = nullptr;
-    std::vector<channel::MessageReceiver<Env>> in_; // By source; open once it was in the set.
-    std::vector<std::uint64_t> sources_;            // The set, 64 sources a word.
-    bool has_sources_ = false;                      // False only when the set is empty.
-    std::size_t next_ = 0;                          // Source that comes first in the next probe.
+    // Receivers by source; open once the source was in the set.
+    std::vector<channel::MessageReceiver<Env>> in_;
+    std::vector<std::uint64_t> sources_; // The set, 64 sources a word.
+    bool has_sources_ = false;           // False only when the set is empty.
+    std::size_t next_ = 0;               // Source that comes first in the next probe.
     // srbp:
     channel::SynchronisedReceiver<Env> shared_in_;
 
     message::Waiting waiting_;
     std::int64_t looked_at_ = 0;   // When the other processes were looked after.
-    std::vector<Rank> told_ended_; // By `wait`.
+    std::vector<Rank> told_ended_; // Ended members that `wait` has told.
 };
 
 } // namespace corymb::detail

@@ -23,10 +23,10 @@ using Ring = channel::MessageRing<Env>;
 using Vector = channel::NotificationVector<Env>;
 using SharedRing = channel::SynchronisedRing<Env>;
 
-/// What lies in the arena; the `kind` of an ArenaKey.
+/// Kinds of objects in the arena; the `kind` of an ArenaKey.
 enum class Kind : std::uint32_t { box, vector, ring, shared_ring };
 
-/// What everybody knows of a member.
+/// The state of a member that all members see.
 struct Box {
     /// `ended`: its process has, without closing it.
     enum State : std::uint32_t { free, open, closed, ended };
@@ -34,7 +34,7 @@ struct Box {
     explicit Box(Reach reach) noexcept : spot(reach), room(reach) {}
 
     channel::ParkingSpot<Env> spot; ///< The member's, while it waits for messages.
-    channel::WakeBell<Env> room;    ///< For those who wait for room to send to it.
+    channel::WakeBell<Env> room;    ///< Wakes senders that wait for room to send to this member.
     /// A State; only ever grows. Senders read it each time and its line stays with them.
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> state;
 };
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] Box& box(Rank rank) {
         return arena_.find_or_make<Box>(key(Kind::box, -1, rank), arena_.memory().reach());
     }
-    /// With the memory's lock held: null when nobody has asked for it.
+    /// The box of a rank; null when no rank has asked for it. Call it with the memory's lock held.
     [[nodiscard]] Box* find_box(Rank rank) const noexcept {
         std::byte* const found = arena_.find(key(Kind::box, -1, rank));
         return found == nullptr ? nullptr : std::launder(reinterpret_cast<Box*>(found));
@@ -79,7 +79,7 @@ public:
             [this](void* place) { new (place) SharedRing(shared_); });
     }
 
-    /// One of these, of a receiver and perhaps a sender.
+    /// An object of the arena, its receiver and perhaps its sender.
     struct Found {
         Rank to = -1;
         Box* box = nullptr;

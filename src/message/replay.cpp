@@ -66,7 +66,7 @@ Replay::Outcome Replay::run(const std::vector<Member>& members) {
         events_.pop();
         State& state = states_[static_cast<std::size_t>(rank)];
         if (state.next != time) {
-            continue; // It has found something earlier.
+            continue; // The member has found something earlier.
         }
         state.next = not_yet;
         step(rank, time);
@@ -292,7 +292,8 @@ void Replay::take(Rank rank, std::size_t index) {
     }
     outcome_.data += state.clock - begin;
     if (!charges_.is_coherent() && protocol_ != MailboxProtocol::srbp) {
-        static_cast<void>(write(state, charges_.word(rank, from))); // There is room again.
+        // Tells the sender that there is room again.
+        static_cast<void>(write(state, charges_.word(rank, from)));
     }
     std::erase(state.inbox, index);
     ++state.received;

@@ -16,7 +16,7 @@
 
 namespace corymb::message {
 
-/// What a member does: it waits until it has got so many messages in all, then sends, and so on.
+/// A member's turn: it waits until it has got so many messages in all, then sends.
 struct Turn {
     int after = 0;
     std::vector<Rank> to;
@@ -33,9 +33,10 @@ public:
     struct Member {
         std::vector<Turn> turns;
         double begin = 0;   ///< When it begins with its turns; it looks from 0 on.
-        std::size_t at = 0; ///< Where its looking begins, below `looks()`.
+        std::size_t at = 0; ///< First place of its looks, below `looks()`.
     };
-    /// Whose cache has which line stays from run to run. Members without turns do nothing.
+    /// Runs the members once. The lines in each cache stay from run to run. Members without turns
+    /// do nothing.
     Outcome run(const std::vector<Member>& members);
 
     /// Looks at all members once.
@@ -52,12 +53,14 @@ private:
     struct State {
         const Member* plan = nullptr;
         std::size_t turn = 0;
-        std::size_t sent = 0; ///< Of this turn.
+        std::size_t sent = 0; ///< Messages of this turn that were sent.
         int received = 0;
         Stage stage = Stage::before;
-        std::size_t writing = 0;                               ///< Its message that is on the way.
-        double next = std::numeric_limits<double>::infinity(); ///< Of its event that counts.
-        std::size_t next_at = 0;                               ///< Where that one looks.
+        /// The member's message that is on the way.
+        std::size_t writing = 0;
+        double next = std::numeric_limits<double>::infinity(); ///< Time of its next event.
+        /// The place that this event looks at.
+        std::size_t next_at = 0;
         double clock = 0;
         double port_free = 0; ///< When its next write can leave.
         std::size_t at = 0;
@@ -67,7 +70,7 @@ private:
 
     void step(Rank rank, double time);
     void wait_for_event(Rank rank);
-    /// At which of the looks what `from` has sent is found.
+    /// The look at which a message of `from` is found.
     [[nodiscard]] std::size_t position_of(Rank from, Rank at) const;
     /// When a member that looks from its clock on begins the look that finds the message.
     [[nodiscard]] double found_at(const State& state, Rank rank, const Message& message) const;
@@ -79,7 +82,7 @@ private:
     void arrive(Rank rank, Rank to, double time);
     void look(Rank rank);
     void take(Rank rank, std::size_t message);
-    /// Which messages a look finds; the look's time is added.
+    /// The messages that a look finds; the look's time is added.
     std::vector<std::size_t> find(State& state, Rank rank);
     /// Returns when the write is where it goes to.
     double write(State& state, const AccessCost& cost);
@@ -91,10 +94,10 @@ private:
     MailboxProtocol protocol_;
     TicketCounter tickets_;
     AccessCharges charges_;
-    std::size_t members_; ///< That are looked at.
-    std::size_t lines_;   ///< Of a message.
+    std::size_t members_; ///< Members that are looked at.
+    std::size_t lines_;   ///< Lines of a message.
     std::size_t looks_ = 1;
-    std::size_t peers_a_look_ = 1; ///< Of nvp.
+    std::size_t peers_a_look_ = 1; ///< Peers in one look, with nvp.
     std::vector<Rank> counter_owner_, vector_owner_;
     std::vector<double> counter_free_;
     std::vector<State> states_;

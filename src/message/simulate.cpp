@@ -15,7 +15,7 @@ namespace {
 using message::Replay;
 using message::Turn;
 
-constexpr int repeats = 8; ///< Of the collectives.
+constexpr int repeats = 8; ///< Repetitions of the collectives.
 
 [[noreturn]] void refuse(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
