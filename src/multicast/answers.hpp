@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: acknowledgements by messages for core.hpp: whoever told others waits for their answers
-// and then answers itself, to who told it, up to the initiator.
+// Purpose: acknowledgements by messages for core.hpp: a member that told others waits for their
+// answers and then answers the member that told it, up to the initiator.
 //
 // Roles: a member answers, once for each call. Collectors are the member that told it, members
 // above that, and the holder of the slot; they only read, so any number of them may look.
@@ -75,8 +75,8 @@ public:
         }
     }
 
-    /// From the member at or behind `next` on: whether all before `end` have answered. Else `next`
-    /// is who has not.
+    /// From the member at or behind `next` on: whether all members before `end` have answered. If
+    /// not, `next` is the first that has not.
     [[nodiscard]] bool follow(const Fields& fields, std::uint32_t slot, Number number,
                               Position& next, Position end) const noexcept {
         const Snapshot<const Word> named(fields.named(slot));
@@ -125,12 +125,12 @@ private:
     static constexpr std::uint64_t position_mask = (std::uint64_t{1} << position_bits) - 1;
     static constexpr std::uint64_t number_mask = ~std::uint64_t{0} >> position_bits;
 
-    /// That an owner collects for.
+    /// A call that an owner collects for.
     struct Call {
         Number number = 0;
-        Position next = 0; ///< Who has not answered.
+        Position next = 0; ///< The first member that has not answered.
         Position end = 0;
-        std::uint32_t parent = 0; ///< Who waits for the answer, as in a task.
+        std::uint32_t parent = 0; ///< The place that waits for the answer, as in a task.
     };
     struct alignas(cache_line_bytes) Desk {
         std::uint64_t open = 0; ///< A bit for each slot.
@@ -163,8 +163,8 @@ private:
 
     std::uint32_t size_;
     std::uint32_t slots_;
-    std::vector<Desk> desks_; ///< By position; none with acknowledgements by counters.
-    std::vector<Call> calls_; ///< By position and slot.
+    std::vector<Desk> desks_; ///< Desks by position; none with acknowledgements by counters.
+    std::vector<Call> calls_; ///< Calls by position and slot.
 };
 
 } // namespace corymb::multicast

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a group share: one piece of memory, in which everything is found by offsets.
-// core.hpp says what the fields mean.
+// The shared memory of a group's ranks: one piece, in which everything is found by offsets.
+// core.hpp defines the fields' meaning.
 #pragma once
 
 #include "base/cache_line.hpp"
@@ -25,13 +25,13 @@ class Block {
 
 public:
     using Number = std::uint64_t;
-    /// Who does something that somebody else must not do, too: a position and its holder's life.
+    /// The holder of work that only one rank may do: a position and its holder's life.
     using Claim = std::uint64_t;
     static constexpr Claim given_up = ~Claim{0};
     using Word = Atomic<std::uint64_t>;
     using Spot = channel::ParkingSpot<Env>;
 
-    /// What a member is told: to forward a range, and where to answer.
+    /// Orders for a member: the range to forward, and the place of its answer.
     struct Task {
         Number number = 0;
         std::uint32_t parent = 0; ///< A position, or size + initiator: the slot itself.
@@ -65,10 +65,10 @@ public:
         }
     };
 
-    /// What a shape needs; to be aligned to `line_pair_bytes`.
+    /// The bytes that a shape needs, to be aligned to `line_pair_bytes`.
     static std::size_t bytes(const Shape& shape) { return Layout(shape).total; }
 
-    /// On memory of that size, which outlives it; `make` constructs the fields in it.
+    /// Lies on `bytes(shape)` bytes, which outlive it; `make` constructs the fields in them.
     Block(std::byte* memory, const Shape& shape) noexcept
         : layout_(shape), mask_(reinterpret_cast<Word*>(memory)),
           inboxes_(reinterpret_cast<Inbox*>(memory + layout_.inboxes)),
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    /// Of the mask, and of each snapshot.
+    /// Words of the mask, and of each snapshot.
     [[nodiscard]] std::uint32_t words() const noexcept { return layout_.words; }
     /// 64 members of the group.
     [[nodiscard]] Word& mask(std::uint32_t word) const noexcept { return mask_[word]; }
@@ -121,8 +121,8 @@ private:
         }
 
         std::uint32_t words;
-        std::size_t inboxes, slots;              ///< In the block.
-        std::size_t nodes, snapshot, slot_bytes; ///< In a slot.
+        std::size_t inboxes, slots;              ///< Offsets in the block.
+        std::size_t nodes, snapshot, slot_bytes; ///< Offsets in a slot.
         std::size_t total;
     };
 

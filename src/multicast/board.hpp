@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group keeps beside its core (core.hpp), in the heap or in a file of several processes: how
-// it was made, who has its places, and what is known of its calls. Offsets only.
+// The data of a group beside its core (core.hpp), in the heap or in a file of several processes:
+// its options, the holders of its places, and records of its calls. Offsets only.
 #pragma once
 
 #include "base/arena.hpp"
@@ -19,23 +19,23 @@ namespace corymb::multicast {
 
 /// A rank's. Read and written with the memory's lock held.
 struct Place {
-    std::uint32_t pid = 0;      ///< Of the holder.
-    std::uint32_t lost_pid = 0; ///< Of the last holder that ended while it was one.
+    std::uint32_t pid = 0;      ///< Process of the holder.
+    std::uint32_t lost_pid = 0; ///< Process of the last holder that ended while it was one.
     std::uint64_t start = 0;    ///< When the holder's process began, see `process_start`.
 };
 
-/// What a call has beside its slot in the core.
+/// The data of a call beside its slot in the core.
 struct CallRecord {
     template <class T>
     using Atomic = channel::StandardEnv::Atomic<T>;
     enum Trouble : std::uint32_t { none, being_written, written };
     static constexpr std::int32_t foreign = -1;
 
-    // For those who look from outside.
+    // Read by observers.
     Atomic<Rank> initiator{-1};
     Atomic<std::int64_t> begin_ns{0};
-    /// The first exception out of the call. Who brings it from `none` to `being_written` writes the
-    /// rest; all of it comes before that member's acknowledgement.
+    /// The first exception out of the call. The member that brings it from `none` to
+    /// `being_written` writes the rest; all of it comes before that member's acknowledgement.
     Atomic<std::uint32_t> trouble{none};
     std::int32_t code = foreign; ///< An Errc, or `foreign`.
     Rank by = -1;
@@ -49,14 +49,14 @@ public:
         std::int64_t deadline_ns = 0;
         WaitPolicy wait_policy = WaitPolicy::ladder;
         bool full_fences = false;
-        std::string reason; ///< Of the topology; at most so long as there is room.
+        std::string reason; ///< Reason for the topology; at most as long as there is room.
     };
 
     /// A new one in an arena.
     static Board make(Arena& arena, const Shape& shape, const Preorder& order,
                       const Settings& settings);
-    /// With the lock held, or of memory that nobody changes: the one that is there. Throws
-    /// Errc::invalid_argument.
+    /// The board in an arena. Call it with the lock held, or on memory that no process changes.
+    /// Throws Errc::invalid_argument.
     static Board find(const Arena& arena);
     /// Whether `find` would find one.
     [[nodiscard]] static bool is_in(const Arena& arena);
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] Preorder order() const;
     [[nodiscard]] Place& place(Rank rank) const noexcept;
     [[nodiscard]] CallRecord& call(std::uint32_t slot) const noexcept;
-    /// Of the core, which is made there by the one who has made the board.
+    /// Memory of the core, which is made there by the maker of the board.
     [[nodiscard]] std::byte* core() const noexcept { return core_; }
 
 private:

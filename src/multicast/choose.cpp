@@ -45,7 +45,7 @@ public:
         MulticastChoice choice{flat_limit(), fan_outs.front(), acknowledgement_, ""};
         double best = 0;
         for (const int fan_out : fan_outs) {
-            double sum = 0; // Of logarithms: each size counts alike.
+            double sum = 0; // Sum of logarithms: each size counts alike.
             for (const int count : sizes_) {
                 if (count > choice.flat_up_to) {
                     sum += std::log(latency_of(fan_out, choice.flat_up_to, count));
@@ -58,7 +58,7 @@ public:
         }
         return choice;
     }
-    /// Of a choice over all sizes, as a sum of logarithms.
+    /// Latency of a choice over all sizes, as a sum of logarithms.
     [[nodiscard]] double latency_of(const MulticastChoice& choice) const {
         double sum = 0;
         for (const int count : sizes_) {

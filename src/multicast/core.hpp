@@ -39,20 +39,21 @@
 //              whole range, run its own part; 6. wait until `left` is 0 (P4); 7. busy = 0 (P5).
 //   forward    the members of a range are cut into parts; the first member of each part gets it as
 //              its task: write the task, posted = g (P3), set the slot's bit in its mail (P1),
-//              wake it. Positions that are no members get nothing: whoever forwards does their
+//              wake it. Positions that are no members get nothing: the forwarder does their
 //              share. Counters start with a bias, so that answers may come before the forwarder
-//              has counted whom it told.
+//              has counted the members that it told.
 //   member     take the whole mail (P1), which is a hint: a bit whose task is done is passed over.
-//              For each task: forward it unless somebody else has, run, then subtract one from its
-//              counter (A2); who brings it to 0 goes on at the parent and at last at the slot (P4).
-//              At last done = g (P6), after which it does not touch the slot but for the collecting
-//              of answers, which does no harm.
+//              For each task: forward it unless another member has, run, then subtract one from
+//              its counter (A2); the member that brings it to 0 goes on at the parent and at last
+//              at the slot (P4). At last done = g (P6), after which it does not touch the slot but
+//              for the collecting of answers, which does no harm.
 //   by messages  (answers.hpp) nothing is counted. A member answers when all that it told have, as
-//              the initiator does; a leaver leaves that to those above it. Who has run and does not
-//              poll is in the way of answers: then `is_through` says whether the call is complete.
-//   take over  for each member with a task that nobody has forwarded: forward it in its name. Where
-//              the forwarder was buried, replace it and forward again: who was told is not told
-//              another time but for the hint. Only the holder of the slot, and members that still
+//              the initiator does; a leaver leaves that to those above it. A member that has run
+//              and does not poll is in the way of answers: then `is_through` says whether the call
+//              is complete.
+//   take over  for each member with a task that was not forwarded: forward it in its name. If the
+//              forwarder was buried, replace it and forward again: members that were told get
+//              nothing but the hint once more. Only the holder of the slot, and members that still
 //              owe their answer, may do so: until then the slot is not used again.
 //   join       add the bit to the mask (A1).
 //   leave      1. subtract the bit (A1); 2. for each slot wait until it is not collecting (P2);
@@ -65,8 +66,8 @@
 //              and answers in the name of the one before: lost = g if that was named and had not
 //              done it, done = g.
 //   adopt      replaces in `busy` an initiator that was buried, or has given the slot up (P5). A
-//              snapshot that was not finished is emptied, nobody was told; else the whole range is
-//              forwarded again.
+//              snapshot that was not finished is emptied, because no member was told; a finished
+//              one has its whole range forwarded again.
 //
 // Order:
 //   A1: read-modify-writes of one word of the mask have one order. Snapshot before join: acquire of
@@ -117,7 +118,7 @@
 
 namespace corymb::multicast {
 
-/// Who has not answered, and how far it is.
+/// The state of a member that has not answered.
 enum class Progress : std::uint8_t { untold, told, running, done, lost };
 
 template <class Env>
@@ -134,14 +135,14 @@ public:
     using Number = typename Fields::Number;
     using Spot = typename Fields::Spot;
 
-    /// What a block must have for a shape; it is aligned to `line_pair_bytes`.
+    /// The bytes that a block must have for a shape; it is aligned to `line_pair_bytes`.
     static std::size_t bytes(const Shape& shape) { return Fields::bytes(shape); }
 
-    /// On a new block, which outlives it.
+    /// Constructs the core in a new block, which outlives it.
     Core(std::byte* block, Shape shape, Reach reach) : Core(block, std::move(shape)) {
         fields_.make(shape_, reach);
     }
-    /// On the block of another Core of this shape, perhaps in another process.
+    /// Opens the block of another Core of this shape, perhaps in another process.
     Core(std::byte* block, Shape shape)
         : shape_(std::move(shape)), fields_(block, shape_), answers_(shape_) {}
 
@@ -152,7 +153,7 @@ public:
     [[nodiscard]] Number number(std::uint32_t slot) const noexcept {
         return head(slot).phase.load(std::memory_order_relaxed) / 2;
     }
-    // For waiters.
+    // The word that waiters look at.
     [[nodiscard]] const Word& posted(std::uint32_t slot, Position p) const noexcept {
         return node(slot, p).posted;
     }
@@ -166,10 +167,11 @@ public:
         return Answers<Env>::is_of(word, number);
     }
 
-    /// Of nobody: `p` has an owner from now on, who must `inherit` before it joins. Calls of this,
+    /// Gives the free position `p` an owner, who must `inherit` before it joins. Calls of `hold`,
     /// `release` and `bury` for one position follow each other in the sense of the memory model.
     void hold(Position p) noexcept {
-        inbox(p).life.fetch_add(1, std::memory_order_relaxed); // Goes on what P7 has begun.
+        // Continues the release sequence that P7 has begun.
+        inbox(p).life.fetch_add(1, std::memory_order_relaxed);
         answers_.forget(p);
         inbox(p).spot.retract();
     }
@@ -186,8 +188,8 @@ public:
     [[nodiscard]] bool is_held(Position p) const noexcept {
         return inbox(p).life.load(std::memory_order_relaxed) % 2 == 1;
     }
-    /// New owner of `p`: answers for the one before, who may have been buried. False if `waiter`
-    /// gives up because an initiator is collecting; then again.
+    /// For the new owner of `p`: answers for the owner before, which may have been buried. False:
+    /// `waiter` gave up because an initiator is collecting; call it again.
     template <class Waiter>
     [[nodiscard]] bool inherit(Position p, Waiter& waiter) {
         for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
@@ -216,7 +218,7 @@ public:
                                        std::memory_order_acq_rel); // A1 acquire, A1 release
     }
 
-    /// What `settle` returns beside the number of a slot.
+    /// Results of `settle` beside the number of a slot.
     static constexpr int settled = -1;
     static constexpr int gave_up = -2;
 
@@ -275,8 +277,8 @@ public:
         return true;
     }
 
-    /// Tells everybody who is a member now, but not `initiator` itself. Returns whether that is a
-    /// member, and must do its part.
+    /// Tells all present members but `initiator` itself. Returns whether `initiator` is a member,
+    /// and must do its part.
     bool begin(std::uint32_t slot, Position initiator, const void* payload,
                std::size_t count) noexcept {
         Head& own = head(slot);
@@ -344,8 +346,8 @@ public:
         head(slot).busy.store(0, std::memory_order_release); // P5 release
     }
 
-    /// Owner of `p`: runs what it was told, `run(slot, payload)`, which does not throw. Returns how
-    /// much that was.
+    /// For the owner of `p`: runs the calls that it was told, `run(slot, payload)`, which does not
+    /// throw. Returns their number.
     template <class Run>
     int poll(Position p, const Run& run) {
         Word& own = inbox(p).mail;
@@ -363,8 +365,8 @@ public:
         return count;
     }
 
-    /// `self` relieves members that have not polled yet of forwarding, not of running, and does
-    /// what those that were buried have left.
+    /// `self` relieves members that have not polled yet of forwarding, not of running, and does the
+    /// work that buried members have left.
     void take_over(std::uint32_t slot, Position self) noexcept {
         const Number number = this->number(slot);
         for (Position p = named_in(slot).next(0, shape_.size); p < shape_.size;
@@ -381,7 +383,7 @@ public:
     }
 
     /// Number of the call that a slot is in use for, whose members are known; 0: none. Advice for
-    /// whoever looks from outside.
+    /// observers.
     [[nodiscard]] Number under_way(std::uint32_t slot) const noexcept {
         const Number phase = head(slot).phase.load(std::memory_order_relaxed);
         const bool is_busy = head(slot).busy.load(std::memory_order_relaxed) != 0;
@@ -447,7 +449,7 @@ private:
     [[nodiscard]] Claim claim_of(Position p) const noexcept {
         return Claim{inbox(p).life.load(std::memory_order_relaxed)} << 32 | (p + 1);
     }
-    /// Whether the one who made a claim, which is not 0 and no `given_up`, is the owner no more.
+    /// Whether the maker of a claim, which is not 0 and no `given_up`, is the owner no more.
     [[nodiscard]] bool is_buried(Claim claim) const noexcept {
         const auto p = static_cast<Position>(claim & 0xffff'ffff) - 1;
         return inbox(p).life.load(std::memory_order_acquire) != claim >> 32; // P7 acquire
@@ -463,7 +465,7 @@ private:
                    std::memory_order_release); // P7 release
     }
 
-    /// What the initiator of a slot has left undone.
+    /// Does the work that the initiator of a slot has left undone.
     void restore(std::uint32_t slot, Position self) noexcept {
         Head& own = head(slot);
         const Number phase = own.phase.load(std::memory_order_relaxed);
@@ -531,7 +533,7 @@ private:
             return false;
         }
         const Task task = own.read();
-        std::uint32_t at = p; // Where it acknowledges.
+        std::uint32_t at = p; // The place where it acknowledges.
         if (task.first >= task.end) {
             at = task.parent;
         } else if (own.forwarder.replace(0, claim_of(p), std::memory_order_relaxed)) {
@@ -540,7 +542,8 @@ private:
             if (told == 0) {
                 at = task.parent;
             } else if (!by_messages()) {
-                static_cast<void>(count_forwarded(own, told)); // It has not run yet: not the last.
+                // The member has not run yet, so this is not the last answer.
+                static_cast<void>(count_forwarded(own, told));
             }
         }
         run(slot, head(slot).payload.view(payload_bytes));
@@ -557,11 +560,12 @@ private:
         const std::uint32_t extra = bias - told - 1;
         return of.answers.fetch_sub(extra, std::memory_order_acquire) == extra; // A2 acquire
     }
-    /// One answer for a position's counter, and for its ancestors' as far as it was the last.
+    /// Counts one answer for a position's counter, and for its ancestors' as far as it was the
+    /// last.
     void arrive(std::uint32_t slot, std::uint32_t at) noexcept {
         while (at < shape_.size) {
             Node& of = node(slot, at);
-            const std::uint32_t parent = of.read().parent; // Not after the subtraction.
+            const std::uint32_t parent = of.read().parent; // Read before the subtraction.
             if (of.answers.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
                 return;
             }

@@ -12,13 +12,13 @@ namespace corymb::detail {
 
 namespace {
 
-// Who waits takes over after so long without success, and again after longer times.
+// A waiting member takes over after so long without success, and again after longer times.
 constexpr std::int64_t first_stall_ns = 50'000;
 constexpr std::int64_t stall_max_ns = 10'000'000;
 
-/// In front of each payload.
+/// The envelope in front of each payload.
 struct Envelope {
-    std::uint32_t handler = 0; ///< For a message.
+    std::uint32_t handler = 0; ///< Handler of a message.
     std::uint16_t bytes = 0;
     std::uint16_t is_message = 0;
 };
@@ -174,7 +174,7 @@ void MulticastMember::join() {
         return;
     }
     if (owes_) {
-        leave(); // What an earlier one has left to do.
+        leave(); // Does the work that an earlier membership has left.
     }
     shared->core.join(position);
     is_member = true;
@@ -320,7 +320,7 @@ bool MulticastMember::has_ended(std::uint32_t slot, std::vector<Rank>& lost) {
     if (shared->core.is_complete(slot)) {
         return true;
     }
-    // Not for every look: who is about to poll may do its forwarding itself.
+    // Not at every look: a member that is about to poll may do its forwarding itself.
     return is_look_due() && is_through(slot, lost);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a group holds.
+// A rank of a multicast group.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -36,12 +36,13 @@ struct MulticastMember : std::enable_shared_from_this<MulticastMember> {
     void retire() noexcept;
     int poll();
     int sleep(std::int64_t limit_ns);
-    /// For `fn`, or for the handlers of this number.
+    /// Begins a call of `fn`, or of the handlers of this number.
     MulticastToken call(std::function<void()> fn, std::uint32_t handler,
                         std::span<const std::byte> message);
-    /// Waits for a call of this member. Returns whether it ended; `lost` gets who ended before it.
+    /// Waits for a call of this member. Returns whether it ended; `lost` gets the members that
+    /// ended before it.
     bool wait_for(std::uint32_t slot, std::int64_t limit_ns, std::vector<Rank>& lost);
-    /// The same without waiting, once in a while with a look at the others.
+    /// As `wait_for`, without waiting; looks at the other members once in a while.
     bool has_ended(std::uint32_t slot, std::vector<Rank>& lost);
 
     std::shared_ptr<MulticastShared> shared;
@@ -54,7 +55,7 @@ private:
     /// Waits until `done()`, at most `limit_ns`; `stalled()` is called now and then.
     template <class Done, class Stalled>
     bool wait_until(Done& done, std::int64_t limit_ns, const Stalled& stalled);
-    /// For a wait of so long at most.
+    /// The ladder for a wait of so long at most.
     [[nodiscard]] channel::WaitLadder& ladder(std::int64_t limit_ns) noexcept;
     void inherit();
     int serve() noexcept;
@@ -62,12 +63,12 @@ private:
     void run_handler(std::uint32_t id, std::span<const std::byte> message);
     [[nodiscard]] bool settle(std::int64_t limit_ns);
     [[nodiscard]] std::uint32_t claim();
-    /// Forwards for others, and finds out whether nobody is waited for but those who have ended.
+    /// Forwards for others. Returns whether all members that are still waited for have ended.
     bool is_through(std::uint32_t slot, std::vector<Rank>& lost);
     [[nodiscard]] bool is_look_due() const noexcept;
     /// Somebody waits: looks after the other processes if that is due.
     void look_after_sometimes();
-    /// Brings calls on their way that nobody cares for, and finishes those that are complete.
+    /// Brings calls without an initiator on their way, and finishes complete ones.
     void rescue();
 
     std::vector<std::pair<std::uint32_t, Multicast::Handler>> handlers_;

@@ -47,7 +47,8 @@ bool is_split(const MulticastOptions& options) noexcept {
            options.topology == MulticastTopology::best;
 }
 
-/// Of a group whose ranks are said to be nowhere: on one PU after the other.
+/// The placement of a group. Without one in the options, its ranks count as on one PU after the
+/// other.
 std::vector<int> placement_of(int size, const MulticastOptions& options) {
     if (!options.placement.empty()) {
         if (static_cast<int>(options.placement.size()) != size) {
@@ -121,7 +122,7 @@ Preorder order_of(int size, const MulticastOptions& options) {
     case MulticastTopology::split:
     case MulticastTopology::best: break;
     }
-    // A plan that is given still says who is near whom.
+    // A given plan still tells which ranks are near each other.
     const bool follows_plan = is_split(options) && options.plan && options.plan->size() == size;
     return follows_plan ? plan_order(*options.plan) : flat_order(size);
 }

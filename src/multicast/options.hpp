@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options of a group to its shape.
+// Derives a group's shape from its options.
 #pragma once
 
 #include "multicast/shape.hpp"
@@ -11,8 +11,8 @@
 namespace corymb::multicast {
 
 struct Resolved {
-    MulticastOptions options; ///< With the choice of `best` filled in.
-    std::string reason;       ///< Which topology that is, and why.
+    MulticastOptions options; ///< The options with the choice of `best` filled in.
+    std::string reason;       ///< The topology, and the reason for it.
 };
 
 /// Throws Errc::invalid_argument for options that do not fit.

@@ -52,7 +52,7 @@ bool takes(const Step& step) noexcept {
     return step.kind == StepKind::recv || step.kind == StepKind::read;
 }
 
-/// Of whom each rank takes the data; the root of nobody.
+/// The rank from which each rank takes the data; the root's is -1.
 std::vector<Rank> parents_of(const Plan& plan) {
     std::vector<Rank> parents(plan.steps.size(), -1);
     for (Rank rank = 0; rank < plan.size(); ++rank) {
@@ -114,7 +114,7 @@ Preorder plan_order(const Plan& plan) {
             }
         }
     }
-    for (Rank rank = 0; rank < plan.size(); ++rank) { // Those that read a publication.
+    for (Rank rank = 0; rank < plan.size(); ++rank) { // Ranks that read a publication.
         if (parents[static_cast<std::size_t>(rank)] >= 0) {
             adopt(parents[static_cast<std::size_t>(rank)], rank);
         }

@@ -16,8 +16,9 @@ struct Shape {
     std::uint32_t fan_out = 0;      ///< Parts of a range; 0: the static tree of `end`.
     bool skipping = true;           ///< Jump to the next member instead of testing each position.
     std::vector<std::uint32_t> end; ///< end[p]: behind the subtree of p; empty with a fan-out.
-    std::uint32_t flat_up_to = 0;   ///< With a fan-out: so many members are not cut into parts.
-    bool by_messages = false;       ///< Acknowledgements.
+    /// With a fan-out, up to so many members are not cut into parts.
+    std::uint32_t flat_up_to = 0;
+    bool by_messages = false; ///< Acknowledgements.
 };
 
 /// The preorder of a tree of ranks.

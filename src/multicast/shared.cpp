@@ -120,7 +120,7 @@ void MulticastShared::look_after() {
         return;
     }
     const std::lock_guard lock(memory_);
-    std::set<std::uint32_t> replaced; // By a later process with the same number.
+    std::set<std::uint32_t> replaced; // Ranks whose process number belongs to a later process.
     for (Rank rank = 0; rank < size; ++rank) {
         const Place& place = board_.place(rank);
         if (core.is_held(position_of(rank)) && watched_.insert(place.pid).second) {

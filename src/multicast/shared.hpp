@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a group share: a board and a core, in the heap or in a file of several
-// processes, and what this process knows of the others.
+// The objects that the ranks of a group share: a board and a core, in the heap or in a file of
+// several processes. Also the knowledge of this process about the others.
 #pragma once
 
 #include "base/arena.hpp"
@@ -31,13 +31,13 @@ struct MulticastShared {
 
     /// `to` is null for threads of this process.
     MulticastShared(int ranks, const MulticastOptions& options, std::shared_ptr<SharedMemory> to);
-    /// Of another process. Throws as MulticastGroup::open.
+    /// Opens the memory of another process. Throws as MulticastGroup::open.
     explicit MulticastShared(std::shared_ptr<SharedMemory> with);
 
     /// The part of a call that is of this process.
     struct Call {
         std::function<void()> fn;
-        std::exception_ptr error; ///< What the record's `trouble` is, among threads.
+        std::exception_ptr error; ///< The exception of the record's `trouble`, among threads.
     };
 
     [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
@@ -51,21 +51,21 @@ struct MulticastShared {
     void release_place(Rank rank) noexcept;
     /// Buries the owners whose processes have ended.
     void look_after();
-    /// Of the last process that has ended while it held the rank.
+    /// The last process that has ended while it held the rank.
     [[nodiscard]] int lost_pid(Rank rank);
     /// "rank 3 (pid 4711)", or "rank 3" among threads.
     [[nodiscard]] std::string name_of(Rank rank);
 
-    /// Of a call that runs on `rank`, in the midst of its exception.
+    /// Records the exception in flight of a call that runs on `rank`.
     void note_trouble(std::uint32_t slot, Rank rank) noexcept;
     /// Before a call begins.
     void prepare(std::uint32_t slot, Rank initiator, std::function<void()> fn,
                  std::int64_t begin_ns);
     /// Finishes a complete call; returns its error.
     std::exception_ptr finish(std::uint32_t slot);
-    /// Who was named by a call through which everybody is, and has ended before.
+    /// The ranks that a complete call named and that have ended before their part.
     [[nodiscard]] std::vector<Rank> lost_in(std::uint32_t slot) const;
-    /// Who has not run the call of a slot yet, in the order of ranks.
+    /// The ranks that have not run the call of a slot yet, in order.
     [[nodiscard]] std::vector<MulticastLate> late(std::uint32_t slot, std::int64_t begin_ns);
 
     const std::shared_ptr<SharedMemory> file;
@@ -79,10 +79,11 @@ private:
 public:
     const int size;
     const multicast::Preorder order;
-    const std::string reason; ///< Of the topology.
+    const std::string reason; ///< Reason for the topology.
     const std::int64_t deadline_ns;
     const channel::WaitLadder::Settings waiting;
-    channel::WaitLadder::Flag unbroken; ///< A ladder wants them; here nothing breaks or copies.
+    /// Arguments of the wait ladder; here nothing breaks or copies.
+    channel::WaitLadder::Flag unbroken;
     channel::WaitLadder::Gate gate;
     Core core;
 
@@ -96,7 +97,8 @@ private:
 
     std::unique_ptr<Call[]> calls_;
     PeerWatch watch_;
-    std::set<std::uint32_t> watched_; ///< Whose start was looked at; with the memory's lock held.
+    /// Processes whose start was looked at; with the memory's lock held.
+    std::set<std::uint32_t> watched_;
     const std::uint32_t fork_count_ = fork_count();
 };
 

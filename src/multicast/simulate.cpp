@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call on a machine model, event by event.
+// Simulates one call on a machine model, event by event.
 #include "channel/env.hpp"
 #include "multicast/options.hpp"
 #include "multicast/spread.hpp"
@@ -19,12 +19,12 @@ namespace {
 
 using multicast::Position;
 
-/// A member is reached by what it is told; or an answer is due at a counter.
+/// A member is reached by a task, or an answer is due at a counter.
 struct Event {
     double time = 0;
     std::uint64_t number = 0; ///< Equal times in the order of their making.
     bool is_answer = false;
-    Position who = 0; ///< Who serves, or answers.
+    Position who = 0; ///< The member that serves, or answers.
     std::uint32_t at = 0;
     Position end = 0; ///< Told: the range [who + 1, end) is to be forwarded; `at` told it.
     Position first = 0;
@@ -63,7 +63,7 @@ public:
 private:
     using Word = channel::StandardEnv::Atomic<std::uint64_t>;
 
-    /// A counter's line: who has it, and until when.
+    /// A counter's line: its holder, and the end of the holding.
     struct Counter {
         std::uint32_t left = 0;
         std::uint32_t parent = 0;
@@ -142,7 +142,8 @@ private:
         clock += call_.run;
         result_.last_run = std::max(result_.last_run, clock);
         std::uint32_t at = told.at;
-        if (counters_[told.who].left != 0) { // Its own answer is one of those that it collects.
+        // The member's own answer is one of those that it collects.
+        if (counters_[told.who].left != 0) {
             ++counters_[told.who].left;
             counters_[told.who].parent = told.at;
             at = told.who;

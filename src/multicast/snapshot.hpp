@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members that a call names: a bit for each position, in words that do not change while the
-// call is under way. Whoever reads them has been ordered behind their writer already.
+// call is under way. A reader of them has been ordered behind their writer already.
 #pragma once
 
 #include <algorithm>

@@ -113,7 +113,7 @@ private:
 
     const Matching& matching_;
     std::vector<Rank> ranks_;            // that are looked at
-    std::vector<int> column_;            // by rank: its place among those, or -1
+    std::vector<int> column_;            // by rank: its place among the ranks looked at, or -1
     std::vector<std::uint32_t> known_;   // by rank: its clock, or none if it knows of nothing
     std::vector<std::uint32_t> carried_; // by sending step
     std::vector<Rank> knowing_;          // ranks with a clock

@@ -59,8 +59,9 @@ Rank for_each_run(Rank size, Rank distance, Visit visit) {
     return packed;
 }
 
-/// Place i of scratch is for what has to go i ranks on; in the round with distance d, the places
-/// whose number has bit d do so. Behind them: what is sent, then what is received.
+/// Place i of scratch holds the part that has to go i ranks on. In the round with distance d, the
+/// places whose number has bit d are sent. Behind them lie the parts to be sent, then the parts
+/// received.
 Plan alltoall(const GenerateInput& input) {
     const Rank size = input.costs.size();
     PlanWriter writer(Collective::alltoall, size, 0, transport(input), bruck.name);
