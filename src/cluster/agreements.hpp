@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans of persistent operations over several nodes. They are made in the same order on all
-// ranks but started in any, so a plan cannot come along with a start: the first operation of its
-// kind brings it when it is made, on its own channels, before any start of it uses them.
+// The plans of persistent operations over several nodes. All ranks make them in one order but start
+// them in any, so a plan cannot come along with a start. The first operation of its kind brings the
+// plan when it is made, on its own channels, before any start of it uses them.
 #pragma once
 
 #include "cluster/far_operation.hpp"
@@ -19,9 +19,9 @@ public:
     Agreements& operator=(const Agreements&) = delete;
     ~Agreements() { abandon_all(); }
 
-    /// For an operation that is being made. If it is the first of its kind, the ranks begin to
-    /// agree, by messages with this mark on the channels of `lane`; that goes on even if the
-    /// operation goes. The key stays for as long as *this.
+    /// The key of an operation that is being made. If it is the first of its kind, the ranks begin
+    /// to agree, by messages with this mark on the channels of `lane`. The agreement goes on even
+    /// if the operation goes. The key stays for as long as *this.
     [[nodiscard]] FarKey& key_for(const team::PlanKey& which, int lane, int mark);
     /// Goes on as far as it can at once. Throws as PlanExchange::advance.
     void go_on();

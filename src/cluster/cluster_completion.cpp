@@ -15,7 +15,7 @@ using State = detail::Operation::State;
 
 namespace {
 
-/// What `make` has made.
+/// The operation that `make` has made.
 FarOperation& own(detail::Operation& operation) noexcept {
     return static_cast<FarOperation&>(operation);
 }
@@ -124,7 +124,7 @@ void ClusterPending::abandon(const std::string& why) noexcept {
         station_->fail({Errc::team_broken,
                         station_->name_of(station_->rank) + " gave up: " + why,
                         {station_->rank}});
-    } catch (const std::exception&) { // What all others are told.
+    } catch (const std::exception&) { // All other ranks are told.
     }
 }
 
@@ -171,7 +171,7 @@ bool ClusterPending::must_end(NetworkPatience& patience, const FarOperation& bla
 bool ClusterPending::is_hopeless() noexcept {
     try {
         return hopeless().has_value();
-    } catch (...) { // Another rank has failed meanwhile, or there is no memory to find out.
+    } catch (...) { // Another rank has failed meanwhile, or memory is short.
         return has_failed();
     }
 }
@@ -246,7 +246,7 @@ void ClusterPending::finish_agreements() noexcept {
             go_on();
             patience.follow(agreements_.moves());
             if (patience.is_long() && patience.waited_ns() >= station_->shared->deadline_ns) {
-                break; // Who needs this rank learns that by its own deadline.
+                break; // A rank that needs this one learns of it by its own deadline.
             }
         }
     } catch (...) { // No memory.
@@ -301,7 +301,7 @@ void ClusterPending::complete_all() {
             if (has_failed() || (pending_count_ == before && patience.is_long() &&
                                  must_end(patience, first_pending()))) {
                 give_up(pending_count_ > 0 ? &first_pending() : nullptr);
-                resume_coroutines(); // They are told first.
+                resume_coroutines(); // Coroutines learn of the failure first.
                 throw_failure();
             }
         }

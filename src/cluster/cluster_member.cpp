@@ -18,7 +18,7 @@ namespace corymb::cluster {
 
 namespace {
 
-// As of a team within a node (member.cpp).
+// Equal to the values of a team within a node (member.cpp).
 constexpr std::int64_t watch_processes_ns = 1'000'000;
 constexpr std::int64_t watch_threads_ns = 50'000'000;
 /// A wait within the node lets the carrier go on first after so long.
@@ -134,7 +134,7 @@ std::vector<ChosenPlan> ClusterMember::chosen_plans() const {
 
 ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, NodePart&& part,
                                                unsigned number) {
-    constexpr unsigned free_bits = 60; // Of PlanKey::number.
+    constexpr unsigned free_bits = 60; // Bits that PlanKey::number leaves free.
     Known made{key.op, part.plan.algorithm, 0, {}, std::nullopt};
     made.program.far = far_steps(part, station_.home, rank());
     if (key.keeps_parts) {
@@ -201,7 +201,8 @@ void ClusterMember::run_steps(NodeProgram& program, const team::Operands& operan
     for (std::size_t i = 0; i < far.size();) {
         run_local(activation, far[i].after);
         if (!is_receive(far[i].kind)) {
-            shared_->throw_if_broken(); // What an operator has not combined goes nowhere.
+            // A message must not carry data that an operator has not combined.
+            shared_->throw_if_broken();
             mail_.send(far[i++], operands, Station::mark_of(operands.signature));
             continue;
         }
@@ -240,7 +241,7 @@ void ClusterMember::run_local(team::Activation<team::Env>& activation, std::size
         shared_->wait_for_copies();
         throw;
     }
-    if (carrier_error_) { // Also where what it waited for came just then.
+    if (carrier_error_) { // Thrown also if the awaited message came just then.
         std::rethrow_exception(std::exchange(carrier_error_, nullptr));
     }
     if (activation.step != until) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a team over several nodes holds. Steps within the node are run by the engine,
-// in memory that the ranks of the node share; those between nodes are messages of a carrier.
+// One rank of a team over several nodes. The engine runs steps within the node, in memory that the
+// ranks of the node share; steps between nodes are messages of a carrier.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -57,9 +57,10 @@ private:
     struct Known {
         Collective op;
         std::string algorithm;
-        int alternative = 0; ///< Of Station, on rank 0; 0: the first plan for the key.
+        /// Number of an alternative of Station, on rank 0; 0: the first plan for the key.
+        int alternative = 0;
         NodeProgram program;
-        std::optional<VectorPlan> vector; ///< Of parts that differ in length.
+        std::optional<VectorPlan> vector; ///< For parts that differ in length.
     };
     /// While the rank waits within its node: a message that it has sent may need it to go on.
     struct Visitor final : channel::Watch {
@@ -77,7 +78,7 @@ private:
     Known& known(const team::PlanKey& key);
     /// `number` tells plans for the same key apart.
     Known make_known(const team::PlanKey& key, NodePart&& part, unsigned number);
-    /// What rank 0 answers, within an operation that has begun.
+    /// The answer of rank 0, within an operation that has begun.
     [[nodiscard]] std::string exchanged(const team::PlanKey& key, PlanExchange::Answer answer);
 
     // Rehearsals (cluster_rehearsal.cpp)
@@ -121,8 +122,9 @@ private:
     team::CallDigest digest_;
     std::vector<std::byte> scratch_;
     Mail mail_;
-    std::exception_ptr carrier_error_; ///< Of a visit while this rank waited for its node.
-    std::optional<team::Program<team::Env>> telling_; ///< Of lengths; compiled when first needed.
+    std::exception_ptr carrier_error_; ///< Thrown by a visit while this rank waited for its node.
+    /// Program of the exchange of lengths; compiled when first needed.
+    std::optional<team::Program<team::Env>> telling_;
     RehearsalPlan rehearsals_;
     std::unique_ptr<ClusterPending> pending_; ///< Made when first needed.
     struct Background {
@@ -132,7 +134,7 @@ private:
             return false;
         }
     } work_{this};
-    channel::Look background_{work_}; ///< For waits of blocking operations.
+    channel::Look background_{work_}; ///< Run by the waits of blocking operations.
 };
 
 } // namespace corymb::cluster

@@ -16,7 +16,7 @@ using State = detail::Operation::State;
 
 namespace {
 
-/// What `make` has made.
+/// The operation that `make` has made.
 FarOperation& own(detail::Operation& operation) noexcept {
     return static_cast<FarOperation&>(operation);
 }
@@ -63,7 +63,7 @@ ClusterPending::~ClusterPending() {
         if (operation->is_persistent) {
             station_->give_back_own_lane(operation->lane->id);
         }
-        operation->driver = nullptr; // Its request owns it from here on.
+        operation->driver = nullptr; // The operation's request owns it from here on.
         static_cast<void>(operation.release());
     }
 }
@@ -84,7 +84,7 @@ FarOperation& ClusterPending::make(const detail::Call& call, std::shared_ptr<con
 
 FarOperation& ClusterPending::make_persistent(const detail::Call& call,
                                               std::shared_ptr<const void> keep) {
-    if (own_made_ >= own_lane_count_) { // On all ranks at once.
+    if (own_made_ >= own_lane_count_) { // All ranks fail here together.
         throw Error(Errc::unsupported,
                     own_lane_count_ == 0
                         ? "the carrier of this team has no channels for persistent operations; let "
@@ -117,7 +117,8 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
     return *made;
 }
 
-/// Of the one that is being made. This rank may be far ahead of others on its node: it waits.
+/// A lane for the operation that is being made. This rank may be far ahead of others on its node:
+/// then it waits.
 team::LaneId ClusterPending::take_own_lane() {
     NetworkPatience patience(station_->shared->oversubscribed);
     for (;;) {
@@ -144,7 +145,7 @@ FarLane& ClusterPending::lane_of(team::LaneId id) {
     return lanes_.try_emplace(id, *station_->shared, station_->own, id).first->second;
 }
 
-/// With the carrier's channels of that number.
+/// Uses the carrier's channels of that number.
 FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Call& call,
                                   std::shared_ptr<const void> keep) {
     auto made =
@@ -154,7 +155,8 @@ FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Cal
     operation.call = call;
     operation.keep = std::move(keep);
     operation.index = operations_.size();
-    make_room(resumable_, operations_.size() + 1); // So that nothing fails at its end.
+    // Room for all operations, so that their ends cannot fail.
+    make_room(resumable_, operations_.size() + 1);
     make_room(busy_, lanes_.size());
     operations_.push_back(std::move(made));
     return operation;
@@ -176,7 +178,7 @@ void ClusterPending::start(Operation& given) {
     FarLane& lane = *operation.lane;
     lane.queue.push_back(&operation);
     if (!operation.is_persistent) {
-        ++started_; // From here on it counts, as on all ranks.
+        ++started_; // From here on the operation counts, as on all ranks.
         if (FarKey* const key = operation.key; key != nullptr && !key->plan && !key->bringer) {
             key->bringer = &operation;
         }
@@ -226,8 +228,8 @@ void ClusterPending::go_on() noexcept {
     std::erase_if(busy_, [](const FarLane* lane) { return lane->queue.empty(); });
 }
 
-/// Of requests in many lanes that are tested one after the other each test looks at its own lane,
-/// and one at all: if all did, a round of tests would take the square of their number.
+/// If requests in many lanes are tested one after the other, each test looks at its own lane, and
+/// one test of a round looks at all. Otherwise a round would take the square of their number.
 bool ClusterPending::look_in_turn(FarOperation& operation) noexcept {
     if (operation.state == State::pending) {
         FarLane& lane = *operation.lane;
@@ -330,7 +332,7 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
     team::Operands& operands = operation.call.operands;
     operation.activation.program = program.get();
     set_block_bytes(operands, *program);
-    if (plan.vector) { // What it needs depends on the lengths, which it has to hear of.
+    if (plan.vector) { // The scratch depends on the lengths, which have yet to arrive.
         return;
     }
     if (const std::size_t need = scratch_bytes(operands, *program); need > lane.scratch.size()) {
@@ -388,7 +390,8 @@ bool ClusterPending::run(FarOperation& operation, const FarPlan& plan) {
             }
             continue;
         }
-        station_->shared->throw_if_broken(); // As in run_steps.
+        // A message must not carry data that an operator has not combined.
+        station_->shared->throw_if_broken();
         operation.mail.send(step, operands, operation.mark);
         ++operation.next;
     }
@@ -420,7 +423,8 @@ bool ClusterPending::run_local(FarOperation& operation, team::Activation<team::E
     if (activation.step == until) {
         return true;
     }
-    static_cast<void>(operation.mail.are_sent()); // Its messages may need looks to go on.
+    // Messages of the operation may need looks to go on.
+    static_cast<void>(operation.mail.are_sent());
     return false;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of one rank of a team over several nodes that are under way beside the one that it
-// is in. Those of different lanes overlap; each lane has memory and channels of its own, so that
+// The operations of one rank of a team over several nodes that are under way beside a blocking one.
+// Operations of different lanes overlap; each lane has memory and channels of its own, so that
 // messages of different operations never mix. A persistent operation has a lane for itself.
 #pragma once
 
@@ -27,7 +27,8 @@ public:
     using Operation = detail::Operation;
 
     ClusterPending(Station& station, OneUser& of_handle);
-    /// Completes what is under way as ~Request does; requests that are left keep their outcome.
+    /// Completes the operations under way as ~Request does; requests that are left keep their
+    /// outcome.
     ~ClusterPending();
 
     /// Throw Errc::unsupported for a carrier without channels for such operations, or with none
@@ -52,18 +53,19 @@ public:
     [[nodiscard]] bool has_work() const noexcept {
         return !busy_.empty() || !agreements_.are_over();
     }
-    /// The same, and resumes coroutines whose operations are done. Returns how many are under way.
+    /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
+    /// are done. Returns how many operations are under way.
     std::size_t progress();
     void complete_all();
     void add_chosen_plans(std::vector<ChosenPlan>& chosen) const;
-    /// Why what is under way cannot end, if so: a rank of the node has ended or has called
-    /// something else. Ranks in the team's count.
+    /// The reason why an operation under way cannot end, if there is one: a rank of the node has
+    /// ended or has called something else. Ranks in the team's count.
     [[nodiscard]] std::optional<team::Failure> hopeless();
 
 private:
     using Looking = team::LookOnce<team::Env>;
     static constexpr std::size_t steps_of_a_look = 256;
-    /// So many each test looks at.
+    /// Each test looks at all lanes if no more than so many are not empty.
     static constexpr std::size_t few_lanes = 16;
 
     [[nodiscard]] FarLane& lane_of(team::LaneId id);
@@ -72,10 +74,10 @@ private:
                                     std::shared_ptr<const void> keep);
     void begin(FarLane& lane);
     void go_on(FarLane& lane);
-    /// What it throws breaks the team.
+    /// Runs `action`; an exception out of it breaks the team.
     void guarded(const auto& action) noexcept;
-    /// Whether `operation` is no longer pending, after a look at a part, which comes to everything
-    /// if this is called again and again.
+    /// Whether `operation` is no longer pending, after a look at its own lane and at times at all.
+    /// Repeated calls come to every lane.
     [[nodiscard]] bool look_in_turn(FarOperation& operation) noexcept;
     [[nodiscard]] bool advance(FarOperation& operation);
     [[nodiscard]] bool bring_plan(FarOperation& operation);
@@ -91,7 +93,7 @@ private:
     void stop() noexcept;
     [[nodiscard]] bool has_failed() const noexcept { return station_->shared->is_broken(); }
     void consume(Operation& operation);
-    [[nodiscard]] FarOperation& first_pending() noexcept; ///< There is one.
+    [[nodiscard]] FarOperation& first_pending() noexcept; ///< Needs a pending operation.
     [[nodiscard]] bool is_hopeless() noexcept;
     [[nodiscard]] bool must_fail();
     /// After a look in vain: whether the wait for this operation, among others, is at its end.
@@ -100,9 +102,9 @@ private:
     /// Everything under way fails; `blamed` is there if the team is not broken yet.
     void give_up(const FarOperation* blamed) noexcept;
     void abandon_all() noexcept;
-    /// Others may need this rank to hand plans on.
+    /// Goes on with agreements: other ranks may need this one to hand plans on.
     void finish_agreements() noexcept;
-    [[nodiscard]] std::uint64_t moves() const noexcept; ///< Of all lanes.
+    [[nodiscard]] std::uint64_t moves() const noexcept; ///< Moves of all lanes.
     [[noreturn]] void throw_failure();
     void wait_until_over(FarOperation& operation);
     void resume_coroutines();
@@ -110,21 +112,21 @@ private:
     Station* station_;
     Looking looking_;
     team::Engine<team::Env, Looking> engine_;
-    detail::Patrol patrol_;        ///< Of waits for other nodes.
-    detail::Patrol patrol_within_; ///< Of waits within the node.
+    detail::Patrol patrol_;        ///< Watches waits for other nodes.
+    detail::Patrol patrol_within_; ///< Watches waits within the node.
     int lane_count_;
     int own_lane_count_;
-    std::uint64_t started_ = 0; ///< Nonblocking ones.
-    int own_made_ = 0;          ///< Persistent ones.
+    std::uint64_t started_ = 0; ///< Nonblocking operations.
+    int own_made_ = 0;          ///< Persistent operations.
     std::map<team::LaneId, FarLane> lanes_;
-    std::vector<FarLane*> busy_; ///< Those that are not empty, as they came.
+    std::vector<FarLane*> busy_; ///< Lanes that are not empty, in the order in which they came.
     std::uint64_t round_of_tests_ = 1;
     std::map<team::PlanKey, FarKey> keys_;
     Agreements agreements_;
     std::vector<std::unique_ptr<FarOperation>> operations_; ///< All that a request holds.
     std::vector<Operation*> resumable_;                     ///< Done, with a coroutine.
     std::size_t pending_count_ = 0;
-    std::exception_ptr thrown_; ///< What has broken the team on this rank.
+    std::exception_ptr thrown_; ///< The exception that has broken the team on this rank.
 };
 
 } // namespace corymb::cluster

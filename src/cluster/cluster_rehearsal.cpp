@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times plans beside each other, on buffers of the team's own: every round all of those that are
-// left, each operation after a barrier. What counts is the slowest rank; the better half stays for
-// the next round, which is twice as long.
+// Times plans beside each other, on buffers of the team's own. Each round times all plans that are
+// left, each operation after a barrier. A plan's time is that of its slowest rank. The better half
+// stays for the next round, which is twice as long.
 #include "base/clock.hpp"
 #include "cluster/attic.hpp"
 #include "cluster/cluster_member.hpp"
@@ -26,8 +26,8 @@ constexpr int tries = 4;
 /// The present plan stays unless another one takes less than this of its time.
 constexpr double clearly_less = 0.95;
 
-/// What rank 0 says; then, before plans, how often each is timed in the first round, and whether
-/// there was time for all of them.
+/// Replies of rank 0. In front of plans stands how often each is timed in the first round, and
+/// whether there was time for all of them.
 enum Reply : char { later = 'l', never = 'n', plans_follow = 'p' };
 enum Extent : char { whole = 'w', part = 't' };
 
@@ -52,13 +52,13 @@ detail::Wish largest_of_all(const std::vector<double>& own, std::vector<double>&
 struct ClusterMember::Contender {
     Known* known;
     std::unique_ptr<Known> own;     ///< None: the present plan, which barriers may need meanwhile.
-    std::vector<double> times_ns{}; ///< Of the slowest rank.
+    std::vector<double> times_ns{}; ///< Times of the slowest rank.
 
     [[nodiscard]] double median_ns() const { return median(times_ns); }
     [[nodiscard]] double score() const { return (own ? 1 : clearly_less) * median_ns(); }
 };
 
-/// Before the call, on all ranks. What it exchanges is not counted.
+/// Called before the call, on all ranks. Its messages are not counted.
 void ClusterMember::rehearse(const detail::Call& call) {
     struct Uncounted {
         explicit Uncounted(Mail& counting, Carried& usual) noexcept
@@ -90,7 +90,7 @@ void ClusterMember::with_buffers(Buffers&& buffers, const Action& action) {
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
     const std::int64_t began_ns = now_ns();
     const std::string has_any = asked(call, [&](bool all_can_pull) -> Texts {
-        // The tries alone take as long as two plans do. They would come to the same.
+        // The tries alone take as long as two plans, so nothing would be gained.
         if (rehearsals_.plans_most(call.key, rehearsals_.mean_ns(call.key)) < 2) {
             return {std::string{later}};
         }
@@ -110,8 +110,8 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
     rehearsals_.spend(call.key, now_ns() - began_ns);
 }
 
-/// On rank 0: a source of the user's own need not have plans for what rehearsals do beside the
-/// operation itself.
+/// On rank 0: whether the source has plans for the operations that rehearsals use. A user's source
+/// need not have them.
 bool ClusterMember::can_compare(bool all_can_pull) {
     std::vector<double> times(RehearsalPlan::times_of_round_most);
     return std::ranges::all_of(
@@ -122,7 +122,7 @@ bool ClusterMember::can_compare(bool all_can_pull) {
         });
 }
 
-/// With `stand_in` instead of the call.
+/// Rehearses with `stand_in` instead of the call.
 void ClusterMember::measure_and_compete(const detail::Call& call, const detail::Call& stand_in) {
     std::int64_t one_ns = std::numeric_limits<std::int64_t>::max();
     for (int try_number = 0; try_number < tries; ++try_number) {
@@ -161,7 +161,8 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
                             std::vector<Station::Alternative> alternatives) {
     std::vector<Contender> field;
     field.push_back({plans_known_.at(call.key).get(), nullptr});
-    auto number = static_cast<int>(rehearsals_.timed(call.key)); // Of its own for each ever timed.
+    // Each plan that is ever timed has a number of its own.
+    auto number = static_cast<int>(rehearsals_.timed(call.key));
     rehearsals_.count(call.key, alternatives.size(), is_whole);
     for (Station::Alternative& alternative : alternatives) {
         ++number;
@@ -187,11 +188,11 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
 /// The one that is to stay comes first.
 void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& call, int samples) {
     for (const Contender& contender : field) {
-        static_cast<void>(timed(call, contender.known)); // Its memory is new.
+        static_cast<void>(timed(call, contender.known)); // The first run touches new memory.
     }
     for (std::size_t left = field.size(); left > 1; left /= 2, samples *= 2) {
         const std::span<Contender> in_play(field.data(), left);
-        std::vector<double> times_ns; // Of one contender after the other, in turns.
+        std::vector<double> times_ns; // Times of one contender after the other, in turns.
         for (int sample = 0; sample < samples; ++sample) {
             for (const Contender& contender : in_play) {
                 times_ns.push_back(static_cast<double>(timed(call, contender.known)));
@@ -205,8 +206,8 @@ void ClusterMember::narrow(std::vector<Contender>& field, const detail::Call& ca
     }
 }
 
-/// Each time of the rank that it took the longest, which need not be the same one for all; the same
-/// on all ranks.
+/// Each time of the rank that took longest, which may be another one for each. All ranks get equal
+/// times.
 std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     const std::size_t count = times_ns.size();
     times_ns.resize(

@@ -82,7 +82,7 @@ cluster::ClusterMember& own(const std::unique_ptr<State>& state) {
     return state->member;
 }
 
-/// Before what a handle holds goes: a parent process's is left alone, with its requests.
+/// Called before the objects of a handle go: a parent process's are left alone, with its requests.
 template <class State>
 void let_go(std::unique_ptr<State>& state) noexcept {
     if (state == nullptr) {
@@ -199,7 +199,7 @@ void ClusterTeam::abandon(const std::string& why) {
     try {
         member->fail(
             {Errc::team_broken, "rank " + std::to_string(rank()) + " gave up: " + why, {rank()}});
-    } catch (const Error&) { // What all others are told.
+    } catch (const Error&) { // All other ranks are told.
     }
 }
 

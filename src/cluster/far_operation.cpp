@@ -18,7 +18,7 @@ FarPlan far_plan_of(const Station& station, const team::PlanKey& key, std::strin
         }
         made.local = plan_of_node(std::move(part), station.home);
         made.readers = team::publication_readers(made.local);
-    } catch (const Error&) { // All ranks are told the same.
+    } catch (const Error&) { // All ranks get this error.
         made.refusal = std::current_exception();
     }
     return made;

@@ -29,39 +29,41 @@ namespace corymb::cluster {
 
 struct FarLane;
 
-/// What all ranks have agreed on for a key, seen by one rank.
+/// The plan on which all ranks have agreed for a key, seen by one rank.
 struct FarPlan {
-    std::exception_ptr refusal; ///< Why there is none.
-    Plan local;                 ///< What it says to the ranks of the node.
+    std::exception_ptr refusal; ///< The reason if there is no plan.
+    Plan local;                 ///< The plan's part for the ranks of the node.
     std::uint64_t number = 0;
     team::Readers readers;
     std::vector<FarStep> far;
-    std::optional<VectorPlan> vector; ///< Of parts that differ in length.
+    std::optional<VectorPlan> vector; ///< For parts that differ in length.
 };
 
-/// `text` is what rank 0 has said to the node about the key.
+/// `text` is the text of rank 0 to the node about the key.
 [[nodiscard]] FarPlan far_plan_of(const Station& station, const team::PlanKey& key,
                                   std::string_view text);
 
 struct FarOperation;
 
-/// A key that operations were started or, if persistent, made with. All ranks do so in the same
-/// order, so that the first one can bring the plan for all.
+/// A key with which operations were started or, if persistent, made. All ranks do so in one order,
+/// so that the first operation can bring the plan for all.
 struct FarKey {
-    std::optional<FarPlan> plan;           ///< Once the ranks have agreed.
-    const FarOperation* bringer = nullptr; ///< Until then, if a started one brings it.
-    Rank awaited = -1;                     ///< Until then: as of an operation.
+    std::optional<FarPlan> plan; ///< Once the ranks have agreed.
+    /// The operation that brings the plan, if a started one does.
+    const FarOperation* bringer = nullptr;
+    /// The awaited rank until the plan is there, as in an operation.
+    Rank awaited = -1;
 };
 
-/// Of an operation whose parts differ in length, while it is under way.
+/// The state of an operation under way whose parts differ in length.
 struct FarVector {
     FarVector(const VectorPlan& plan, const Station& station, const team::Operands& call)
         : run(plan, station.home, station.rank, call), operands(call) {}
 
     VectorRun run;
-    team::Operands told;                 ///< Of the exchange of lengths.
+    team::Operands told;                 ///< Operands of the exchange of lengths.
     team::Activation<team::Env> telling; ///< Without a program: there is none, or it is over.
-    team::Operands operands;             ///< Of the operation itself.
+    team::Operands operands;             ///< Operands of the operation itself.
 };
 
 struct FarOperation final : detail::Operation {
@@ -71,17 +73,18 @@ struct FarOperation final : detail::Operation {
     FarLane* lane;
     std::size_t index = 0; ///< Among all operations that a request holds.
     detail::Call call;
-    std::shared_ptr<const void> keep;       ///< What it needs beside the caller's buffers.
+    /// Objects that the operation needs beside the caller's buffers.
+    std::shared_ptr<const void> keep;
     FarKey* key = nullptr;                  ///< Null: there is nothing to move.
     std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
     Mail mail;
     team::Activation<team::Env> activation;
     std::unique_ptr<FarVector> vector;
-    std::size_t next = 0; ///< Of the plan's far steps.
-    Rank awaited = -1;    ///< On another node; -1: it waits within the node.
-    int mark = 0;         ///< Of its messages to other nodes.
-    /// Persistent: of its making and of all starts so far. Other nodes may give its lane to another
-    /// one, so that their messages cannot be marked by the digest of the lane.
+    std::size_t next = 0; ///< Index among the plan's far steps.
+    Rank awaited = -1;    ///< The awaited rank on another node; -1: it waits within the node.
+    int mark = 0;         ///< Mark of its messages to other nodes.
+    /// For a persistent operation: digest of its making and of all its starts so far. Other nodes
+    /// may give its lane to another operation, so the lane's digest cannot mark its messages.
     team::CallDigest digest;
 };
 
@@ -91,15 +94,17 @@ struct FarLane {
         : id(which), state(&shared.lane(which).lane_state(own)) {}
 
     team::LaneId id;
-    team::LaneState<team::Env>* state; ///< Where the rank says what it has begun.
-    std::deque<FarOperation*> queue;   ///< The first one is under way.
+    /// The state where the rank records the operations that it has begun.
+    team::LaneState<team::Env>* state;
+    std::deque<FarOperation*> queue; ///< The first one is under way.
     std::uint64_t begun = 0;
     std::uint64_t moves = 0;  ///< Looks after which an operation had come further.
     std::uint64_t tested = 0; ///< The round of tests that has looked at it.
-    team::CallDigest digest;  ///< Of their terms.
+    team::CallDigest digest;  ///< Digest of the operations' terms.
     team::Compiler<team::Env>::Peers peers;
     std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;
-    std::optional<team::Program<team::Env>> telling; ///< Of lengths; compiled when first needed.
+    /// Program of the exchange of lengths; compiled when first needed.
+    std::optional<team::Program<team::Env>> telling;
     std::vector<std::byte> scratch;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first rank of each node says what its model is like; rank 0 asks for it where it does not
-// know one that is alike.
+// Shares the models of the nodes' insides. The first rank of each node tells the likeness of its
+// model; rank 0 asks for the model if it knows none that is alike.
 #include "base/sha256.hpp"
 #include "cluster/patient_carrier.hpp"
 #include "cluster/places.hpp"
@@ -29,8 +29,8 @@ namespace corymb {
 
 namespace {
 
-/// The processor, and how ranks lie on it. Costs are not among it: where they were measured on each
-/// machine by itself, they are never the same.
+/// The processor, and the places of the ranks on it. Costs are left out: measured on each machine
+/// by itself, they are never equal.
 std::string likeness_of(const Machine& machine) {
     std::string all =
         machine.fingerprint.cpu + "\n" + machine.source + "\n" + std::to_string(machine.size());
@@ -53,7 +53,7 @@ std::shared_ptr<const Machine> inside_of(const detail::TeamShared& local) noexce
     }
 }
 
-/// The model, behind a line with what its file has not.
+/// The model, behind a line with the data that its file lacks.
 std::string text_of(const Machine& machine) {
     return fmt::format("{} {}\n", machine.kernel_copy.start_ns, machine.kernel_copy.gbs) +
            to_json(machine);
@@ -71,7 +71,7 @@ NodeKind kind_of(const std::string& text) {
     return NodeKind::of_machine(std::move(machine));
 }
 
-/// Of nodes that nothing is known of.
+/// The likeness of nodes without a known model.
 const std::string& likeness_of_unknown() {
     static const auto* const spaces = new std::string(64, ' '); // As long as a digest.
     return *spaces;
@@ -81,7 +81,7 @@ std::string likeness_of(const std::shared_ptr<const Machine>& machine) {
     return machine ? likeness_of(*machine) : likeness_of_unknown();
 }
 
-/// Of a node's first rank.
+/// For a node's first rank: tells rank 0 its model.
 void tell(cluster::PatientCarrier& carrier, const std::shared_ptr<const Machine>& inside) {
     const std::string likeness = likeness_of(inside);
     carrier.send(likeness.data(), likeness.size(), 0);
@@ -95,7 +95,7 @@ void tell(cluster::PatientCarrier& carrier, const std::shared_ptr<const Machine>
     }
 }
 
-/// Of rank 0.
+/// For rank 0: collects the models of all nodes.
 class Listener {
 public:
     explicit Listener(std::size_t nodes) {
@@ -131,7 +131,7 @@ private:
             try {
                 insides_.kinds.push_back(kind());
                 place->second = static_cast<int>(insides_.kinds.size()) - 1;
-            } catch (const Error&) { // It stays -1.
+            } catch (const Error&) { // The index stays -1.
             }
         }
         insides_.of_node[node] = place->second;

@@ -25,7 +25,7 @@ namespace corymb {
 namespace {
 
 constexpr std::string_view head = "corymb-network/2\n";
-/// What $CORYMB_NETWORK says when nothing is to be taken that other processes have kept.
+/// Value of $CORYMB_NETWORK: takes nothing that other processes have kept.
 constexpr std::string_view anew = "measure";
 
 std::filesystem::path file_of(const std::string& key) {
@@ -33,7 +33,7 @@ std::filesystem::path file_of(const std::string& key) {
            ("network-" + sha256_hex(key).substr(0, 16) + ".txt");
 }
 
-/// Of this process, also where there is no cache to write to.
+/// The networks that this process knows, also where there is no cache to write to.
 struct Found {
     std::mutex lock;
     std::map<std::string, Networks> networks;
@@ -71,7 +71,8 @@ void keep(const std::string& key, const Networks& networks) {
     }
 }
 
-/// What rank 0 knows without a measurement. Throws for a variable that says nothing known.
+/// The networks that rank 0 knows without a measurement. Throws for a variable with an unknown
+/// value.
 std::optional<Networks> remembered(const std::string& key, int nodes) {
     const char* given = std::getenv("CORYMB_NETWORK");
     if (given != nullptr && *given == '\0') {
@@ -90,7 +91,7 @@ std::optional<Networks> remembered(const std::string& key, int nodes) {
     return own != found().networks.end() ? std::optional(own->second) : std::nullopt;
 }
 
-/// The same as a message to the other ranks.
+/// The networks that rank 0 knows, as a message to the other ranks.
 cluster::Word said(const std::string& key, int nodes) {
     try {
         const std::optional<Networks> known = remembered(key, nodes);

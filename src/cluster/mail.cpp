@@ -25,7 +25,8 @@ const team::Layout& layout_of(const team::Operands& operands, Buffer buffer) {
                                       : operands.scratch_layout;
 }
 
-/// As the engine has it (engine.hpp); parts of different lengths are of one block.
+/// Bytes of places as the engine counts them (engine.hpp); parts of different lengths are of one
+/// block.
 Bytes bytes_of(const team::Operands& operands, const team::Places& places) {
     const team::Layout& layout = layout_of(operands, places.buffer);
     const std::size_t bytes = operands.bytes;
@@ -37,14 +38,14 @@ Bytes bytes_of(const team::Operands& operands, const team::Places& places) {
         begin = layout.offsets[places.first_part];
         end = layout.offsets[last] + layout.lengths[last];
     }
-    // Steps write what is not `input` only (check_plan).
+    // Only buffers other than `input` are written (check_plan).
     std::byte* const base = places.buffer == Buffer::input ? const_cast<std::byte*>(operands.input)
                             : places.buffer == Buffer::output ? operands.output
                                                               : operands.scratch;
     return {end > begin ? base + begin : nullptr, end - begin};
 }
 
-/// Puts what came where a fold wants it.
+/// Combines a message into the place that a fold names.
 void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
              const std::byte* own, const std::vector<std::byte>& incoming) {
     const std::size_t count = incoming.size() / operands.element_bytes;
@@ -62,7 +63,8 @@ std::size_t Mail::size_of(const FarStep& step, const team::Operands& operands) {
 void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
     ++carried_->messages_out;
     if (step.kind == StepKind::signal) {
-        make_room(sent_, sent_.size() + 1); // What was handed over must be known.
+        // Room first: a message that was handed over must be recorded.
+        make_room(sent_, sent_.size() + 1);
         sent_.emplace_back(
             carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark),
             step.peer);
@@ -101,7 +103,8 @@ void Mail::post(std::span<const FarStep> group, const team::Operands& operands) 
 
 void Mail::post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel kind,
                 std::vector<std::byte> incoming) {
-    Posted& made = posted_.emplace_back(); // What was handed over must be known.
+    // Recorded first: a receive that was handed over must be known.
+    Posted& made = posted_.emplace_back();
     made.incoming = std::move(incoming);
     made.pieces.reserve(1 + bytes / piece_bytes);
     std::size_t at = 0;
@@ -120,7 +123,7 @@ bool Mail::test_next(Carrier::Arrival& arrival) {
     Posted& posted = posted_[taken_];
     while (carrier_->test(posted.pieces[posted.next], arrival)) {
         posted.bytes += arrival.bytes;
-        const bool is_whole = arrival.bytes == piece_bytes; // One that is not is the last one.
+        const bool is_whole = arrival.bytes == piece_bytes; // A shorter piece is the last one.
         if (++posted.next == posted.pieces.size() || !is_whole) {
             arrival.bytes = posted.bytes;
             return true;

@@ -13,11 +13,12 @@
 
 namespace corymb::cluster {
 
-/// Nothing here waits. What a carrier throws goes through; then `abandon_all`, while the memory of
-/// the messages is still there.
+/// The messages of one rank on one lane. No function waits. Exceptions of a carrier go through;
+/// then call `abandon_all`, while the memory of the messages is still there.
 class Mail {
 public:
-    /// `lane` 0 is that of blocking operations; others have channels of the carrier of their own.
+    /// `lane` 0 is the lane of blocking operations; other lanes have channels of the carrier of
+    /// their own.
     Mail(Carrier& carrier, Carried& carried, int lane) noexcept
         : carrier_(&carrier), carried_(&carried), lane_(lane) {}
 
@@ -26,12 +27,12 @@ public:
     void post(std::span<const FarStep> group, const team::Operands& operands);
     /// Looks whether the first receive that was not taken yet is done; then `arrival` is filled in.
     [[nodiscard]] bool test_next(Carrier::Arrival& arrival);
-    /// Puts what that receive, of `step`, has brought where the step wants it.
+    /// Puts the message of that receive, of `step`, into its place.
     void take(const FarStep& step, const team::Operands& operands);
     /// Whether receives are posted that were not taken.
     [[nodiscard]] bool has_posted() const noexcept { return !posted_.empty(); }
 
-    // The same of bytes that are not counted: of ranks that agree on a plan.
+    // Messages that are not counted: of ranks that agree on a plan.
     void send(const void* data, std::size_t bytes, Rank to, int mark);
     void post(void* data, std::size_t bytes, Rank from);
     void take();
@@ -39,11 +40,11 @@ public:
     /// Counts somewhere else from now on.
     void count_in(Carried& carried) noexcept { carried_ = &carried; }
 
-    /// Looks at what was sent: whether all of its memory is free.
+    /// Looks at the messages sent: whether all of their memory is free.
     [[nodiscard]] bool are_sent();
-    /// Who has not taken what was sent; there is one.
+    /// A receiver that has not taken its message; there must be one.
     [[nodiscard]] Rank last_receiver() const noexcept { return sent_.back().second; }
-    /// Whether there was something: then memory that it was to be taken from may still be read.
+    /// Whether there were messages under way: then their source memory may still be read.
     bool abandon_all() noexcept;
 
     /// The bytes that a step has to receive.
@@ -52,9 +53,9 @@ public:
 private:
     struct Posted {
         std::vector<Carrier::Ticket> pieces;
-        std::vector<std::byte> incoming; ///< Of a fold.
+        std::vector<std::byte> incoming; ///< Data to be folded.
         std::size_t next = 0;            ///< The first piece that has not come.
-        std::size_t bytes = 0;           ///< Those that have come.
+        std::size_t bytes = 0;           ///< Bytes that have come.
     };
     void post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel kind,
               std::vector<std::byte> incoming);
@@ -67,7 +68,7 @@ private:
     int lane_;
     std::vector<std::pair<Carrier::Ticket, Rank>> sent_;
     std::vector<Posted> posted_;
-    std::size_t taken_ = 0; ///< Of `posted_`.
+    std::size_t taken_ = 0; ///< Entries of `posted_` that were taken.
 };
 
 } // namespace corymb::cluster

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of all nodes. First all of them meet some others, many at the same time and for a
-// short while, to see whether some differ; then each class is measured alone, and in the end the
-// message rate with all ranks at the same time. As most networks have one class, what is not clear
-// counts as no difference.
+// Measures the network of all nodes. First each node meets some others, many at the same time and
+// for a short while, to see whether some differ. Then each class is measured alone, and in the end
+// the message rate with all ranks at the same time. As most networks have one class, unclear
+// differences count as none.
 #include "cluster/network_classes.hpp"
 #include "cluster/network_prober.hpp"
 #include "cluster/patient_carrier.hpp"
@@ -72,8 +72,8 @@ private:
     }
 
     /// By node: the gap of messages while every rank has one under way with a rank of another node,
-    /// as in a collective. Nodes may share switches and, in containers, processors: then none of
-    /// that shows between two nodes alone. Known to all ranks.
+    /// as in a collective. Nodes may share switches and, in containers, processors, which does not
+    /// show between two nodes alone. Known to all ranks.
     std::vector<double> gaps_together(const Networks& alone) {
         const auto own_node = node_of(rank_);
         std::vector<Network> seen(first_ranks_.size());
@@ -142,7 +142,7 @@ private:
         return best;
     }
 
-    /// The first ranks of the nodes tell that of node 0.
+    /// The first ranks of the nodes tell their best networks to node 0's.
     void gather(std::vector<Network>& best, std::size_t own_node) {
         cluster::PatientCarrier patient(carrier_, deadline_);
         if (own_node != 0) {

@@ -18,10 +18,10 @@ constexpr int rounds_most = 6;
 /// More are noise.
 constexpr std::size_t classes_most = 4;
 
-/// One of the numbers by which classes are told apart. Two are the same if the larger, with
-/// `blur` added to both, is at most `factor` times the smaller. Start-ups vary by more than that
-/// where ranks share processors. Not by the other two: a gap is mostly the processor's, and what a
-/// node can do at once depends on its number of ranks.
+/// A number by which classes are told apart. Two values count as equal if the larger, with `blur`
+/// added to both, is at most `factor` times the smaller. Start-ups vary by more than `blur` where
+/// ranks share processors. The other two numbers tell nothing: a gap is mostly the processor's, and
+/// a node's total rate depends on its number of ranks.
 struct Criterion {
     double Network::* number;
     double factor;
@@ -35,13 +35,13 @@ bool are_same(const Criterion& by, double one, double other) {
     return most + by.blur <= by.factor * (least + by.blur);
 }
 
-/// A class by what its nodes have seen in their meetings, and by what was measured for it.
+/// The evidence about a class: numbers from its nodes' meetings, and its measurement.
 struct Evidence {
     Network seen;
     Network measured;
 };
 
-/// They differ if both agree on by what, and in which direction.
+/// Two classes differ if both kinds of evidence agree on a criterion, and on the direction.
 bool are_same(const Evidence& one, const Evidence& other) {
     return std::ranges::all_of(criteria, [&](const Criterion& by) {
         const auto is_less = [&by](const Network& left, const Network& right) {
@@ -53,8 +53,8 @@ bool are_same(const Evidence& one, const Evidence& other) {
     });
 }
 
-/// For each node, in which lot its number is: lots are apart, the numbers of a lot follow each
-/// other closely.
+/// The lot of each node's number: lots are apart, and the numbers of a lot follow each other
+/// closely.
 std::vector<int> lots_of(std::span<const Network> best, const Criterion& by) {
     std::vector<std::size_t> order(best.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -70,7 +70,7 @@ std::vector<int> lots_of(std::span<const Network> best, const Criterion& by) {
     return lots;
 }
 
-/// To four digits, which is more than there is in it.
+/// Rounds to four digits, more than the number's accuracy.
 double rounded(double number) {
     return std::strtod(fmt::format("{:.4g}", number).c_str(), nullptr);
 }
@@ -84,8 +84,9 @@ Network rounded(const Network& network) {
 } // namespace
 
 std::vector<std::vector<Meeting>> meetings_of(int nodes) {
-    // Of an even number of players, all but the last stand in a circle, and those meet whose
-    // numbers add up to that of the round; who is left alone meets the last.
+    // A round robin. Of an even number of players, all but the last stand in a circle, and two of
+    // them meet if their numbers add up to the round's. The player that is left alone meets the
+    // last.
     const int circle = nodes + nodes % 2 - 1;
     const int rounds = std::min(circle, rounds_most);
     std::vector<std::vector<Meeting>> meetings;
@@ -161,8 +162,8 @@ Networks networks_of(std::span<const int> class_of_node, std::span<const Network
     for (std::size_t i = 0; i < probes.size(); ++i) {
         Network own = measured[i];
         if (probes[i].is_mixed && i > 0) {
-            // The other half is that of the first class; a class that is slower elsewhere hardly
-            // starts up faster.
+            // The other half has the first class's start-up; a class that is slower elsewhere
+            // hardly starts up faster.
             own.start_up_ns =
                 std::max(2 * own.start_up_ns - measured[0].start_up_ns, own.start_up_ns);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes meet to measure their network, and what is made of what they find: classes of nodes
-// that differ for certain. Pure functions, so that all ranks come to the same result.
+// Chooses the pairs of nodes that measure their network, and derives classes of nodes that differ
+// for certain from their results. Pure functions, so that all ranks come to equal results.
 #pragma once
 
 #include <corymb/cluster.hpp>
@@ -14,8 +14,8 @@ namespace corymb::cluster {
 /// Two nodes.
 using Meeting = std::pair<int, int>;
 
-/// Meetings at the same time, round by round: each node has one in a round, or none. All pairs of
-/// up to seven nodes; of more, six rounds.
+/// Meetings at the same time, round by round: each node has at most one in a round. Up to seven
+/// nodes meet in all pairs; more nodes in six rounds.
 [[nodiscard]] std::vector<std::vector<Meeting>> meetings_of(int nodes);
 
 /// The better of each number: noise only adds to times, and a slow partner too.
@@ -33,18 +33,18 @@ struct Probe {
     Meeting nodes;
     bool is_mixed = false;
 };
-/// In the order in which to measure: classes of several nodes first, then the faster ones.
+/// The probes in the order of measuring: classes of several nodes first, then the faster ones.
 [[nodiscard]] std::vector<Probe> probes_of(std::span<const int> class_of_node,
                                            std::span<const Network> best);
 
-/// What was measured, one for each probe, as costs of nodes. Classes are kept apart only if they
-/// differ by the same number, and in the same direction, in what was seen and in what was measured.
+/// The measured networks, one for each probe, as costs of nodes. Classes are kept apart only if
+/// they differ by one number, and in one direction, both in `best` and in `measured`.
 [[nodiscard]] Networks networks_of(std::span<const int> class_of_node,
                                    std::span<const Network> best, std::span<const Probe> probes,
                                    std::span<const Network> measured);
 
-/// With the gap that messages have when all nodes send at the same time, if that is longer: the
-/// median of what the nodes of a class have seen (0: nothing).
+/// Networks with the gap of messages when all nodes send at the same time, if that gap is longer:
+/// the median of the values of a class's nodes (0: none).
 [[nodiscard]] Networks with_gaps(Networks networks, std::span<const double> gap_of_node);
 
 } // namespace corymb::cluster

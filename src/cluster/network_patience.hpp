@@ -29,8 +29,8 @@ public:
         }
     }
 
-    /// After a look in vain. True: long enough that the caller sees what is wrong (`waited_ns`,
-    /// and, each time that `must_watch` says so, its node).
+    /// Call it after a look in vain. True: the wait is long enough for the caller to check for
+    /// failures (`waited_ns`, and its node each time that `must_watch` says so).
     [[nodiscard]] bool is_long() {
         if (looks_ < looks_at_once) {
             ++looks_;
@@ -75,12 +75,12 @@ public:
 private:
     /// Looks without a pause, where every rank of the node has a CPU.
     static constexpr int looks_at_once = 200;
-    /// Then yields for so long. A rank that has its CPU to itself goes on for as long as a large
-    /// message takes, whose parts would wait for a sleeper.
+    /// Time of yielding after these looks. A rank that has its CPU to itself goes on for as long as
+    /// a large message takes, whose parts would wait for a sleeper.
     static constexpr std::int64_t yield_for_ns_crowded = 1'000'000;
     static constexpr std::int64_t yield_for_ns_alone = 100'000'000;
-    /// A yield that takes so long has given the CPU to somebody who computes. To go on yielding
-    /// would cost as much each time; a sleeper is preferred when it wakes.
+    /// A yield that takes so long has given the CPU to a thread that computes. Further yields would
+    /// cost as much each; a sleeper is preferred when it wakes.
     static constexpr std::int64_t time_slice_ns = 500'000;
     static constexpr std::int64_t watch_every_ns = 20'000'000;
 

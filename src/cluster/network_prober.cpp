@@ -22,14 +22,14 @@ constexpr std::size_t samples_most = 64;
 
 enum Order : int { stop = 0, ping = 1, bursts = 2, stream = 3 };
 
-/// One rank's end of the measurement.
+/// The end of one rank in the measurement.
 class Prober {
 public:
     Prober(Carrier& carrier, const Effort& effort)
         : data_(std::max(first_stream_bytes, effort.stream_bytes_most)),
           carrier_(carrier, effort.deadline), effort_(&effort) {}
 
-    /// The first of those that ask has the others of its node send together with it.
+    /// Measures as the first asking rank, which has the others of its node send together with it.
     Network lead(const Pairs& pairs) {
         const Rank peer = pairs.answerers.front();
         Network network;
@@ -39,20 +39,21 @@ public:
         network.message_gap_ns = std::max(1.0, (burst_ns - round_ns) / (burst - 1));
         std::size_t bytes = first_stream_bytes;
         double stream_ns = 0;
-        for (;; bytes *= 2) { // Until the bytes take much longer than the start.
+        for (;; bytes *= 2) { // Doubles the bytes until they take much longer than the start.
             stream_ns = median_ns([&] { ask(peer, stream, bytes); }) - round_ns;
             if (stream_ns > std::min(effort_->stream_rounds * round_ns, stream_ns_most) ||
                 2 * bytes > data_.size()) {
                 break;
             }
         }
-        // Less than that is lost in what a round trip varies.
+        // Shorter times are lost in the variation of a round trip.
         stream_ns = std::max({1.0, stream_ns, round_ns / 8});
         network.stream_gbs = static_cast<double>(bytes) / stream_ns;
         network.node_gbs = network.stream_gbs;
         if (pairs.askers.size() > 1) {
             const double all_ns =
-                std::max(together_ns(pairs, bytes) - round_ns, round_ns / 8); // As above.
+                // At least an eighth of a round trip, as above.
+                std::max(together_ns(pairs, bytes) - round_ns, round_ns / 8);
             const double all_bytes = static_cast<double>(bytes * pairs.askers.size());
             network.node_gbs = std::max(network.stream_gbs, all_bytes / std::max(1.0, all_ns));
         }
@@ -63,7 +64,7 @@ public:
         return network;
     }
 
-    /// What `answer` is told, too.
+    /// Half the time of a round trip; `answer` is told it as well.
     double half_trip_ns(Rank peer) {
         const double half_ns = median_ns([&] { ask(peer, ping, small_bytes); }) / 2;
         const Network network{.start_up_ns = half_ns};
@@ -71,7 +72,7 @@ public:
         return half_ns;
     }
 
-    /// Another rank of that node: sends when the first one says so.
+    /// For another rank of that node: sends when the first one orders it.
     void follow(Rank leader, Rank peer) {
         for (;;) {
             std::uint64_t length = 0;
@@ -85,7 +86,7 @@ public:
         carrier_.send(&nothing, sizeof nothing, peer, stop);
     }
 
-    /// The side that answers, until it is told to stop, and what it is told then.
+    /// Answers until it is told to stop. Returns the network that it is told then.
     Network answer(Rank peer) {
         int in_burst = 0;
         for (;;) {
@@ -104,7 +105,7 @@ public:
     }
 
 private:
-    /// The median of what `once` takes, repeated for this rank's share of the time.
+    /// The median time of `once`, repeated for this rank's share of the time.
     template <class Once>
     double median_ns(const Once& once) {
         std::vector<double> times;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages between two nodes cost, as in corymb-cluster/1.
+// Measures the costs of messages between two nodes, as in corymb-cluster/1.
 #pragma once
 
 #include <corymb/cluster_team.hpp>
@@ -22,10 +22,10 @@ struct Pairs {
 
 /// How much a measurement may take.
 struct Effort {
-    std::int64_t share_ns = 0; ///< For each thing to time; there are four to ten.
+    std::int64_t share_ns = 0; ///< Time for each measurement; there are four to ten.
     std::size_t stream_bytes_most = 0;
     double stream_rounds = 0; ///< A stream is long enough when it takes so many round trips.
-    std::chrono::nanoseconds deadline{}; ///< Of each message.
+    std::chrono::nanoseconds deadline{}; ///< Deadline of each message.
 };
 
 /// Measures between two nodes. Ranks that are not in `pairs` do nothing; the first of each side

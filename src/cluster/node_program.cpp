@@ -63,7 +63,7 @@ Home::Home(std::vector<int> nodes, Rank rank) : node_of_rank(std::move(nodes)) {
 
 detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
     detail::Call call = detail::collective_call(rank, size, wish);
-    if (wish.op == Collective::barrier) { // Of no size.
+    if (wish.op == Collective::barrier) { // All barriers have one key.
         call.key = {};
     }
     return call;
@@ -101,7 +101,7 @@ std::vector<FarStep> far_steps(const NodePart& part, const Home& home, Rank rank
     const Plan& plan = part.plan;
     const Rank own = home.local_rank[static_cast<std::size_t>(rank)];
     std::vector<FarStep> far;
-    std::vector<const Step*> group; // Of receives that are posted at once.
+    std::vector<const Step*> group; // Receives that are posted at once.
     std::size_t local = 0;
     for (const Step& step : plan.steps[static_cast<std::size_t>(own)]) {
         if (!has_peer(step) || !home.is_far(step.peer)) {

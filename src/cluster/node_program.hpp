@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan for several nodes, compiled for one rank: what the engine of its node runs, and the
+// A plan for several nodes, compiled for one rank: the program for the engine of its node, and the
 // messages of the network in between.
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace corymb::cluster {
 
-/// Who is where, seen by one rank.
+/// The nodes of all ranks, seen by one rank.
 struct Home {
     std::vector<int> node_of_rank;
-    std::vector<Rank> members;    ///< Of this rank's node, increasing: their ranks in the team.
-    std::vector<Rank> local_rank; ///< By rank: its place among the members; -1: on another node.
+    std::vector<Rank> members;    ///< Ranks of this rank's node in the team, increasing.
+    std::vector<Rank> local_rank; ///< By rank: its index among the members; -1: on another node.
 
     Home(std::vector<int> nodes, Rank rank);
     [[nodiscard]] bool is_far(Rank rank) const {
@@ -33,11 +33,12 @@ struct Home {
 struct FarStep {
     StepKind kind = StepKind::signal;
     bool incoming_first = false;
-    bool begins_group = false; ///< A receive: those up to the next beginning are posted at once.
+    /// Set in a receive: all receives up to the next beginning are posted at once.
+    bool begins_group = false;
     Rank peer = -1;
     team::Places to{};
     team::Places from{};
-    std::size_t after = 0; ///< So many steps of the node come before it.
+    std::size_t after = 0; ///< Number of the node's steps that come before it.
 };
 
 [[nodiscard]] constexpr bool is_receive(StepKind kind) noexcept {
@@ -62,7 +63,7 @@ struct NodeProgram {
 /// The call for `wish` of one of `size` ranks. Throws as detail::collective_call.
 [[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
 
-/// The same for ranks who count themselves from 0 on the node.
+/// The plan of a node's part for its ranks, which count themselves from 0 on the node.
 [[nodiscard]] Plan plan_of_node(NodePart&& part, const Home& home);
 
 /// Throws Errc::unsupported for a step of any rank that reaches another node other than by a

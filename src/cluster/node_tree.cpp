@@ -8,7 +8,7 @@ namespace corymb::cluster {
 
 namespace {
 
-/// Where a binomial tree of `size` is above and below a place; below it are the places up to the
+/// The neighbours of a place in a binomial tree of `size`. Below a place are the places up to the
 /// next one that is as high.
 struct Branch {
     std::size_t parent;
@@ -31,8 +31,8 @@ Branch branch_at(std::size_t place, std::size_t size) {
 
 NodeTree::NodeTree(const std::vector<int>& node_of_rank, Rank rank) {
     const int own = node_of_rank[static_cast<std::size_t>(rank)];
-    std::vector<Rank> firsts;  // By place.
-    std::vector<Rank> members; // Of the own node.
+    std::vector<Rank> firsts;  // First ranks of the nodes, by place.
+    std::vector<Rank> members; // Ranks of the own node.
     std::vector<bool> is_known(node_of_rank.size(), false);
     for (std::size_t other = 0; other < node_of_rank.size(); ++other) {
         const int node = node_of_rank[other];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree by which rank 0 tells others what concerns all of them or their nodes: a binomial one
-// over the first ranks of the nodes, of which each has nodes side by side below it, and in each
-// node one over its ranks.
+// The tree through which rank 0 informs the others: a binomial tree over the first ranks of the
+// nodes, of which each has nodes side by side below it, and in each node a tree over its ranks.
 #pragma once
 
 #include <corymb/plan.hpp>
@@ -21,15 +20,16 @@ struct NodeRange {
 struct NodeTree {
     struct Child {
         Rank rank;
-        NodeRange nodes; ///< Its own one and those below it.
+        NodeRange nodes; ///< The child's node and the nodes below it.
     };
 
     NodeTree(const std::vector<int>& node_of_rank, Rank rank);
 
-    std::vector<int> order;      ///< Node numbers by place.
-    Rank parent = -1;            ///< Of rank 0: none.
-    NodeRange nodes;             ///< This rank's node and those below it, or its node alone.
-    std::vector<Child> children; ///< Those with the most nodes first, then those of its own node.
+    std::vector<int> order; ///< Node numbers by place.
+    Rank parent = -1;       ///< Parent; rank 0 has none.
+    NodeRange nodes;        ///< This rank's node and the nodes below it, or its node alone.
+    /// Children with the most nodes first, then the ranks of its own node.
+    std::vector<Child> children;
 };
 
 } // namespace corymb::cluster

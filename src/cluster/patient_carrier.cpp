@@ -17,7 +17,7 @@ namespace corymb::cluster {
 namespace {
 
 constexpr std::int64_t yielding_ns = 5'000'000;
-/// Then somebody else is being measured, who needs the CPU.
+/// After this, other ranks are being measured and need the CPU.
 constexpr std::int64_t dozing_ns = 20'000'000;
 constexpr int eager_looks = 100;
 
@@ -38,7 +38,7 @@ Carrier::Ticket PatientCarrier::begin_send(const void* data, std::size_t bytes, 
 Carrier::Arrival PatientCarrier::wait(Carrier::Ticket ticket) {
     Carrier::Arrival arrival;
     if (const auto own = std::ranges::find(begun_, ticket); own != begun_.end()) {
-        begun_.erase(own); // It is over when this returns or throws.
+        begun_.erase(own); // The ticket is over when this returns or throws.
     }
     WaitClock clock;
     for (int look = 0; !carrier_->test(ticket, arrival); ++look) {

@@ -17,7 +17,7 @@ public:
         : carrier_(&carrier), deadline_(deadline) {}
     PatientCarrier(const PatientCarrier&) = delete;
     PatientCarrier& operator=(const PatientCarrier&) = delete;
-    /// Gives up what was begun and not waited for, whose memory is to be there until then.
+    /// Gives up messages that were begun and not waited for. Their memory must exist until then.
     ~PatientCarrier();
 
     /// Begins; `wait` ends it.

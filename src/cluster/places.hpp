@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank is on which node, as callers say it.
+// The nodes of ranks, as callers give them.
 #pragma once
 
 #include <corymb/plan.hpp>

@@ -56,8 +56,8 @@ bool PlanExchange::advance() {
     }
 }
 
-/// A child that calls an operation whose plan it has may wait for this rank, which would wait for
-/// its vote: it is told of this call first.
+/// Tells the children of this call first. A child may call an operation whose plan it has, and wait
+/// for this rank, which would wait for its vote.
 void PlanExchange::begin() {
     for (const NodeTree::Child& child : tree_->children) {
         mail_->send(&call_, sizeof call_, child.rank, mark_);
@@ -95,7 +95,7 @@ bool PlanExchange::has_come(std::size_t bytes) {
     return true;
 }
 
-/// What holds on the nodes of this rank and of all below it.
+/// Combines the votes of this rank's node and of all nodes below it.
 void PlanExchange::vote() {
     votes_.back() = std::ranges::min(votes_);
     if (station_->rank == 0) {
@@ -108,7 +108,7 @@ void PlanExchange::vote() {
     stage_ = Stage::header;
 }
 
-/// On rank 0: in the order in which the tree has the nodes.
+/// On rank 0: lays the texts out in the order in which the tree has the nodes.
 void PlanExchange::lay_out(const Texts& texts) {
     header_.has_parts = texts.size() > 1 ? 1 : 0;
     if (header_.has_parts == 0) {
@@ -125,7 +125,7 @@ void PlanExchange::lay_out(const Texts& texts) {
     header_.length = text_.size();
 }
 
-/// Of nodes at or below this rank's one, with the lengths.
+/// The texts for nodes at or below this rank's node, with their lengths.
 std::string_view PlanExchange::text_for(NodeRange nodes) const noexcept {
     if (header_.has_parts == 0) {
         return text_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How all ranks come to the same plan: down a tree over all of them (node_tree.hpp) goes for which
-// call it is, up whether their nodes allow copies between processes, down what rank 0 has planned:
-// to each node what concerns its ranks.
+// Brings all ranks to one plan. Three messages go over a tree of all ranks (node_tree.hpp): down,
+// the call; up, whether the nodes allow copies between processes; down, the plan of rank 0, to each
+// node the part for its ranks.
 #pragma once
 
 #include "cluster/mail.hpp"
@@ -21,8 +21,8 @@ public:
     /// Rank 0 answers to whether all nodes allow copies between processes.
     using Answer = std::function<Texts(bool all_can_pull)>;
 
-    /// Of messages with this mark, which `mail` carries; there are no others on it meanwhile. If
-    /// this goes before they are over, `mail` must abandon them first.
+    /// Exchanges messages with this mark through `mail`, which carries no others meanwhile. If this
+    /// object is destroyed before they are over, `mail` must abandon them first.
     PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark, Answer answer);
     /// The answer is the plan for the key (Station::plan_texts).
     PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark)
@@ -33,11 +33,11 @@ public:
     /// Goes on as far as it can at once; true: `text` is there. On rank 0 it answers. Throws as the
     /// carrier does, and Errc::mismatch where a rank calls something else.
     [[nodiscard]] bool advance();
-    /// What rank 0 says to this rank's node; valid while this is.
+    /// The text of rank 0 for this rank's node; valid while this object is.
     [[nodiscard]] std::string_view text() const noexcept;
-    /// Who is waited for.
+    /// The rank that is waited for.
     [[nodiscard]] Rank awaited() const noexcept;
-    /// Grows with what has come.
+    /// Grows with each message that has come.
     [[nodiscard]] std::size_t moves() const noexcept {
         return static_cast<std::size_t>(stage_) + voted_;
     }
@@ -64,13 +64,13 @@ private:
     Answer answer_;
     Stage stage_ = Stage::beginning;
     const NodeTree* tree_;
-    unsigned char call_ = 0, heard_ = 0; ///< Only their marks matter.
-    std::vector<unsigned char> votes_;   ///< Of the children, then the rank's own.
+    unsigned char call_ = 0, heard_ = 0; ///< Only the marks of these messages matter.
+    std::vector<unsigned char> votes_;   ///< Votes of the children, then of the rank itself.
     std::size_t voted_ = 0;
-    /// How long `text_` is, and whether it is for several nodes: then each one's has its length, as
-    /// eight bytes, before it.
+    /// The length of `text_`, and whether it is for several nodes: then each node's text has its
+    /// length, as eight bytes, before it.
     Header header_{};
-    std::vector<Header> headers_; ///< Of the children.
+    std::vector<Header> headers_; ///< Headers for the children.
     std::string text_;
 };
 

@@ -20,13 +20,13 @@ constexpr std::int64_t last_count = 2048;
 constexpr std::array<std::size_t, 3> others_of_rehearsal{7, 4, 3};
 static_assert(std::accumulate(others_of_rehearsal.begin(), others_of_rehearsal.end(),
                               std::size_t{0}) <= RehearsalPlan::others_in_all);
-/// Of the buffers of one rank.
+/// Bytes of the buffers of one rank.
 constexpr std::size_t bytes_most = std::size_t{16} << 20;
-/// For more than these, plans take long to make.
+/// For more ranks than this, plans take long to make.
 constexpr int ranks_most = 256;
-// A rehearsal may take a part of what the calls of its operation have taken so far, which is about
-// what a better plan saves, and all of them a part of the team's life. Some time there is in any
-// case; more where there will be no other one.
+// A rehearsal may take a part of the time that the calls of its operation have taken so far, which
+// is about the time that a better plan saves. All rehearsals together may take a part of the team's
+// life. There is some time in any case, and more if the rehearsal is the only one.
 constexpr std::int64_t part_of_calls = 10;
 constexpr std::int64_t part_of_life = 20;
 constexpr std::int64_t least_ns = 2'000'000'000;
@@ -65,7 +65,7 @@ bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, i
     if (calls == concluded) {
         return false;
     }
-    if (depends_on_order(wish)) { // The same from the first such call to the last.
+    if (depends_on_order(wish)) { // Such calls keep one plan from the first to the last.
         return std::exchange(calls, concluded) == 0;
     }
     return is_checkpoint(++calls);

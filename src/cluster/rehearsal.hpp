@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the best few plans of an operation are timed beside each other. A model of the network
-// cannot know what else costs time, such as ranks that share processors; the plans that it holds
-// for good can tell by themselves.
+// Times the best few plans of an operation beside each other. A model of the network does not cover
+// all costs, such as those of ranks that share processors; the timed plans do.
 #pragma once
 
 #include "team/call.hpp"
@@ -16,29 +15,29 @@
 
 namespace corymb::cluster {
 
-/// Which calls come after a rehearsal. Calls are counted alike on all ranks; whether there is time
-/// for one, rank 0 says.
+/// Decides which calls come after a rehearsal. All ranks count calls alike; rank 0 decides whether
+/// there is time for one.
 class RehearsalPlan {
 public:
     explicit RehearsalPlan(bool wanted) noexcept;
 
     /// Counts the call. True: the ranks ask rank 0 before it. O(log keys).
     [[nodiscard]] bool is_due(const detail::Wish& wish, const detail::Call& call, int size);
-    /// There will be no other one for the key.
+    /// Ends the rehearsals of a key.
     void conclude(const team::PlanKey& key) { calls_[key].calls = concluded; }
-    /// There has been one in which this many others than the present plan were timed; `is_whole`:
-    /// as many as there are, or as it may time. Such a one may go wrong, or leave out the best:
-    /// there is a second one with others, and a third of the best. Others go on where they ended.
+    /// Counts a rehearsal in which this many plans were timed beside the present one. `is_whole`:
+    /// all that there are, or all that it may time. A rehearsal may go wrong, or leave out the best
+    /// plan. So a second one times others, from where the first ended, and a third times the best.
     void count(const team::PlanKey& key, std::size_t others, bool is_whole);
-    /// How many others have been timed so far; at most `others_in_all`.
+    /// Plans that were timed so far beside the present one; at most `others_in_all`.
     [[nodiscard]] std::size_t timed(const team::PlanKey& key) { return calls_[key].timed; }
-    /// How many others the next one may time.
+    /// Plans that the next rehearsal may time beside the present one.
     [[nodiscard]] std::size_t others_most(const team::PlanKey& key);
-    /// It is the last one, of those that were the best so far.
+    /// Whether the next rehearsal is the last one, of the best plans so far.
     [[nodiscard]] bool is_final(const team::PlanKey& key);
     static constexpr std::size_t others_in_all = 15;
 
-    /// There may be one more.
+    /// Whether there may be another rehearsal.
     [[nodiscard]] bool is_open(const team::PlanKey& key) const noexcept {
         const auto found = calls_.find(key);
         return found != calls_.end() && found->second.calls != concluded;
@@ -48,13 +47,13 @@ public:
     /// How long such a call takes, as far as is known; 0: it is not.
     [[nodiscard]] std::int64_t mean_ns(const team::PlanKey& key);
 
-    /// On rank 0: of how many plans there is time for one now, where an operation takes so long.
+    /// On rank 0: the number of plans that there is time for now, if an operation takes so long.
     [[nodiscard]] std::size_t plans_most(const team::PlanKey& key, std::int64_t operation_ns);
     /// How often each of so many plans is timed in the first round, as far as there is time, and at
     /// least once.
     [[nodiscard]] int first_samples(const team::PlanKey& key, std::size_t plans,
                                     std::int64_t operation_ns);
-    /// What one round takes of all plans at most.
+    /// Times of all plans in one round, at most.
     static constexpr std::size_t times_of_round_most = 64;
     void spend(const team::PlanKey& key, std::int64_t time_ns);
 
@@ -70,7 +69,7 @@ private:
         std::int64_t spent_ns = 0;
     };
 
-    /// That there is time for now.
+    /// Operations that there is time for now.
     [[nodiscard]] std::int64_t operations_most(const Progress& progress,
                                                std::int64_t operation_ns) const noexcept;
 
@@ -80,7 +79,7 @@ private:
     std::map<team::PlanKey, Progress> calls_;
 };
 
-/// Results of the same operation differ with the plan: sums of floating point.
+/// Whether results of the operation differ with the plan: sums of floating point.
 [[nodiscard]] bool depends_on_order(const detail::Wish& wish) noexcept;
 
 /// A call like another one, on buffers of its own.

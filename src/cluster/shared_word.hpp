@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How all ranks come to know what one of them knows about the network.
+// Shares one rank's knowledge about the network with all ranks.
 #pragma once
 
 #include <corymb/cluster_team.hpp>
@@ -9,12 +9,12 @@
 
 namespace corymb::cluster {
 
-/// What one rank tells all others: something that it knows, or why it does not.
+/// A text that one rank tells all others, or the reason why it has none.
 struct Word {
     bool is_known = false;
     std::string text;
 };
-/// What rank `from` of `size` says, on all ranks. Collective. Throws Errc::timeout.
+/// Gives all ranks the word of rank `from` of `size`. Collective. Throws Errc::timeout.
 [[nodiscard]] Word shared_word(Carrier& carrier, Rank size, Rank rank, Rank from, const Word& word,
                                std::chrono::nanoseconds deadline);
 

@@ -106,13 +106,13 @@ bool Station::has_alternatives(const team::PlanKey& key, bool all_can_pull) {
     if (is_new) {
         try {
             find_rivals(key, all_can_pull, place->second);
-        } catch (const std::exception&) { // What has been found before is enough.
+        } catch (const std::exception&) { // Plans that were found before are enough.
         }
     }
     return place->second.size() > 1;
 }
 
-/// The present plan and what may be better. One that is refused ends the list.
+/// Finds the present plan and plans that may be better. A plan that is refused ends the list.
 void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vector<Rival>& found) {
     const auto add = [&](const Plan& plan) {
         std::string hash = plan_hash(plan);
@@ -128,8 +128,8 @@ void Station::find_rivals(const team::PlanKey& key, bool all_can_pull, std::vect
     std::string last; // Algorithm.
     for (int number = 1; number <= alternatives_most; ++number) {
         const Plan plan = checked_plan(key, all_can_pull, number);
-        // The same by name again and again, if the source does not know of alternatives. Two
-        // schemes may come to the same plan.
+        // A source that does not know of alternatives gives one name again and again. Two schemes
+        // may come to one plan.
         if (plan.size() == 0 || (!add(plan) && plan.algorithm == last)) {
             break;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a team over several nodes has for all of its operations: where it is, with whom,
-// and how it says what went wrong.
+// The part of a team over several nodes that all operations of one rank share: its place, its
+// teammates, and its reports of failures.
 #pragma once
 
 #include "cluster/node_part.hpp"
@@ -23,22 +23,22 @@
 
 namespace corymb::cluster {
 
-/// A lane of the node's team that nothing else uses: for blocking operations. Those that do not
-/// block have the lanes after it.
+/// The lane of the node's team for blocking operations. Other operations have the lanes after it.
 inline constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_lanes_max;
 /// Nonblocking collective number s has lane cluster_lane + 1 + s mod lanes, and the carrier's
 /// channels of that number; there are at most so many.
 inline constexpr int nonblocking_lanes_max = 8;
-/// Persistent ones have the lanes after those, as they come free on the node, and a pair of the
-/// carrier's channels for as long as the team lives: nonblocking_lanes_max + its number, from 1.
+/// Persistent operations have the lanes after the nonblocking ones, as they come free on the node,
+/// and a pair of the carrier's channels for as long as the team lives: nonblocking_lanes_max + its
+/// number, from 1.
 inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonblocking_lanes_max;
-/// Who waits within the node waits a little longer than who waits for another node, and so hears
-/// from that rank what is wrong.
+/// Deadline of a wait within the node. It is a little longer than that of a wait for another node,
+/// so that the waiting rank hears the reason from its teammate.
 [[nodiscard]] constexpr std::int64_t deadline_within_node(std::int64_t deadline_ns) noexcept {
     return deadline_ns + deadline_ns / 8;
 }
 
-/// What rank 0 answers: one text for all ranks, or one for those of each node, by node.
+/// An answer of rank 0: one text for all ranks, or a text for each node.
 using Texts = std::vector<std::string>;
 
 struct Station {
@@ -50,11 +50,12 @@ struct Station {
     std::shared_ptr<detail::TeamShared> shared;
     Carrier* carrier;
     PlanSource plans;
-    bool are_plans_proven; ///< As the default ones are, which takes seconds for a thousand ranks.
+    /// The default plans are proven, which takes seconds for a thousand ranks.
+    bool are_plans_proven;
     Rank rank;
     Home home;
     NodeTree tree;
-    Rank own; ///< On the node.
+    Rank own; ///< Number on the node.
     Carried carried;
     bool plans_for_pull = true; ///< Asked by the default plans: all nodes allow copies.
 
@@ -64,37 +65,38 @@ struct Station {
         return !shared->company || shared->company->pull;
     }
     [[nodiscard]] std::string name_of(Rank rank) const;
-    /// What a carrier takes as a mark.
+    /// The mark of a carrier's message.
     [[nodiscard]] static int mark_of(channel::Signature signature) noexcept {
         return signature & 0x7FFF;
     }
 
-    /// On rank 0: what a plan says to each node, as bytes; with '!' in front, why there is none.
+    /// On rank 0: the part of a plan for each node, as bytes; with '!' in front, the reason why
+    /// there is none.
     [[nodiscard]] Texts plan_texts(const team::PlanKey& key, bool all_can_pull);
-    /// What it says to this rank's node. Throws Errc::unsupported with the reason.
+    /// Reads the part of a plan for this rank's node. Throws Errc::unsupported with the reason.
     [[nodiscard]] NodePart part_of(const team::PlanKey& key, std::string_view text) const;
     /// On rank 0: whether there are plans that may be better than the present one.
     [[nodiscard]] bool has_alternatives(const team::PlanKey& key, bool all_can_pull);
-    /// On rank 0, after that: up to `most` of them, by their numbers, from 1: those that it has not
-    /// given before come first or, with `best`, those that have taken the least time.
+    /// On rank 0, after has_alternatives: numbers of up to `most` alternatives, from 1.
+    /// Alternatives that it has not given before come first or, with `best`, the fastest so far.
     [[nodiscard]] std::vector<int> next_alternatives(const team::PlanKey& key, std::size_t most,
                                                      bool best);
-    /// On rank 0: what these say to each node, behind `head`.
+    /// On rank 0: the texts of these alternatives for each node, behind `head`.
     [[nodiscard]] Texts alternatives_texts(const team::PlanKey& key, std::span<const int> numbers,
                                            const std::string& head) const;
     struct Alternative {
         int number;
         NodePart part;
     };
-    /// What such a text, without the head, says to this rank's node.
+    /// The alternatives for this rank's node in such a text without its head.
     [[nodiscard]] std::vector<Alternative> alternatives_of(std::string_view text) const;
-    /// On rank 0: the alternative of this number, or 0, the plan that was the first, has taken so
-    /// many times as long as the best one.
+    /// On rank 0: records that alternative `number` took `slowdown` times as long as the best one.
+    /// 0 stands for the plan that was the first.
     void note(const team::PlanKey& key, int number, double slowdown);
-    /// On rank 0: this is the plan for the key from now on.
+    /// On rank 0: makes this alternative the plan for the key from now on.
     void settle(const team::PlanKey& key, int number) { settled_[key] = number; }
 
-    /// As of TeamShared, and apart from what the local team has taken before.
+    /// As TeamShared::take_own_lane, apart from the lanes that the local team has taken before.
     /// None: all are in use.
     [[nodiscard]] std::optional<team::LaneId> take_own_lane(std::uint64_t number);
     void give_back_own_lane(team::LaneId id) noexcept;
@@ -104,35 +106,35 @@ struct Station {
                                          int mark) noexcept {
         return arrival.mark == mark && arrival.bytes == bytes;
     }
-    /// Such a message has come from `peer` to this rank, which is in `call`.
+    /// Fails because a foreign message has come from `peer` to this rank, which is in `call`.
     [[noreturn]] void fail_foreign(Rank peer, const std::string& call);
     /// Ranks of the node that have not begun operation `number` of a lane.
     [[nodiscard]] std::vector<int> missing(team::LaneId lane, std::uint64_t number);
-    /// Those that have ended without finishing it.
+    /// Ranks of the node that have ended without finishing operation `number` of a lane.
     [[nodiscard]] std::vector<int> lost(team::LaneId lane, std::uint64_t number);
     /// Why a wait for the own node has ended, of `met_other_call` and `cannot_copy` as the engine
     /// says. Ranks in the team's count.
     [[nodiscard]] team::Failure local_failure(team::LaneId lane, std::uint64_t number,
                                               bool met_other_call = false,
                                               bool cannot_copy = false);
-    /// Of a rank on another node that nothing has come from within the deadline.
+    /// The failure when nothing has come from a rank on another node within the deadline.
     [[nodiscard]] team::Failure vain_wait(Rank peer) const;
-    /// The same of a failure whose ranks count from 0 on the node.
+    /// A failure whose ranks count from 0 on the node, with ranks that count in the team.
     [[nodiscard]] team::Failure as_seen_by_all(team::Failure failure) const;
     /// Asks the user's hook; if it says so, the team is broken.
     [[nodiscard]] bool is_interrupted() noexcept;
-    /// Breaks the team on this node, if it is not broken yet, and throws what counts.
+    /// Breaks the team on this node, if it is not broken yet, and throws the failure that counts.
     [[noreturn]] void fail(const team::Failure& failure);
-    /// The same while an exception is handled, which is the reason; returns.
+    /// Breaks the team because of the exception that is being handled; returns.
     void break_team();
 
 private:
-    /// One that this team can run, or a plan of no ranks.
+    /// The plan of this number if this team can run it, otherwise a plan of no ranks.
     [[nodiscard]] Plan checked_plan(const team::PlanKey& key, bool all_can_pull, int alternative);
 
     /// A plan that is timed beside others.
     struct Rival {
-        int number = 0; ///< As they were found.
+        int number = 0; ///< Number in the order of finding.
         std::string hash{};
         std::string bytes{};
         double slowdown = std::numeric_limits<double>::infinity();

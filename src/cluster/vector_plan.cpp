@@ -30,7 +30,7 @@ bool uses_scratch(const std::vector<Step>& steps) {
     });
 }
 
-/// Who gives a part, and who gets it; of operations that have one such pair for each part.
+/// The giver and the getter of a part, in operations that have one such pair for each part.
 struct Ends {
     Rank from, to;
 };
@@ -88,7 +88,8 @@ TellingPlan telling_plan(std::size_t ranks, bool can_pull) {
     const std::vector<int> one_node(ranks, 0);
     nodes::Scheme scheme;
     scheme.inside = can_pull ? nodes::Inside::shared : nodes::Inside::messages;
-    const team::PlanKey key{Collective::allgather, 1, any_part_bytes}; // Others have no root.
+    const team::PlanKey key{Collective::allgather, 1,
+                            any_part_bytes}; // Other operations have no root.
     return {nodes::allgather(nodes::Layout(one_node), scheme, any_part_bytes), key.number()};
 }
 

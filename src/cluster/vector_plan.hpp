@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan for several nodes has to know of parts that differ in length, seen by one rank.
+// Data beside a plan for several nodes for parts that differ in length, seen by one rank.
 #pragma once
 
 #include "cluster/node_program.hpp"
@@ -16,7 +16,7 @@ namespace corymb::cluster {
 struct VectorPlan {
     Collective op = Collective::allgather;
     Rank root = 0;
-    std::vector<plan::PartName> scratch; ///< What stands in each place of this rank's scratch.
+    std::vector<plan::PartName> scratch; ///< The part in each place of this rank's scratch.
     bool has_runs_of_input = false;      ///< A step names parts of the input side by side.
     bool has_runs_of_output = false;
     /// Ranks of the node tell each other the lengths that they know before they run the plan:
@@ -26,10 +26,11 @@ struct VectorPlan {
 };
 
 /// Throws Errc::invalid_plan for a plan that cannot serve parts of different lengths, or whose
-/// scratch has parts on a node that no rank of it gives or gets, so that none knows their lengths.
+/// scratch on a node holds a part that no rank of the node gives or gets, so that none knows its
+/// length.
 void check_vector_plan(const Plan& plan, const std::vector<int>& node_of_rank);
 
-/// Of a plan that has passed this check.
+/// The vector plan of a part that has passed check_vector_plan.
 [[nodiscard]] VectorPlan vector_plan_of(const NodePart& part, const Home& home, Rank rank);
 
 /// How the ranks of one node tell each other lengths, any number of them: an allgather. `number`

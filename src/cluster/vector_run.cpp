@@ -14,7 +14,7 @@ std::size_t sum_of(const std::size_t* lengths, std::size_t parts) {
     return std::accumulate(lengths, lengths + parts, std::size_t{0});
 }
 
-/// Where parts begin that lie side by side from `first` on.
+/// The offsets of parts that lie side by side from `first` on.
 std::vector<std::size_t> offsets_of(const std::size_t* lengths, std::size_t parts,
                                     std::size_t first) {
     std::vector<std::size_t> offsets(parts);
@@ -71,8 +71,9 @@ VectorRun::Side VectorRun::side_of(Buffer buffer, const std::byte* data, const t
 // Lengths
 // -------------------------------------------------------------------------------------------------
 
-/// Of an alltoall what this rank has for each, then what each has for it. Of a gather or scatter
-/// those of all ranks on the root's node, where the root tells them, elsewhere the rank's own.
+/// Notes the lengths that this rank knows. In an alltoall these are the lengths of its parts for
+/// each rank, then of each rank's parts for it. In a gather or scatter they are all ranks' lengths
+/// on the root's node, where the root tells them; elsewhere the rank's own.
 void VectorRun::note_own_lengths() {
     if (plan::knows_all_lengths(plan_->op)) {
         return;
@@ -95,7 +96,7 @@ void VectorRun::note_own_lengths() {
         }
     }
     if (!plan_->tells) {
-        told_ = own_; // It is alone on its node, or nobody needs to know.
+        told_ = own_; // The rank is alone on its node, or no rank needs to know.
     }
 }
 
