@@ -49,7 +49,7 @@ ActiveMessages::Handler handler_of(corymb_active_handler handler, void* context)
         std::size_t bytes = 0;
         const corymb_status status = handler(from, argument.data(), argument.size(), answer.data(),
                                              answer.size(), &bytes, context);
-        if (status != CORYMB_OK) { // In words that an answer has room for.
+        if (status != CORYMB_OK) { // Words that an answer has room for.
             throw Error(errc_of(status), std::string("returned ") + corymb_status_name(status));
         }
         return bytes;

@@ -18,7 +18,8 @@ namespace {
 using detail::Untyped;
 using detail::Wish;
 
-/// Of the library's own types and operators; null for others, and where an operator is not defined.
+/// The reduction of the library's own types and operators; null for others, and where an operator
+/// is not defined.
 const Reduction* known_reduction(const Arguments& arguments) {
     const auto type = standard(arguments.type);
     if (!type) {

@@ -14,7 +14,8 @@
 
 namespace corymb::c {
 
-/// Where parts of different lengths lie, in the buffer that has them; null where it does not.
+/// Counts and displacements of parts of different lengths, in the buffer that has them; null for a
+/// buffer of one part.
 struct PartLists {
     const std::size_t* in_counts;
     const std::size_t* in_displacements;
@@ -32,24 +33,25 @@ struct Arguments {
     corymb_op with = CORYMB_NO_OP;
     int root = 0;
     std::optional<PartLists> parts{};
-    std::shared_ptr<detail::Staging> staging{}; ///< What a request does around it, or null.
+    /// Work of a request before and after the operation, or null.
+    std::shared_ptr<detail::Staging> staging{};
 };
 
-/// Throws Errc::invalid_argument for what is none.
+/// Throws Errc::invalid_argument for a value that is no operation.
 [[nodiscard]] Collective op_of(corymb_collective op);
 
 /// Throws Errc::invalid_argument without a visitor.
 void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit, void* context);
 
-/// One rank of a team, of whichever kind.
+/// A rank of a team of either kind.
 struct Caller {
-    const std::shared_ptr<detail::TeamShared>& shared; ///< Of the ranks that an operator may break.
+    const std::shared_ptr<detail::TeamShared>& shared; ///< The ranks that an operator may break.
     Rank rank;
     int size;
 };
 
-/// What the library is to do. `call`, made where the operator is one of the user's, must live as
-/// long as the operation. Throws Errc::invalid_argument.
+/// The wish of a call. `call`, made if the operator is the user's, must live as long as the
+/// operation. Throws Errc::invalid_argument.
 [[nodiscard]] detail::Wish wish_of(const Caller& caller, const Arguments& arguments,
                                    std::shared_ptr<OwnCall>& call);
 
@@ -59,8 +61,8 @@ corymb_status start(corymb_team* team, const Arguments& arguments,
 corymb_status make(corymb_team* team, const Arguments& arguments,
                    corymb_request** request) noexcept;
 
-/// Puts what `begin(team, request)` makes into a new request handle; the last step of every call
-/// that has a request.
+/// Puts the request of `begin(team, request)` into a new request handle; the last step of every
+/// call that has a request.
 template <class Begin>
 corymb_status give_request(corymb_team* team, corymb_request** request, Begin&& begin) noexcept {
     return guarded([&] {

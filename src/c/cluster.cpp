@@ -102,14 +102,14 @@ struct corymb_cluster_team : c::SlotBase<corymb_cluster_team> {
     static constexpr const char* name = "the team over several nodes";
     std::unique_ptr<GivenCarrier> carrier;
     std::optional<ClusterTeam> team;
-    std::shared_ptr<detail::TeamShared> shared; ///< That of the ranks on this node.
+    std::shared_ptr<detail::TeamShared> shared; ///< Shared by the ranks on this node.
     std::string network, insides;
     c::RequestHome* home = nullptr;
 };
 
 namespace {
 
-/// Of a call's arguments; see corymb_cluster_run.
+/// The wish of a call's arguments; see corymb_cluster_run.
 detail::Wish wish_of(const corymb_cluster_team& handle, c::Arguments arguments,
                      std::shared_ptr<c::OwnCall>& call) {
     detail::Wish wish;

@@ -39,7 +39,7 @@ void retire(RequestHome* home) noexcept {
         if (retired->size() > homes_kept) {
             retired->pop_front();
         }
-    } catch (const std::bad_alloc&) { // Then it goes at once.
+    } catch (const std::bad_alloc&) { // The home goes at once.
     }
 }
 
@@ -62,7 +62,7 @@ void free_handle(corymb_team& handle) {
     // The requests keep their outcome, which the team gives them when it goes away.
     std::exception_ptr error;
     try {
-        if (!handle.home->user.is_inherited()) { // A forked child drops what is its parent's.
+        if (!handle.home->user.is_inherited()) { // A forked child drops a handle of its parent.
             team.leave();
         }
     } catch (...) {

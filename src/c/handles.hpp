@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the opaque pointers of the C interface point to.
+// The objects behind the opaque pointers of the C interface.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -25,7 +25,8 @@ struct corymb_request : corymb::c::SlotBase<corymb_request> {
     static constexpr const char* name = "the request";
 
     corymb::Request request;
-    /// With an operator of the user's: whether it threw is seen when the operation is completed.
+    /// Set if the operator is the user's: an exception of it is noticed when the operation is
+    /// completed.
     std::shared_ptr<corymb::c::OwnCall> own_call;
     corymb::c::RequestHome* home = nullptr;
 };
@@ -37,7 +38,7 @@ struct corymb_team : corymb::c::SlotBase<corymb_team> {
     corymb::Team team;
     corymb::c::RequestHome* home = nullptr;
     bool is_of_threads = false;      ///< Given back by corymb_threads, not by its user.
-    std::vector<corymb_call*> calls; ///< Of corymb_call_create; they end with it.
+    std::vector<corymb_call*> calls; ///< Calls of corymb_call_create; they end with the handle.
 };
 
 struct corymb_thread_team : corymb::c::SlotBase<corymb_thread_team> {
@@ -54,7 +55,7 @@ struct corymb_process_team : corymb::c::SlotBase<corymb_process_team> {
 
 namespace corymb::c {
 
-/// The requests of one team handle, used like it by one thread at a time. Those that outlive the
+/// The requests of one team handle, which one thread uses at a time. Requests that outlive the
 /// handle keep it.
 struct RequestHome {
     OneUser user{"team"};
@@ -68,7 +69,7 @@ class InHome {
 public:
     /// Throws Errc::invalid_argument while another thread is in such a call, and in a forked child.
     explicit InHome(RequestHome& home) : InHome(home, home.user.enter()) {}
-    /// As OneUser::enter_to_end.
+    /// As the constructor, by OneUser::enter_to_end.
     static InHome to_end(RequestHome& home) { return {home, home.user.enter_to_end()}; }
     /// Waits for the other thread.
     static InHome when_free(RequestHome& home) noexcept {
@@ -88,7 +89,7 @@ private:
 
 /// A handle for this team; with an empty team, null.
 [[nodiscard]] corymb_team* make_handle(Team&& team);
-/// Completes what is under way, as ~Team.
+/// Completes the operations under way, as ~Team.
 void free_handle(corymb_team& handle);
 /// The team handle of these requests is gone; within a call of the home.
 void leave(RequestHome& home) noexcept;

@@ -13,13 +13,13 @@
 
 namespace corymb::c {
 
-/// What stands in a handle of an object of this type.
+/// The slot of a handle of an object of this type.
 template <class Slot, class Object>
 struct Holder : SlotBase<Slot> {
     mutable std::optional<Object> held;
 };
 
-/// Puts what `make()` returns into a new handle; `what` is the parameter, for errors.
+/// Puts the object of `make()` into a new handle; `what` is the parameter, for errors.
 template <class Slot, class Make>
 corymb_status give_handle(Slot** handle, const char* what, const Make& make) noexcept {
     return guarded([&] {
@@ -32,7 +32,7 @@ corymb_status give_handle(Slot** handle, const char* what, const Make& make) noe
     });
 }
 
-/// Puts what `get()` returns into `*to`, and `otherwise` when it fails.
+/// Puts the value of `get()` into `*to`, and `otherwise` when it fails.
 template <class Value, class Get>
 corymb_status give_value(Value* to, const char* what, Value otherwise, const Get& get) noexcept {
     return guarded([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a corymb_call points to.
+// The object behind a corymb_call.
 #pragma once
 
 #include "c/calls.hpp"
@@ -12,5 +12,5 @@ struct corymb_call : corymb::c::SlotBase<corymb_call> {
     corymb_team* team = nullptr; ///< Lives longer.
     std::optional<corymb::c::Arguments> arguments;
     corymb::detail::KnownCall known;
-    bool has_own_operator = false; ///< Of the user's, which each call looks after.
+    bool has_own_operator = false; ///< The operator is the user's; each call looks after it.
 };

@@ -15,7 +15,7 @@ namespace {
 
 using Calls = c::AllSlots<corymb_call>;
 
-/// Where there is more to do than to use the buffers.
+/// Runs a call that needs more than new buffers.
 corymb_status run_as_any(corymb_call& call, const void* input, void* output) noexcept {
     c::Arguments arguments = *call.arguments;
     arguments.input = input;

@@ -17,14 +17,13 @@
 
 namespace corymb::c {
 
-/// The struct as this library knows it. The caller's may be longer: it was compiled with a later
-/// header, which is fine as long as it leaves at 0 what is unknown here. Fields are only ever added
-/// at the end.
+/// The struct as this library knows it. The caller's may be longer if it was compiled with a later
+/// header. It must leave fields at 0 that are unknown here. Fields are only ever added at the end.
 template <class Struct>
 Struct as_known(const Struct& given, const char* init) {
     constexpr std::size_t largest = 4096;
     std::size_t bytes = 0;
-    std::memcpy(&bytes, &given, sizeof bytes); // It stands first.
+    std::memcpy(&bytes, &given, sizeof bytes); // struct_size is the first member.
     if (bytes < sizeof(Struct) || bytes > largest) {
         refuse("struct_size is " + std::to_string(bytes) + ", which no version has; call " + init +
                " before you set fields");

@@ -10,7 +10,8 @@
 
 namespace corymb::c {
 
-/// As many of them as there is room for, each as `to_c` has it; how many there are in `*count`.
+/// Fills `entries` with as many of `found` as there is room for, each converted by `to_c`. Sets
+/// `*count` to the number of `found`.
 template <class Found, class Entry, class ToC>
 void give_list(const std::vector<Found>& found, Entry* entries, std::size_t room,
                std::size_t* count, const ToC& to_c) {

@@ -20,7 +20,7 @@ namespace corymb::c {
 
 struct PlaceOfRank : OfRank<Multicast> {
     using OfRank::OfRank;
-    std::vector<bool> was_member; ///< At each beginning of quiescence that has not ended.
+    std::vector<bool> was_member; ///< Members at each beginning of quiescence that has not ended.
 };
 
 } // namespace corymb::c
@@ -110,7 +110,7 @@ MulticastOptions multicast_options(const corymb_multicast_options* given) {
     return options;
 }
 
-/// What a function of the user's has returned.
+/// Throws if a user's function has returned a failure.
 void check_function(corymb_status status) {
     if (status != CORYMB_OK) {
         throw Error(errc_of(status), std::string("the function of a multicast call returned ") +
@@ -292,7 +292,7 @@ corymb_status corymb_multicast_token_test(corymb_multicast_token** token, int* d
         *done = 0;
         if (call.test()) {
             *done = 1;
-            call.wait(); // Throws what the call has come to.
+            call.wait(); // Throws the failure of the call.
         }
     });
 }

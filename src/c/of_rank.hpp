@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of objects that run a program's functions in the middle of their calls: what runs there
-// must not end what it runs in.
+// Handles of objects that run a program's functions in the middle of their calls. Such a function
+// must not end the call that runs it.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -25,7 +25,7 @@ private:
     static std::shared_ptr<OneUser> new_user() { return std::make_shared<OneUser>("handle"); }
 };
 
-/// Throws for what is in use: by another thread, or by a call that runs a function, which must not
+/// Throws for a handle in use: by another thread, or by a call that runs a function, which must not
 /// end it.
 template <class Handle>
 void require_unused(Handle* handle) {
@@ -56,8 +56,7 @@ corymb_status free_unused(Handle** handle, const char* what) noexcept {
     return status == CORYMB_OK ? free_held(handle, what) : status;
 }
 
-/// Gives a handle of what `begin(object)` makes of a handle's object; with `made` null it is
-/// thrown away.
+/// Gives a handle for the result of `begin(object)`; with `made` null the result is thrown away.
 template <class Made, class Handle, class Begin>
 corymb_status begin_of(Handle* handle, Made** made, const char* what, const Begin& begin) noexcept {
     const auto begun = [&] {

@@ -117,7 +117,7 @@ void OwnCall::combine_aligned(const void* left, const void* right, void* out,
         op_->combine(left, right, out, count, type_, op_->context);
         return;
     }
-    if (!op_->commutative) { // In one piece.
+    if (!op_->commutative) { // Combined in one piece.
         combine_copies(left, right, out, count);
         return;
     }
@@ -156,7 +156,7 @@ void OwnCall::give_up(const char* why) const noexcept {
              "rank " + std::to_string(rank_) + " gave up: its operator threw an exception: " + why,
              {rank_}});
     } catch (...) {
-        // There is no memory for the text; that the result is spoilt is seen all the same.
+        // Without memory there is no text, but ranks still see that the result is spoilt.
         shared_->record.broken.store(1, std::memory_order_relaxed);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the C interface: those of the library by number, and functions of the user's.
+// Operators of the C interface: the library's by number, and functions of the user.
 #pragma once
 
 #include "c/types.hpp"
@@ -18,20 +18,20 @@ struct TeamShared;
 
 namespace corymb::c {
 
-/// What corymb_op_create was given.
+/// The arguments of corymb_op_create.
 struct OwnOperator {
     corymb_combine combine;
     void* context;
     bool commutative;
 };
 
-/// One of the library's.
+/// Whether the operator is the library's.
 [[nodiscard]] inline bool is_standard(corymb_op op) noexcept {
     return op >= 0 && static_cast<std::size_t>(op) < operator_count;
 }
 
-/// The operator with this number; null for one of the library's. Throws Errc::invalid_argument for
-/// what is no operator, or none any more.
+/// The operator with this number; null for the library's. Throws Errc::invalid_argument for a
+/// number that is no operator, or none any more.
 [[nodiscard]] std::shared_ptr<const OwnOperator> own_operator(corymb_op op);
 
 /// An operator of the user's in one operation of one rank. It breaks the team when it throws: an
@@ -42,11 +42,11 @@ public:
             std::shared_ptr<detail::TeamShared> shared, Rank rank)
         : op_(std::move(op)), type_(type), shared_(std::move(shared)), rank_(rank) {}
 
-    /// For the engine; *this must outlive the operation.
+    /// The reduction for the engine; *this must outlive the operation.
     [[nodiscard]] Reduction reduction();
 
-    /// Throws Errc::team_broken when the team is: a rank whose operator threw has broken it before
-    /// it passed a result on, so whoever has that result sees it.
+    /// Throws Errc::team_broken when the team is broken. A rank whose operator threw has broken the
+    /// team before it passed a result on, so a rank that has the result sees it.
     void throw_if_broken() const;
 
 private:

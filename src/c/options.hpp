@@ -11,7 +11,7 @@ namespace corymb::c {
 /// Null: all defaults. Throws Errc::invalid_argument for a struct that was not initialised or has
 /// values that do not exist, Errc::unsupported for a newer one that sets what this library lacks.
 [[nodiscard]] TeamOptions team_options(const corymb_options* given);
-/// The same.
+/// As team_options, for AttachOptions.
 [[nodiscard]] AttachOptions attach_options(const corymb_attach_options* given);
 
 } // namespace corymb::c

@@ -21,8 +21,8 @@ using detail::Wish;
            "; see CORYMB_IN_PLACE in corymb.h");
 }
 
-/// The address of this rank's part of a buffer that has one for each, whose length becomes the
-/// count. What overflows is refused when the buffer is checked.
+/// The address of this rank's part of a buffer that has one for each rank; sets the count to the
+/// part's length. Overflow is refused when the buffer is checked.
 std::uintptr_t own_part(Wish& wish, const void* buffer, const Parts& parts, Rank rank) {
     const auto own = static_cast<std::size_t>(rank);
     std::size_t first = own * wish.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the buffers of a call lie: parts of different lengths, and CORYMB_IN_PLACE.
+// Sets the buffers of a call: parts of different lengths, and CORYMB_IN_PLACE.
 #pragma once
 
 #include "c/calls.hpp"
@@ -8,7 +8,7 @@
 
 namespace corymb::c {
 
-/// What set_places does beyond the usual, where the arguments have it.
+/// The unusual part of set_places: parts of different lengths, and CORYMB_IN_PLACE.
 void set_special_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size);
 
 /// Fills in the buffers and their parts; the type of the elements is in `wish` already. Throws

@@ -13,8 +13,8 @@ using namespace corymb;
 
 namespace {
 
-/// At the end of a call that may have completed the operation: gives back a request that is empty
-/// now, with whatever outcome.
+/// Acts at the end of a call that may have completed the operation: gives back a request that is
+/// empty now, with whatever outcome.
 class Settled {
 public:
     explicit Settled(corymb_request** request) noexcept : request_(request) {}
@@ -79,7 +79,8 @@ public:
     }
     [[nodiscard]] std::span<Request> requests() noexcept { return row_; }
     [[nodiscard]] std::size_t place(std::size_t index) const { return places_[index]; }
-    /// Of the one that has been completed since, with an error; no_request: there is none.
+    /// The place of a request that has been completed since, with an error; no_request: there is
+    /// none.
     [[nodiscard]] std::size_t place_of_failed() const {
         for (std::size_t i = 0; i < row_.size(); ++i) {
             if (were_active_[i] && !row_[i].is_active()) {
@@ -136,7 +137,7 @@ corymb_status corymb_wait_any(corymb_request** requests, size_t count, size_t* i
         if (count != 0) {
             c::require(requests, "corymb_wait_any: requests");
         }
-        std::optional<c::InHome> call; // Of the first one: they are of one team.
+        std::optional<c::InHome> call; // Enters the home of the first request: all are of one team.
         if (const auto first = std::find_if(requests, requests + count, c::is_live<corymb_request>);
             first != requests + count) {
             call.emplace(*(*first)->home);

@@ -13,11 +13,11 @@
 
 namespace corymb::c {
 
-/// What stands in every slot.
+/// The head of every slot.
 template <class Slot>
 struct SlotBase {
     std::uint64_t tag = 0; ///< Slot::live_tag while it is a handle.
-    Slot* next = nullptr;  ///< Among the free ones.
+    Slot* next = nullptr;  ///< Next among the free slots.
 };
 
 /// Slots of one kind; not thread-safe.
@@ -37,7 +37,7 @@ public:
         ++live_;
         return *slot;
     }
-    /// What the slot held is gone already.
+    /// Frees a slot whose object is gone already.
     void give_back(Slot& slot) noexcept {
         slot.tag = 0;
         (free_ == 0 ? first_ : last_->next) = &slot;
@@ -51,7 +51,7 @@ private:
     /// So many freed slots are not used again yet.
     static constexpr std::size_t kept_back = 64;
     std::deque<Slot> slots_;
-    Slot* first_ = nullptr; ///< Of the free ones, the one freed first.
+    Slot* first_ = nullptr; ///< The free slot that was freed first.
     Slot* last_ = nullptr;
     std::size_t free_ = 0;
     std::size_t live_ = 0;
@@ -81,7 +81,7 @@ private:
     Slots<Slot> slots_;
 };
 
-/// Whether it is a handle of this kind.
+/// Whether the pointer is a handle of this kind.
 template <class Slot>
 [[nodiscard]] bool is_live(const Slot* handle) noexcept {
     return handle != nullptr && handle->tag == Slot::live_tag;

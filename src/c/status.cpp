@@ -11,7 +11,7 @@ namespace corymb::c {
 
 namespace {
 
-/// What this thread was told last. The text is cut where there is no memory for all of it.
+/// The last failure of this thread. The text is cut if there is no memory for all of it.
 struct LastFailure {
     std::string text;
     std::vector<int> ranks;
@@ -19,8 +19,8 @@ struct LastFailure {
     std::uint64_t count = 0;
 };
 
-/// It is emptied when its thread ends, but not destroyed: the first thread goes on with what runs
-/// at the end of a process, and may fail there.
+/// The last failure is emptied when its thread ends, but not destroyed: the first thread still runs
+/// code at the end of a process, and may fail there.
 LastFailure& last_failure() noexcept {
     alignas(LastFailure) static thread_local constinit std::byte room[sizeof(LastFailure)]{};
     static thread_local constinit LastFailure* failure = nullptr;
@@ -86,7 +86,7 @@ corymb_status note_failure(corymb_status status, const char* text,
         failure.text = text;
         failure.ranks = ranks;
     } catch (const std::bad_alloc&) {
-        // What is in the string by now has to do.
+        // The part of the text that fits has to do.
         failure.text.assign(text, std::min(failure.text.capacity(), std::strlen(text)));
     }
     return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C callers get instead of exceptions: a status, and the text and ranks of the last failure of
-// their thread.
+// Failures for C callers, in place of exceptions: a status, and the text and ranks of the last
+// failure of their thread.
 #pragma once
 
 #include <corymb.h>
@@ -13,7 +13,7 @@
 namespace corymb::c {
 
 [[nodiscard]] corymb_status status_of(Errc code) noexcept;
-/// The opposite; team_broken for what is no Errc.
+/// The Errc of a status; team_broken for a status that is no Errc.
 [[nodiscard]] Errc errc_of(corymb_status status) noexcept;
 
 /// Ends a call of the C interface with an error.
@@ -21,7 +21,7 @@ namespace corymb::c {
     throw Error(Errc::invalid_argument, text);
 }
 
-/// Throws for a null pointer; `what` is the parameter as the header has it.
+/// Throws for a null pointer; `what` names the parameter as in the header.
 template <class T>
 void require(T* pointer, const char* what) {
     if (pointer == nullptr) [[unlikely]] {
@@ -29,7 +29,7 @@ void require(T* pointer, const char* what) {
     }
 }
 
-/// Throws for what the handler of a message has returned.
+/// Throws if the handler of a message has returned a failure.
 inline void check_handler(corymb_status status) {
     if (status != CORYMB_OK) {
         throw Error(errc_of(status),
@@ -40,10 +40,10 @@ inline void check_handler(corymb_status status) {
 /// Keeps text and ranks for corymb_last_error; returns `status`.
 corymb_status note_failure(corymb_status status, const char* text,
                            const std::vector<int>& ranks = {}) noexcept;
-/// Of this thread: how many failures were noted, and the status of the last one.
+/// Failures noted on this thread, and the status of the last one.
 [[nodiscard]] std::uint64_t failure_count() noexcept;
 [[nodiscard]] corymb_status last_status() noexcept;
-/// As note_failure, for the exception that is being handled, whatever it is.
+/// As note_failure, for the exception that is being handled, of any type.
 corymb_status note_exception() noexcept;
 
 /// Runs the body of a function of the C interface: its exceptions end here.

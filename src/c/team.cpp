@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank can ask of its team beside operations.
+// Questions of a rank to its team.
 #include "c/calls.hpp"
 #include "c/handles.hpp"
 #include "c/known_options.hpp"

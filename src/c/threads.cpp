@@ -11,7 +11,7 @@ namespace corymb::c {
 
 namespace {
 
-/// What the first rank that failed returned.
+/// The result of the first rank that failed.
 class Outcome {
 public:
     /// Called on the rank's thread, before the others can learn of it.
@@ -46,11 +46,11 @@ public:
         if (handle_ != nullptr) {
             try {
                 leave();
-            } catch (const std::exception&) { // What there is to say has been said.
+            } catch (const std::exception&) { // The failure was reported already.
             }
         }
     }
-    /// Gives it back. Throws what Team::leave throws.
+    /// Gives the team handle back. Throws what Team::leave throws.
     void leave() { free_handle(*std::exchange(handle_, nullptr)); }
     [[nodiscard]] corymb_team* get() const noexcept { return handle_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of the C interface: those of the library by number, others by their size.
+// Element types of the C interface: the library's by number, others by their size.
 #pragma once
 
 #include <corymb.h>
@@ -10,7 +10,7 @@
 
 namespace corymb::c {
 
-/// Bytes of an element; throws Errc::invalid_argument for what is no type.
+/// Bytes of an element; throws Errc::invalid_argument for a number that is no type.
 [[nodiscard]] std::size_t size_of(corymb_type type);
 /// The library's own type; none for one of the user's.
 [[nodiscard]] inline std::optional<ElementType> standard(corymb_type type) noexcept {
