@@ -21,7 +21,9 @@ namespace {
 void write_all(int to, const char* text, std::size_t bytes) {
     while (bytes != 0) {
         const ssize_t done = ::write(to, text, bytes);
-        if (done < 0 && errno == EAGAIN) { // Whoever shares it wants no write to wait; we do.
+        // Another process that shares the descriptor has made it nonblocking; the launcher waits
+        // all the same.
+        if (done < 0 && errno == EAGAIN) {
             pollfd room{to, POLLOUT, 0};
             ::poll(&room, 1, -1);
         } else if (done < 0 && errno != EINTR) {
@@ -176,7 +178,8 @@ void Crew::pass_on(Process& process, int stream) {
 void Crew::drain() {
     for (Process& process : processes_) {
         for (int stream = 0; stream < 2; ++stream) {
-            // A process that ours have left behind may keep an end open: only what is there.
+            // A process that ours have left behind may keep an end open, so only present output is
+            // read.
             if (process.output[stream] >= 0) {
                 ::fcntl(process.output[stream], F_SETFL, O_NONBLOCK);
             }

@@ -11,13 +11,13 @@
 
 namespace corymb::launcher {
 
-/// One process and what it writes, if that goes through us.
+/// A process and its output, if that goes through the launcher.
 struct Process {
     pid_t pid = -1;
-    int rank = 0; ///< Its first.
+    int rank = 0; ///< The process's first rank.
     bool running = false;
     int output[2] = {-1, -1}; ///< Read ends of its stdout and stderr.
-    std::string line[2];      ///< What has come of a line.
+    std::string line[2];      ///< The part of a line that has come.
 };
 
 class Crew {
@@ -33,7 +33,7 @@ public:
     void signal_all(int number) const noexcept;
     [[nodiscard]] std::vector<Process>& processes() noexcept { return processes_; }
     [[nodiscard]] std::size_t running() const noexcept;
-    /// Passes on what has come from one end; closes it at the end of the stream.
+    /// Passes on the output at one end; closes the end after the stream.
     void pass_on(Process& process, int stream);
     /// Passes on all that is left.
     void drain();

@@ -29,7 +29,7 @@ constexpr int usage_status = 2;
 constexpr int not_started_status = 127;
 constexpr int killed_status = 128;
 
-/// For a rank that does not attach.
+/// Advice for a rank that does not attach.
 constexpr const char* remedy =
     "does the program attach, by Team::attach in C++, corymb_attach in C or "
     "corymb.attach in Python?";
@@ -46,7 +46,7 @@ public:
                                         std::chrono::duration<double>(options.attach_deadline_s))) {
     }
 
-    /// Until all processes have ended; the exit status.
+    /// Waits until all processes have ended; returns the exit status.
     int watch() {
         while (crew_->running() != 0) {
             wait_for_something();
@@ -89,18 +89,18 @@ private:
             reap();
             return;
         }
-        // What the terminal sends, it sends to our processes as well.
+        // Signals of the terminal reach our processes as well.
         if (signal.ssi_code != SI_KERNEL) {
             crew_->signal_all(number);
         }
         if (number != SIGUSR1 && number != SIGUSR2 && number != SIGCONT) {
             note(killed_status + number);
-            end_by_ = Clock::now() + 5s; // They may clean up.
+            end_by_ = Clock::now() + 5s; // The processes may clean up.
         }
     }
 
-    /// Of those that have ended since the last time, who was killed comes first: the others may
-    /// have ended because of that.
+    /// Reaps processes that have ended since the last time. A killed process comes first: others
+    /// may have ended because of it.
     void reap() {
         std::vector<std::pair<const Process*, int>> ended;
         for (Process& process : crew_->processes()) {
@@ -167,7 +167,7 @@ private:
             say(text);
         }
         if (!options_->keep_going && !end_by_) {
-            end_by_ = Clock::now() + 1s; // The others learn it from corymb and may say so.
+            end_by_ = Clock::now() + 1s; // The other ranks learn of it from corymb and may say so.
         }
     }
 
@@ -189,11 +189,12 @@ private:
     int status_ = 0;
 };
 
-/// Those that whoever started the launcher has it ignore, as nohup does, stay ignored.
+/// Blocks the signals that the launcher handles. Signals that its parent had it ignore, as nohup
+/// does, stay ignored.
 int signals() {
     sigset_t set;
     sigemptyset(&set);
-    ::signal(SIGCHLD, SIG_DFL); // Else the kernel would keep to itself how a process has ended.
+    ::signal(SIGCHLD, SIG_DFL); // Otherwise the kernel would not tell how a process has ended.
     for (const int number :
          {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT}) {
         struct sigaction before{};

@@ -14,7 +14,7 @@ struct Options {
     /// CPUs of the ranks in turn; empty: not bound.
     std::vector<int> cpus;
     double attach_deadline_s = 60;
-    /// What the processes find in CORYMB_PATIENCE and CORYMB_DEADLINE; empty: what they inherit.
+    /// CORYMB_PATIENCE and CORYMB_DEADLINE of the processes; empty: inherited.
     std::string patience;
     std::string deadline;
     bool prefix = false;     ///< Each line of output begins with its rank.
@@ -23,7 +23,7 @@ struct Options {
     std::vector<std::string> program;
 };
 
-/// What is wrong with the command line.
+/// A fault of the command line.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
