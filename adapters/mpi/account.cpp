@@ -44,7 +44,7 @@ constexpr const char* names[] = {
     "Neighbor_alltoallw",
 };
 
-/// "-" where what was passed on did not say.
+/// "-" if calls that were passed on did not tell their bytes.
 std::string bytes_in(const Account::Key& what, const Account::Row& row) {
     const Reason reason = std::get<Reason>(what);
     const bool is_known = row.bytes > 0 || reason == Reason::none || reason == Reason::slower ||
@@ -65,8 +65,8 @@ std::string name_of(Operation operation, Form form) {
 
 namespace {
 
-/// What is left of a communicator. Those of equal title are added up: a program that makes ten
-/// thousand wants to see one.
+/// The record of freed communicators. Communicators of equal title are added up: a program that
+/// makes ten thousand wants to see one.
 struct Summary {
     /// Operation, form, and the most bytes of its calls.
     using TrialKey = std::tuple<Operation, Form, std::uint64_t>;
@@ -81,7 +81,7 @@ struct Summary {
     std::mutex lock;
     std::map<std::string, Comms> comms;
     std::string network;     ///< Between nodes, where a team had several.
-    std::string insides;     ///< What its nodes are inside.
+    std::string insides;     ///< The insides of its nodes.
     bool has_waited = false; ///< A communicator between nodes for its team.
 };
 
@@ -99,14 +99,14 @@ std::string title_of(const Group& group) {
 }
 
 using TellOfCluster = decltype(&corymb_cluster_network);
-/// What a team over several nodes tells of itself; "" without several nodes.
+/// The text in which a team over several nodes describes itself; "" for a team on one node.
 std::string told_by(TellOfCluster tell, const Group& group) {
     const char* text = "";
     return group.cluster != nullptr && tell(group.cluster, &text) == CORYMB_OK ? text : "";
 }
 
-/// Of communicators of equal title the last one's times.
-/// A communicator of the same ranks, before it, may have told of some.
+/// Keeps the results of a choice's trials. If several communicators have one title, the last one's
+/// times count. A communicator of the same ranks, before it, may have told some already.
 void keep_trials(Choice& choice, Form form, std::map<Summary::TrialKey, Trial::Result>& kept) {
     choice.for_each_trial([&](Operation operation, std::uint64_t bytes, Trial& trial) {
         if (const int trials = trial.take_new_trials(); trials > 0) {
@@ -152,8 +152,8 @@ extern "C" void keep_plan(corymb_collective op, int /*root*/, std::uint64_t byte
     }
 }
 
-/// Of the team or of the one over all nodes. Where a thread goes on with its requests just now, the
-/// summary is the less complete.
+/// Keeps the plans of the team or of the team over all nodes. If a thread goes on with its requests
+/// just now, the summary lacks them.
 void keep_plans(Group& group, std::map<Summary::PlanKey, std::string>& kept) noexcept {
     const InUse use(group, std::try_to_lock);
     if (!use.has_it()) {
@@ -177,7 +177,7 @@ void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept 
     }
     for (const auto& [key, algorithm] : plans) {
         const auto& [op, bytes] = key;
-        // Where ranks do not know each other's lengths there is one plan for all.
+        // If ranks do not know each other's lengths, there is one plan for all lengths.
         const std::string most = op == CORYMB_BARRIER              ? "-"
                                  : bytes >= std::uint64_t{1} << 48 ? "parts of any length"
                                                                    : std::to_string(bytes);
@@ -212,7 +212,7 @@ void keep_for_summary(Group& group) noexcept {
         const std::lock_guard lock(all.lock);
         all.has_waited = all.has_waited || group.early.wanted_ns > 0;
         if (std::string network = told_by(library().cluster_network, group); !network.empty()) {
-            all.network = std::move(network); // As CORYMB_NETWORK and --network take it.
+            all.network = std::move(network); // The form that CORYMB_NETWORK and --network take.
             all.insides = told_by(library().cluster_insides, group);
         }
         auto& kept = all.comms[title_of(group)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who did what: calls, bytes and time by operation, for the summary at MPI_Finalize.
+// Calls, bytes and time by operation, and the library that did them, for the summary at
+// MPI_Finalize.
 #pragma once
 
 #include "call.hpp"
@@ -14,7 +15,7 @@ namespace corymb::mpi {
 
 struct Group;
 
-/// Of one communicator. Kept up only where is_explaining().
+/// The account of one communicator. Kept up only where is_explaining().
 class Account {
 public:
     struct Row {
@@ -32,7 +33,7 @@ private:
     std::map<Key, Row> rows_;
 };
 
-/// As the program calls it.
+/// The name by which the program calls the operation.
 [[nodiscard]] std::string name_of(Operation operation, Form form);
 
 /// CORYMB_MPI_EXPLAIN=1.

@@ -48,9 +48,9 @@ struct Described {
     return refuses;
 }
 
-/// MPICH and Intel MPI refuse what is both, described alike, without MPI_IN_PLACE. They do so on
-/// the rank that calls, which may make up for it, so this is told without a word to others. All
-/// else that overlaps is copied first (Work::separate).
+/// MPICH and Intel MPI refuse a buffer that is both input and output, described alike, without
+/// MPI_IN_PLACE. They refuse on the calling rank, which may call again, so no other rank is told.
+/// All other buffers that overlap are copied first (Work::separate).
 [[nodiscard]] inline bool is_aliased([[maybe_unused]] const Described& in,
                                      [[maybe_unused]] const Described& out) noexcept {
 #if defined(OPEN_MPI)

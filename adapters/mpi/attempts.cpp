@@ -20,7 +20,7 @@ struct UnderWay {
     Trial* trial;
     Trial::Attempt attempt;
     MPI_Request request;
-    Trial::Span span; ///< Without what comes between the calls.
+    Trial::Span span; ///< The time in the two calls, without the time between them.
 };
 
 /// Never destroyed: MPI may call back while the process ends. The lock also guards trials of
@@ -113,7 +113,7 @@ void CompletionWatch::begin() noexcept {
     try {
         watched_.reserve(std::min(all.calls.size(), static_cast<std::size_t>(count_)));
     } catch (const std::exception&) {
-        return; // Their trials end without a winner.
+        return; // The trials of these calls end without a winner.
     }
     for (int i = 0; i < count_ && watched_.size() < all.calls.size(); ++i) {
         const auto is_it = [&](const UnderWay& call) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nonblocking calls that show who is faster (Choice). They take the time that the program spends in
-// the calls that start them and in those that complete them: what it computes in between, or waits
-// for elsewhere, says nothing of either.
+// Nonblocking calls that show which library is faster (Choice). Their time is the time that the
+// program spends in the calls that start and complete them. Time in between, in which it computes
+// or waits elsewhere, does not count.
 #pragma once
 
 #include "choice.hpp"
@@ -22,10 +22,11 @@ void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Reques
            const Trial::Span& start) noexcept;
 /// The group is about to go.
 void forget_attempts(const Group& group) noexcept;
-/// Collective over the communicator, when the next meeting is due: who does what has been tried.
+/// Collective over the communicator, when the next meeting is due: settles the operations that were
+/// tried.
 void meet_about_requests(Group& group) noexcept;
 
-/// One of MPI's functions that complete requests, from its beginning to its end.
+/// Watches one call of MPI's functions that complete requests, from its beginning to its end.
 class CompletionWatch {
 public:
     CompletionWatch(int count, const MPI_Request* requests) noexcept

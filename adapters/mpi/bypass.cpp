@@ -12,7 +12,7 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Of MPI's functions, those that do something with a request.
+/// The functions of MPI that do something with a request.
 constexpr std::string_view completions[] = {
     "MPI_Wait",         "MPI_Test",     "MPI_Waitall",
     "MPI_Testall",      "MPI_Waitany",  "MPI_Testany",
@@ -20,7 +20,7 @@ constexpr std::string_view completions[] = {
     "MPI_Request_free", "MPI_Start",    "MPI_Startall",
 };
 
-/// Where the object lies that has this address; null: in none.
+/// The object in which an address lies; null: in none.
 const void* object_of(const void* address) noexcept {
     Dl_info found{};
     return address != nullptr && ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
@@ -48,7 +48,7 @@ bool is_of_mpi_f08(std::string_view name) noexcept {
     return name.starts_with("mpi_") && name.find("_f08") != std::string_view::npos;
 }
 
-/// What the dynamic linker knows of an object.
+/// The names in the dynamic linker's tables of an object.
 class Names {
 public:
     explicit Names(const dl_phdr_info& object) noexcept : base_(object.dlpi_addr) {
@@ -59,7 +59,7 @@ public:
         }
     }
 
-    /// Whether it asks another object for such a name.
+    /// Whether the object asks another object for such a name.
     template <class Wanted>
     [[nodiscard]] bool asks_for(const Wanted& wanted) const noexcept {
         if (symbols_ == nullptr || texts_ == nullptr) {
@@ -96,8 +96,9 @@ private:
         return reinterpret_cast<const T*>(address < base_ ? base_ + address : address);
     }
 
-    /// Nowhere written down. The names that it asks for come before those that the newer kind of
-    /// table finds; where that has none, the texts mostly follow the symbols.
+    /// The number of symbols, which no table states. Names that the object asks for come before the
+    /// names that the newer kind of table finds. If that table has none, the texts mostly follow
+    /// the symbols.
     [[nodiscard]] std::size_t count() const noexcept {
         if (hash_ != nullptr) {
             return hash_[1];

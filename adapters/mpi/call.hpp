@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a collective as it comes from the program.
+// A call of a collective as it comes from the program.
 #pragma once
 
 #include "host.hpp"
@@ -36,7 +36,7 @@ enum class Operation : std::uint8_t {
 
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
-/// The same call of the MPI below; not owning.
+/// Makes this call in the MPI below; not owning.
 class Below {
 public:
     template <class F>
@@ -53,7 +53,7 @@ struct Call {
     Operation operation;
     Form form;
     Below below;
-    MPI_Request* request = nullptr; ///< Where it goes in the other forms than the blocking one.
+    MPI_Request* request = nullptr; ///< The request of the nonblocking and persistent forms.
 };
 
 } // namespace corymb::mpi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does a call depends on what is the same on all ranks. If ranks contradict each other, one may
-// be in the MPI and another in corymb, and neither ends. So each rank of a team on one node writes
-// down, in memory of the team, which of its calls the MPI performs; ranks that wait in corymb read
-// that.
+// Shows which library performs a call. That decision depends on facts that are equal on all ranks.
+// If ranks contradict each other, one may be in the MPI and another in corymb, and neither ends. So
+// each rank of a team on one node writes into memory of the team which of its calls the MPI
+// performs, and ranks that wait in corymb read it.
 #pragma once
 
 #include "call.hpp"
@@ -31,20 +31,20 @@ public:
         ++number_;
         operation_ = operation;
     }
-    /// It was none: the MPI has refused it on this rank.
+    /// Uncounts the call: the MPI has refused it on this rank.
     void take_back() noexcept { --number_; }
-    /// The MPI performs it, until `come_back`.
+    /// The MPI performs the call, until `come_back`.
     void leave(std::uint64_t bytes) noexcept;
     void come_back() noexcept;
 
-    /// Asked in a long wait of corymb's: whether a rank is in the MPI with the same call.
+    /// Asked in a long wait of corymb: whether a rank is in the MPI with this call.
     [[nodiscard]] bool is_contradicted() noexcept;
     /// How ranks differ; empty: they do not, as far as is known.
     [[nodiscard]] const std::string& contradiction() const noexcept { return contradiction_; }
 
 private:
     struct alignas(64) Slot {
-        std::atomic<std::uint64_t> number; ///< Of the call that the MPI performs; 0: none.
+        std::atomic<std::uint64_t> number; ///< Number of the call that the MPI performs; 0: none.
         std::atomic<std::uint64_t> operation;
         std::atomic<std::uint64_t> bytes;
     };

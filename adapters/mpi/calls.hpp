@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives as the entry points call them, in all forms. Each runs on the communicator's
-// team, or is passed to the MPI below, and returns MPI's error code. Parameters are those of the
-// standard.
+// team, or is passed to the MPI below, and returns MPI's error code. Parameters are the standard's.
 #pragma once
 
 #include "call.hpp"
@@ -80,13 +79,14 @@ int scan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datat
 int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, MPI_Comm comm);
 
-/// Operations among neighbours: counted, and left to the MPI below. What comes from each, for the
-/// summary: as much of all, or by neighbour, of one type or of one each.
+/// Operations among neighbours: counted, and left to the MPI below. The parameters describe the
+/// data from each neighbour, for the summary: of one count or a count for each, of one type or a
+/// type for each.
 int neighbours(const Call& call, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm);
 int neighbours(const Call& call, Counts out_counts, MPI_Datatype out_type, MPI_Comm comm);
 int neighbours(const Call& call, Counts out_counts, const MPI_Datatype* out_types, MPI_Comm comm);
 
-/// What lists describe, of a call that the MPI has taken for right.
+/// Bytes that lists describe, in a call that the MPI has accepted.
 [[nodiscard]] std::uint64_t listed_bytes(int parts, Counts counts, MPI_Datatype type);
 [[nodiscard]] std::uint64_t listed_bytes(int parts, Counts counts, const MPI_Datatype* types);
 /// A program found this name here and the MPI below does not have it.

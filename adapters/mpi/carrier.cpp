@@ -26,7 +26,7 @@ bool fits(std::size_t bytes) noexcept {
     return bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
 }
 
-/// The largest tag, the same on all ranks; at least what the standard promises.
+/// The largest tag, equal on all ranks; at least the standard's minimum.
 int largest_tag() noexcept {
     constexpr int promised = 32767;
     void* found = nullptr;
@@ -44,7 +44,7 @@ bool is_truncation(int result) noexcept {
            kind == MPI_ERR_TRUNCATE;
 }
 
-/// To stderr: a number says little.
+/// Reports the failure to stderr, because MPI's error number says little.
 void report(int result) noexcept {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -63,7 +63,7 @@ void keep_for_good(std::vector<std::byte>&& memory) noexcept {
     static auto* const kept = new std::vector<std::vector<std::byte>>;
     try {
         kept->push_back(std::move(memory));
-    } catch (const std::exception&) { // Then it leaks.
+    } catch (const std::exception&) { // The memory leaks.
         static_cast<void>(new (std::nothrow) std::vector<std::byte>(std::move(memory)));
     }
 }
@@ -118,7 +118,7 @@ std::uint64_t MessageCarrier::take_slot() {
     if (free_.empty()) {
         Slot& made = slots_.emplace_back();
         made.request = made.body = host().request_null;
-        free_.reserve(slots_.size()); // For all of them to come back.
+        free_.reserve(slots_.size()); // Room for all slots to come back.
         return slots_.size() - 1;
     }
     const std::uint64_t slot = free_.back();

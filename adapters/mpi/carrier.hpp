@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between nodes by the MPI below, on communicators of the adapter's own. Those of blocking
-// operations have their mark as tag, and a communicator for each of the two channels. Those of
-// nonblocking and persistent ones share one: the channel is their tag, and the mark goes before the
-// data, or,
-// where that is long, in a message of its own.
+// Messages between nodes by the MPI below, on communicators of the adapter's own. Messages of
+// blocking operations have their mark as tag, and a communicator for each of the two channels.
+// Nonblocking and persistent operations share one communicator: the channel is the tag, and the
+// mark goes before the data or, if the data is long, in a message of its own.
 #pragma once
 
 #include "host.hpp"
@@ -17,7 +16,8 @@
 
 namespace corymb::mpi {
 
-/// Of one communicator and thread at a time. What it counts from 0 are the ranks of `comm`.
+/// The carrier of one communicator, for one thread at a time. It numbers peers by their ranks in
+/// `comm`.
 class MessageCarrier {
 public:
     /// Collective over `comm`; `is_whole` says whether this rank succeeded.
@@ -27,11 +27,12 @@ public:
     ~MessageCarrier() = default;
 
     [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
-    /// As libcorymb wants it; *this is its context.
+    /// The functions for libcorymb; *this is their context.
     [[nodiscard]] corymb_carrier functions() noexcept;
-    /// For one more persistent operation. False, on all ranks at once: the MPI has no more tags.
+    /// Takes channels for one more persistent operation. False, on all ranks at once: the MPI has
+    /// no more tags.
     [[nodiscard]] bool take_own_lane() noexcept;
-    /// The same on all ranks.
+    /// Whether such channels were taken; equal on all ranks.
     [[nodiscard]] bool has_own_lanes() const noexcept { return own_taken_ > 0; }
     /// Gives the communicators back. Not at MPI_Finalize, where MPI does it.
     void free_communicators() noexcept;
@@ -39,7 +40,7 @@ public:
 private:
     /// Pairs of channels for nonblocking operations.
     static constexpr int lanes = 8;
-    /// Persistent ones have the channels after those.
+    /// Persistent operations have the channels after these.
     static constexpr int first_own_channel = 2 * (lanes + 1);
 
     static int send(void* self, const void* data, std::size_t bytes, int to, int channel, int mark,
@@ -53,16 +54,16 @@ private:
 
     struct Slot {
         MPI_Request request{};
-        MPI_Request body{}; ///< Of the data, where it comes after its mark.
+        MPI_Request body{}; ///< Request of the data, if it comes after its mark.
         bool is_receive = false;
         bool is_apart = false; ///< The mark has come, the data is a message of its own.
         /// The mark of a nonblocking operation's message, and its data, where that is short. Empty:
         /// it has none of these.
         std::vector<std::byte> front;
-        std::byte* data = nullptr; ///< Where that data goes.
-        std::size_t room = 0;      ///< For the data of a message to come.
+        std::byte* data = nullptr; ///< Destination of the data.
+        std::size_t room = 0;      ///< Room for the data of a message to come.
     };
-    /// What to hand to the MPI for a message with a mark in front: in one piece where it is short.
+    /// The buffer for the MPI of a message with a mark in front: one piece if it is short.
     struct Framed {
         void* begin;
         int count;
@@ -81,7 +82,7 @@ private:
     static constexpr int framed_comm = 2;
     MPI_Comm comms_[3]{};
     bool is_whole_ = false;
-    int own_lanes_ = 0; ///< For persistent operations, as many as the MPI has tags for.
+    int own_lanes_ = 0; ///< Lanes for persistent operations, as many as the MPI has tags for.
     int own_taken_ = 0;
     std::vector<Slot> slots_;
     std::vector<std::uint64_t> free_; ///< Slots without a request.

@@ -8,14 +8,15 @@ namespace corymb::mpi {
 
 namespace {
 
-/// The MPI gets what it does in less than 97 % of corymb's time.
+/// The MPI gets an operation that it does in less than 97 % of corymb's time.
 constexpr std::uint64_t part_of_hundred = 97;
 
-/// Of a rank that does not know how long its calls take: then they are all equal.
+/// Stands for an unknown time. A rank without measurements reports it for both libraries, so
+/// neither wins.
 constexpr std::uint64_t unknown_ns = std::uint64_t{1} << 50;
 
-/// Of the shorter three quarters: the others have met something else. The median would not do, for
-/// ranks that follow each other closely wait in some calls and find all there in others.
+/// The mean of the shorter three quarters: other calls have met a disturbance. The median would not
+/// do. If ranks follow each other closely, they wait in some calls and find all there in others.
 std::uint64_t mean(const Trial::Span* spans, int count) {
     std::array<std::int64_t, Trial::calls_most> times{};
     const auto end = std::transform(spans, spans + count, times.begin(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does an operation of a size on a communicator, corymb or the MPI below. The program's own
-// first calls are the measurement: some go to each, and the ranks agree which took longer. As in
-// Faraj, Yuan, Lowenthal: "STAR-MPI: self tuned adaptive routines for MPI collective operations"
-// (ICS 2006).
+// Chooses for an operation of a size on a communicator between corymb and the MPI below. The
+// program's own first calls are the measurement: each library gets some, and the ranks agree which
+// took longer. See Faraj, Yuan, Lowenthal: "STAR-MPI: self tuned adaptive routines for MPI
+// collective operations" (ICS 2006).
 #pragma once
 
 #include "call.hpp"
@@ -22,17 +22,16 @@ enum class Verdict : std::uint8_t { open, corymb, mpi };
 
 /// How long a call takes all its ranks together.
 enum class Measure : std::uint8_t {
-    /// As long as the rank that takes longest: of a rooted operation it says how many go through in
-    /// a second.
+    /// The time of the rank that takes longest. For a rooted operation it gives the calls a second.
     longest,
-    /// From the moment when the last rank has come until the last one leaves. Nobody can leave
-    /// before all have come, and who has come early has waited for others, which is no fault of the
-    /// operation. Clocks of ranks must be the same; where they are not, it is a rank's own time.
+    /// The time from the arrival of the last rank to the leaving of the last one. No rank can leave
+    /// before all have come, and a rank that came early has waited for others, not for the
+    /// operation. Needs equal clocks on all ranks; without them it is a rank's own time.
     from_last,
 };
 [[nodiscard]] Measure measure_of(Operation operation) noexcept;
 
-/// Of calls whose size ranks do not know of each other, which are tried together.
+/// Stands for calls whose size ranks do not know of each other; these are tried together.
 inline constexpr std::uint64_t any_bytes = ~std::uint64_t{0};
 inline constexpr std::array operations_of_any_size = {Operation::gatherv, Operation::scatterv,
                                                       Operation::alltoallv, Operation::alltoallw};
@@ -54,36 +53,38 @@ public:
         std::int64_t begin_ns;
         std::int64_t end_ns;
     };
-    /// One of these calls.
+    /// A call of the trial.
     struct Attempt {
         bool is_for_mpi;
         bool counts;
         int trial;
     };
 
-    /// Of calls of about so many bytes: of long ones few take long enough.
+    /// `bytes` is about the size of the calls. Long calls need fewer, because each takes long
+    /// enough.
     Trial(std::uint64_t bytes, Measure measure) noexcept
         : measure_(measure),
           calls_each_(bytes < long_bytes || bytes == any_bytes ? calls_most : calls_most / 2) {}
 
     /// The next call.
     [[nodiscard]] Attempt begin() noexcept;
-    /// It was none: the MPI has refused it on this rank.
+    /// Uncounts the call: the MPI has refused it on this rank.
     void take_back() noexcept { --calls_; }
-    /// It is over on this rank. Of an earlier trial it says nothing any more.
+    /// Adds the time of a call that is over on this rank. A call of an earlier trial no longer
+    /// counts.
     void add(const Attempt& attempt, const Span& span) noexcept;
     /// All calls have begun.
     [[nodiscard]] bool is_over() const noexcept { return calls_ >= visits * calls_each_; }
-    /// Collective over the communicator, after the last call; `bytes` are those of the calls. All
-    /// ranks find the same; where a rank has calls that are not over, who had won before, else
-    /// corymb. Open: who had won before has lost, and it is to be tried once more at once.
+    /// Collective over the communicator, after the last call; `bytes` are the size of the calls.
+    /// All ranks get one verdict. If a rank has calls that are not over, the winner before stays,
+    /// or else corymb. Open: the winner before has lost, and one more trial is due at once.
     [[nodiscard]] Verdict agree(MPI_Comm comm, std::uint64_t bytes) noexcept;
     /// After `agree`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial.
     [[nodiscard]] std::uint32_t calls_until_next() const noexcept { return calls_until_next_; }
-    /// What the last trial has found. 0 ns: it was not known.
+    /// The result of the last trial. 0 ns: unknown.
     struct Result {
-        int trials = 0; ///< That are over.
+        int trials = 0; ///< Trials that are over.
         std::uint64_t corymb_ns = 0;
         std::uint64_t mpi_ns = 0;
     };
@@ -113,7 +114,7 @@ private:
     /// trials have one each.
     static constexpr int visits = 4;
 
-    /// Those that count.
+    /// The calls that count.
     struct Spans {
         std::array<Span, calls_most> list;
         int count = 0;
@@ -123,19 +124,19 @@ private:
     int calls_each_;
     int calls_ = 0;
     std::uint32_t calls_until_next_ = 0;
-    Verdict winner_ = Verdict::open; ///< Of the trials so far.
-    int times_in_a_row_ = 0;         ///< That it has won again.
-    bool is_doubted_ = false;        ///< It has just lost.
+    Verdict winner_ = Verdict::open; ///< Winner of the trials so far.
+    int times_in_a_row_ = 0;         ///< Times that it has won again.
+    bool is_doubted_ = false;        ///< The winner has just lost.
     Result result_;
-    int told_ = 0; ///< Of its trials.
+    int told_ = 0; ///< Trials of the result that were told.
     Spans corymb_;
     Spans mpi_;
 };
 
-/// Of one communicator. `bytes` must be the same on all ranks.
+/// The choices of one communicator. `bytes` must be equal on all ranks.
 class Choice {
 public:
-    /// Who does the next call.
+    /// The library that does the next call.
     [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes) noexcept {
         State& state = states_[place(operation, bytes)];
         if (state.number != 0 && --state.number == 0) [[unlikely]] {
@@ -143,13 +144,14 @@ public:
         }
         return state.verdict;
     }
-    /// Whether `next` is going to say that it is the MPI's.
+    /// Whether `next` will give the call to the MPI.
     [[nodiscard]] bool is_mpis(Operation operation, std::uint64_t bytes) const noexcept {
         const State& state = states_[place(operation, bytes)];
         return state.verdict == Verdict::mpi && state.number != 1;
     }
-    /// The same of calls in which ranks cannot agree, only where they meet, `meetings` times so
-    /// far. What they have not called before the last one is not open: there may be no more.
+    /// The library that does the next call, for calls in which ranks agree only when they meet,
+    /// `meetings` times so far. An operation that was not called before the last meeting is not
+    /// open: there may be no more meetings.
     [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes,
                                std::uint32_t meetings) noexcept {
         State& state = states_[place(operation, bytes)];
@@ -159,25 +161,25 @@ public:
             }
             state.verdict = Verdict::open;
         }
-        const std::uint32_t now = meetings | 1U << 31; // Not 0.
+        const std::uint32_t now = meetings | 1U << 31; // Not 0, so that it counts as set.
         if (state.number == 0) {
             state.number = now;
             ++open_;
         }
         return state.number == now ? Verdict::corymb : Verdict::open;
     }
-    /// The last call was none: the MPI, whose it was, has refused it on this rank.
+    /// Uncounts the last call, the MPI's: the MPI has refused it on this rank.
     void take_back(Operation operation, std::uint64_t bytes) noexcept {
         State& state = states_[place(operation, bytes)];
         state.number += state.verdict != Verdict::open && state.number != 0 ? 1 : 0;
     }
     /// Whether there is something of the kind that is to be tried or just is.
     [[nodiscard]] bool is_open() const noexcept { return open_ > 0; }
-    /// The trial of what is open; throws std::bad_alloc.
+    /// The trial of an open operation; throws std::bad_alloc.
     [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes, Measure measure) {
         return trials_.try_emplace(place(operation, bytes), bytes, measure).first->second;
     }
-    /// After its trial.
+    /// Records the verdict of a trial.
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
         const std::size_t where = place(operation, bytes);
         states_[where] = {verdict, trials_.at(where).calls_until_next()};
@@ -192,7 +194,7 @@ public:
                 size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);
         }
     }
-    /// Calls of fewer bytes, about, are not tried; without a number, none.
+    /// Gives calls of fewer bytes, about, to corymb without a trial; without a number, all calls.
     void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
         const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
         for (std::size_t where = 0; where < states_.size(); ++where) {
@@ -201,7 +203,7 @@ public:
             }
         }
     }
-    /// Nor are operations_of_any_size.
+    /// Gives operations_of_any_size to corymb without a trial.
     void give_any_size_to_corymb() noexcept {
         for (const Operation operation : operations_of_any_size) {
             states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
@@ -211,7 +213,7 @@ public:
     [[nodiscard]] bool is_untried(Operation operation, std::uint64_t bytes) const noexcept {
         return states_[place(operation, bytes)].verdict == Verdict::open;
     }
-    /// The next `calls` of them are the MPI's, before they are tried.
+    /// Gives the next `calls` calls to the MPI before the trial.
     void postpone(Operation operation, std::uint64_t bytes, std::uint32_t calls) noexcept {
         states_[place(operation, bytes)] = {Verdict::mpi, calls + 1};
     }
@@ -236,7 +238,7 @@ private:
     }
 
     std::array<State, operations * size_classes> states_{};
-    int open_ = 0; ///< Of calls in which ranks cannot agree.
+    int open_ = 0; ///< Open calls in which ranks cannot agree.
     std::map<std::size_t, Trial> trials_;
 };
 

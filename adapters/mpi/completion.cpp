@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's functions that complete something, mostly requests. Those of the MPI's own go straight to
-// it; in an array with some of corymb's it finds null in the places of these.
+// MPI's functions that complete something, mostly requests. Requests of the MPI go straight to it.
+// In an array that also has corymb's requests, the MPI finds null in their places.
 #include "attempts.hpp"
 #include "few.hpp"
 #include "looks.hpp"
@@ -28,7 +28,7 @@ private:
     CompletedMessages messages_;
 };
 
-/// What MPI says of requests that have nothing to say.
+/// Writes the status that MPI gives to requests without an operation.
 void set_empty(MPI_Status* status) noexcept {
     MPI_Request none = host().request_null;
     int flag = 0;
@@ -42,9 +42,9 @@ void set_empty_at(MPI_Status* statuses, int place) noexcept {
     }
 }
 
-/// `call` does something with the MPI's requests of an array; in the places of corymb's it finds
-/// null: some MPIs refuse inactive requests in some functions. What it makes of the MPI's own goes
-/// to `back`, if that is not null.
+/// Calls `call` for the MPI's requests of an array. In the places of corymb's requests it finds
+/// null, because some MPIs refuse inactive requests in some functions. The MPI's requests as `call`
+/// leaves them go to `back`, if that is not null.
 template <class Call>
 int with_others(int count, const MPI_Request* requests, const Call& call,
                 MPI_Request* back = nullptr) {
@@ -72,7 +72,7 @@ int with_others(int count, const MPI_Request* requests, const Call& call,
     return call(others.data());
 }
 
-/// The same where the MPI gives requests back, or sets them to null.
+/// As with_others, for functions in which the MPI gives requests back, or sets them to null.
 template <class Call>
 int with_others_back(int count, MPI_Request* requests, const Call& call) {
     return with_others(count, requests, call, requests);
@@ -122,7 +122,7 @@ int tell(Requested& requested, MPI_Request* request, MPI_Status* status) {
     return raise_and_complete(requested, request);
 }
 
-/// Whether all of corymb's among them are over. Looks at one of those that are not at least, which
+/// Whether all of corymb's requests among them are over. Looks at least at one that is not, which
 /// goes on with all of its communicator, and at all of other communicators.
 bool are_over(int count, const MPI_Request* requests) noexcept {
     const Requested* waits = nullptr;
@@ -147,7 +147,8 @@ int tell_all(int count, MPI_Request* requests, MPI_Status* statuses, int result)
             continue;
         }
         if (own->error != MPI_SUCCESS) {
-            if (error == MPI_SUCCESS && result == MPI_SUCCESS) { // The others' are not written.
+            // Statuses of the other requests are not written.
+            if (error == MPI_SUCCESS && result == MPI_SUCCESS) {
                 for (int k = 0; statuses != MPI_STATUSES_IGNORE && k < count; ++k) {
                     statuses[k].MPI_ERROR = MPI_SUCCESS;
                 }
@@ -403,8 +404,8 @@ CORYMB_MPI_ENTRY int MPI_Request_free(MPI_Request* request) {
     return MPI_SUCCESS;
 }
 
-/// After MPI's own barrier it has seen what came before that; after corymb's it may first have to
-/// look, and MPICH tells only at the next call what it has found.
+/// MPI's own barrier has seen all messages before it; after corymb's barrier the MPI may first have
+/// to look, and MPICH reports its findings only at the next call.
 CORYMB_MPI_ENTRY int MPI_Win_test(MPI_Win window, int* flag) {
     const int result = host().Win_test(window, flag);
     return result == MPI_SUCCESS && *flag == 0 ? host().Win_test(window, flag) : result;

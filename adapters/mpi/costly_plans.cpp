@@ -27,7 +27,7 @@ std::uint64_t bytes_of_class(std::size_t size_class) noexcept {
 
 std::uint64_t CostlyPlans::plan_ns(Operation operation, std::uint64_t bytes) const noexcept {
     const auto ranks = static_cast<std::uint64_t>(ranks_);
-    // An allgatherv's bytes are those of all parts.
+    // The bytes of an allgatherv cover all parts.
     const bool has_short_parts =
         (operation == Operation::allgather && bytes < short_part_bytes) ||
         (operation == Operation::allgatherv && bytes < short_part_bytes * ranks);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations between nodes whose plans take long to be made: those in which all ranks have a part
-// for all others, in a time that grows with the square of the ranks, ten seconds for a thousand.
-// Blocking calls of these are the MPI's until those of a size have taken as long, so that a program
-// which has few of them does not wait for plans, and one which has many loses little. In
+// Operations between nodes whose plans take long to make. In these all ranks have a part for all
+// others, and making a plan takes time that grows with the square of the ranks: ten seconds for a
+// thousand. Blocking calls of these go to the MPI until the calls of a size have taken as long. So
+// a program with few of them does not wait for plans, and one with many loses little. In
 // nonblocking calls ranks cannot agree on that.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace corymb::mpi {
 
 class CostlyPlans {
 public:
-    /// Calls of one operation and size that wait; the same ones on all ranks.
+    /// Calls of one operation and size that wait for a plan; equal on all ranks.
     class Wait {
     public:
         [[nodiscard]] bool is_over() const noexcept { return is_over_; }
@@ -33,7 +33,8 @@ public:
         bool is_over_ = true;
     };
 
-    /// For a communicator of so many ranks on several nodes, whose calls `choice` decides on.
+    /// Begins for a communicator of so many ranks on several nodes, whose calls `choice` decides
+    /// on.
     void begin(Choice& choice, int ranks) noexcept;
     /// Null: such calls do not wait, or no longer.
     [[nodiscard]] Wait* wait_of(Operation operation, std::uint64_t bytes) noexcept;

@@ -10,11 +10,11 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Of communicators that have been freed without a team. Programs that make one for each of many
-/// short phases go on with the team of the first that has one.
+/// Time of communicators that have been freed without a team. A program that makes one for each of
+/// many short phases goes on with the team of the first that has one.
 constinit std::atomic<std::int64_t> earlier_ns{0};
 
-/// Nobody knows what the program waits for in nonblocking calls: they count as blocking ones do.
+/// In nonblocking calls the program's waits are unknown, so these calls count as blocking ones do.
 std::int64_t time_of_calls(const Group& group) noexcept {
     const EarlyCalls& early = group.early;
     const auto blocking = static_cast<std::uint64_t>(std::max(early.made - 1, 1));
@@ -33,7 +33,7 @@ bool agree_that_long_enough(Group& group) noexcept {
     std::uint64_t most = 0;
     if (host().Allreduce(&mine, &most, 1, host().type_uint64, host().op_max, group.comm) !=
         MPI_SUCCESS) {
-        return true; // The talks that follow fail in the same way, and say so.
+        return true; // The agreements that follow fail in the same way, and report it.
     }
     if (most >= static_cast<std::uint64_t>(early.wanted_ns) || early.made > made_most) {
         return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the calls of a communicator are left to the MPI before its ranks meet to make a team.
-// Many communicators do not live long. On one node that is a number of blocking collectives;
-// between nodes, where a team takes tens of milliseconds and a network that nobody knows some
-// tenths of a second, calls have to take several times as long first, so that a short program does
-// not pay for what it cannot make use of.
+// Leaves the first calls of a communicator to the MPI, until its ranks meet to make a team. Many
+// communicators do not live long. On one node the ranks meet after a number of blocking
+// collectives. Between nodes a team takes tens of milliseconds, and an unknown network some tenths
+// of a second. There calls have to take several times as long first, so that a short program does
+// not pay for a team that it cannot use.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ struct Group;
 
 struct EarlyCalls {
     static constexpr int at_first = 3; ///< Without a look at the time.
-    /// What calls between nodes have to take on a rank.
+    /// The time that calls between nodes have to take on a rank.
     static constexpr std::int64_t known_network_ns = 200'000'000;
     static constexpr std::int64_t new_network_ns = 1'000'000'000;
 
-    int made = 0;               ///< Blocking collectives: the same on all ranks.
-    int until = at_first;       ///< After so many of them ranks meet.
-    std::int64_t ns = 0;        ///< What those have taken on this rank that corymb could do.
-    std::int64_t wanted_ns = 0; ///< Not 0: on several nodes, and so long are they to take.
+    int made = 0;         ///< Blocking collectives; equal on all ranks.
+    int until = at_first; ///< Number of calls after which the ranks meet.
+    std::int64_t ns = 0;  ///< Time on this rank of those calls that corymb could do.
+    /// Not 0: the ranks are on several nodes, and calls have to take so long.
+    std::int64_t wanted_ns = 0;
 };
 
 /// Collective over the communicator: ranks agree whether its calls have taken as long on any of

@@ -21,7 +21,7 @@ enum Class : unsigned {
     complex = 4,
     logical = 8,
     byte = 16,
-    pair = 32, ///< Of an integer and an index.
+    pair = 32, ///< A pair of an integer and an index.
     floating_pair = 64,
     address = 128,
 };
@@ -33,7 +33,7 @@ struct Named {
     Class group;
 };
 
-/// `type` is forgotten where its size is not that of the MPI's type, for corymb's kernels.
+/// `type` is left out, for corymb's kernels, if its size is not the MPI type's.
 void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class group,
          std::size_t type_bytes) {
     const Host& mpi = host();
@@ -158,7 +158,7 @@ struct NamedOperator {
     unsigned groups; ///< The standard defines it for these.
 };
 
-/// What a thread has looked up last.
+/// The last kernel that a thread has looked up.
 struct LastKernel {
     MPI_Datatype type{};
     MPI_Op op{};
@@ -211,7 +211,7 @@ bool ask_envelope(MPI_Datatype type, Envelope& envelope) noexcept {
     return result == MPI_SUCCESS;
 }
 
-/// One that may not be freed.
+/// Whether the type may not be freed.
 bool is_named(MPI_Datatype type) noexcept {
     Envelope envelope;
     if (!ask_envelope(type, envelope)) {
@@ -226,7 +226,7 @@ bool is_named(MPI_Datatype type) noexcept {
     }
 }
 
-/// What a contiguous type or a copy is made of. Null: the type is made in another way.
+/// The type inside a contiguous type or a copy. Null: the type is made in another way.
 MPI_Datatype inner_type(MPI_Datatype type) noexcept {
     const Host& mpi = host();
     Envelope envelope;
@@ -265,7 +265,7 @@ bool is_row_of_bytes(MPI_Datatype type) noexcept {
         }
         MPI_Datatype outer = inner;
         inner = inner_type(outer);
-        // One that is predefined, but not among those of the adapter, may not be freed.
+        // A predefined type that the adapter does not know may not be freed.
         if (inner == mpi.type_null && is_named(outer)) {
             break;
         }
@@ -323,8 +323,8 @@ const NamedOperator* find_operator(MPI_Op op) noexcept {
     return found == all.end() ? nullptr : &*found;
 }
 
-/// The maximum of a NaN and a number is either of them, that of two zeros has either sign, and
-/// products of complex numbers with infinities have several formulas.
+/// The maximum of a NaN and a number is either of them, the maximum of two zeros has either sign,
+/// and products of complex numbers with infinities have several formulas.
 Answer answer_of(Class group, corymb_op op) noexcept {
     if ((group & (floating | complex | floating_pair)) == 0) {
         return Answer::one;
@@ -348,7 +348,8 @@ std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
 } // namespace
 
 const Kernel* kernel_of(MPI_Datatype type, MPI_Op op) {
-    // Handles of the user's may be used again for something else; only what exists is kept.
+    // Handles of the program may be used again for something else; so only kernels that exist are
+    // kept.
     thread_local constinit LastKernel last;
     if (last.exists && last.type == type && last.op == op) [[likely]] {
         return &last.kernel;
@@ -375,7 +376,7 @@ bool is_allowed(MPI_Datatype type, MPI_Op op) {
         const Named* const named = find_named(type);
         return named != nullptr && (known->groups & named->group) != 0;
     }
-    // Handles of some MPIs are looked up. What compares vectors has a single result.
+    // Handles of some MPIs are looked up. An operator that compares vectors has a single result.
 #if defined(MPIX_EQUAL)
     static const std::array<MPI_Op, 3> others{MPI_REPLACE, MPI_NO_OP, MPIX_EQUAL};
 #else

@@ -34,14 +34,14 @@ public:
     }
     ~Few() = default;
 
-    /// Of an empty list, once; throws std::bad_alloc.
+    /// Makes room in an empty list, once; throws std::bad_alloc.
     void reserve(std::size_t entries) {
         if (entries > N) {
             many_ = std::make_unique_for_overwrite<T[]>(entries);
             capacity_ = entries;
         }
     }
-    /// There is room.
+    /// Needs room.
     void push_back(const T& entry) noexcept { data()[size_++] = entry; }
 
     void clear() noexcept { size_ = 0; }
@@ -70,7 +70,7 @@ private:
     std::size_t size_ = 0;
     std::size_t capacity_ = N;
     std::unique_ptr<T[]> many_;
-    alignas(T) std::byte few_[N * sizeof(T)]; // Only what was put there is read.
+    alignas(T) std::byte few_[N * sizeof(T)]; // Only entries that were put there are read.
 };
 
 } // namespace corymb::mpi

@@ -39,7 +39,8 @@ void give_back(Group& group) noexcept {
     if (!registry().is_over.load(std::memory_order_acquire)) {
         park(group);
     }
-    // Messages of what has failed may lie in them, with which MPICH frees none.
+    // If an operation has failed, its messages may lie in the communicators, and then MPICH frees
+    // none.
     end_team(group, !group.has_failed.load(std::memory_order_relaxed));
 }
 
@@ -106,7 +107,7 @@ void ask_for_threads() noexcept {
     int level = MPI_THREAD_MULTIPLE;
     host().Query_thread(&level);
     many_threads.store(level == MPI_THREAD_MULTIPLE);
-    if (has_had_sessions()) { // One that begins meanwhile says so before it is asked.
+    if (has_had_sessions()) { // A session that begins meanwhile sets the flag before it asks.
         many_threads.store(true);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the adapter keeps of a communicator: its team, or why it has none. It hangs on the
-// communicator as an attribute and goes with it.
+// The adapter's record of a communicator: its team, or the reason why it has none. The record hangs
+// on the communicator as an attribute and goes with it.
 #pragma once
 
 #include "account.hpp"
@@ -27,34 +27,35 @@
 
 namespace corymb::mpi {
 
-/// Calls whose trial is over.
+/// Calls of an operation and size whose trial is over.
 struct Tried {
     Trial* trial;
     Operation operation;
     std::uint64_t bytes;
 };
 
-/// Blocking calls, the same ones on all ranks, in which these compare how many nonblocking ones
-/// they have made. Blocking and nonblocking calls are to come in the same order everywhere, but MPI
-/// libraries do not mind; so only meetings that find all at the same call decide anything.
+/// Meetings: blocking calls, equal on all ranks, in which these compare their numbers of
+/// nonblocking calls. Blocking and nonblocking calls should come in one order everywhere, but MPI
+/// libraries do not enforce it. So only a meeting that finds all ranks at one call decides
+/// anything.
 struct Meetings {
     static constexpr std::uint32_t never = ~std::uint32_t{0};
     static constexpr std::uint32_t least_apart = 8, most_apart = 1024;
 
-    std::uint32_t held = 0; ///< That have found all ranks together.
+    std::uint32_t held = 0; ///< Meetings that have found all ranks together.
     std::uint32_t calls_left = least_apart;
     std::uint32_t apart = least_apart;
     std::uint64_t requests = 0; ///< Nonblocking calls.
     std::uint64_t requests_before = 0;
-    std::vector<Tried> tried{}; ///< For the next one that finds all together.
+    std::vector<Tried> tried{}; ///< Trials for the next meeting that finds all ranks together.
 
-    bool are_over = false; ///< There will be no more.
+    bool are_over = false; ///< There will be no more meetings.
 
     void end() noexcept {
         are_over = true;
         calls_left = never;
     }
-    /// On another communicator, whose ranks have all made no calls.
+    /// Begins on another communicator, whose ranks have all made no calls.
     void begin_again() noexcept {
         requests = requests_before = 0;
         calls_left = are_over ? never : least_apart;
@@ -62,18 +63,19 @@ struct Meetings {
     }
 };
 
-/// Lists of an operation whose ranks do not know those of others (operations_of_any_size). Programs
-/// name an upper bound where the standard wants what comes, and MPI libraries do not mind.
+/// Lists of an operation whose ranks do not know the lists of others (operations_of_any_size). Some
+/// programs give upper bounds where the standard wants exact counts, and MPI libraries accept that.
 struct Lists {
     static constexpr int compared_most = 3;
     int compared = 0; ///< Blocking calls in which ranks have compared them.
     bool are_bounds = false;
 };
 
-/// What the ranks of a communicator have together; when that is freed, the next one of the same
-/// ranks goes on with it (parked_teams.hpp).
+/// The team that the ranks of a communicator share. When the communicator is freed, the next one of
+/// the same ranks goes on with the team (parked_teams.hpp).
 struct RankTeam {
-    std::uint64_t id = 0; ///< Drawn when it was made, the same on all ranks. 0: there is none.
+    /// Drawn when the team was made, equal on all ranks. 0: there is no team.
+    std::uint64_t id = 0;
     /// Collectives of its communicators since then, on this rank. Ranks that have refused some
     /// differ.
     std::uint64_t calls_taken = 0;
@@ -83,20 +85,21 @@ struct RankTeam {
     /// Instead of that, of a communicator on several nodes; its messages between them.
     corymb_cluster_team* cluster = nullptr;
     std::unique_ptr<MessageCarrier> carrier{};
-    std::unique_ptr<CallBoard> board{}; ///< Where it has a team on one node.
+    std::unique_ptr<CallBoard> board{}; ///< Set if the team is on one node.
     bool can_request = true;            ///< Nonblocking and persistent operations, too.
     Reason why_no_requests = Reason::no_hook;
-    /// Requests of a rank go on by a thread, not by a hook: the same on all ranks.
+    /// Requests of a rank go on by a thread, not by a hook; equal on all ranks.
     bool by_thread = false;
-    /// As far as ranks knew when they met, others included; the same on all of them.
+    /// Ranks on a CPU, others included, as far as the ranks knew when they met; equal on all ranks.
     int ranks_per_cpu = 1;
-    int crowd = 1; ///< That, or more: what its waits count with on its own CPUs.
+    /// That number or more: the ranks that waits count with on this rank's own CPUs.
+    int crowd = 1;
     Choice choice;
-    Choice request_choice;    ///< Of its nonblocking calls.
-    CostlyPlans costly_plans; ///< Of its blocking ones.
+    Choice request_choice;    ///< For its nonblocking calls.
+    CostlyPlans costly_plans; ///< For its blocking calls.
     Meetings meetings;
     std::array<Lists, operations_of_any_size.size()> lists{};
-    KeptCalls kept; ///< Of its `team`.
+    KeptCalls kept; ///< Kept calls of `team`.
 };
 
 struct Group : RankTeam {
@@ -106,31 +109,31 @@ struct Group : RankTeam {
     int rank = 0;
     int size = 0;
     State state = State::early;
-    Reason reason = Reason::early; ///< Of a communicator that is passed.
-    std::string why;               ///< The same in words, for no_team.
+    Reason reason = Reason::early; ///< The reason of a communicator that is passed.
+    std::string why;               ///< The reason in words, for no_team.
     EarlyCalls early;
-    /// Nonblocking collectives before it has a team; afterwards, those that are still left to the
-    /// MPI, since another rank has called them before.
+    /// Nonblocking collectives before the communicator has a team. Afterwards, calls that are still
+    /// left to the MPI because another rank has made them before.
     std::uint64_t early_requests = 0;
     std::atomic<bool> busy{false}; ///< The team is in use (InUse).
     std::atomic<int> active{0};    ///< Requests under way.
     /// Waits for such requests that leave the team to others between their looks.
     std::atomic<int> waits{0};
     std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
-    /// Two for each request that refers to it, and one if its communicator has been freed: who
-    /// leaves that one alone gives the group back.
+    /// Two for each request that refers to it, and one if its communicator has been freed. The
+    /// thread that leaves only that one gives the group back.
     std::atomic<int> references{0};
     /// Requests of the library's that could not be freed while a thread had the team.
     std::mutex left_lock{};
     std::vector<corymb_request*> left{};
     std::atomic<bool> has_left{false};
-    bool is_given_back = false; ///< At MPI_Finalize, under the registry's lock.
-    /// Calls are counted, for the summary or until it is settled who does them.
+    bool is_given_back = false; ///< Set at MPI_Finalize, under the registry's lock.
+    /// Calls are counted, for the summary or until the choices are settled.
     bool is_watched = true;
     bool is_shared = false;              ///< Several threads may use the team, one of them ours.
     std::atomic<bool> has_failed{false}; ///< An operation of its team, on this rank.
 
-    Account account; ///< Of this rank's calls.
+    Account account; ///< Account of this rank's calls.
 };
 
 /// The communicator that a thread has used last.
@@ -161,8 +164,8 @@ inline void hold(Group& group) noexcept {
 }
 void let_go(Group& group) noexcept;
 
-/// The same for a call in which the MPI may run the program's error handler, which may free the
-/// communicator.
+/// Holds a group during a call in which the MPI may run the program's error handler, which may free
+/// the communicator.
 class Held {
 public:
     explicit Held(Group& group) noexcept : group_(group) { hold(group_); }
@@ -204,8 +207,8 @@ private:
 
 [[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
 
-/// That of the communicator, made when first asked for. Null where MPI is not usable, the handle is
-/// none, or the thread is freeing it: then MPI does the call, or says what is wrong.
+/// The group of the communicator, made when first asked for. Null where MPI is not usable, the
+/// handle is none, or the thread is freeing it: then MPI does the call, or reports the error.
 [[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
     Group* const last = remembered_group(comm);
     return last != nullptr ? last : find_group(comm);
@@ -221,13 +224,13 @@ private:
 /// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
 /// (lifecycle.cpp).
 void watch_for_the_end() noexcept;
-/// For attributes that stay with their communicator.
+/// The copy function of attributes that stay with their communicator.
 int do_not_copy(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* flag) noexcept;
 /// Between MPI_Init and MPI_Finalize.
 [[nodiscard]] bool is_world_usable() noexcept;
 /// Whether a session is open.
 [[nodiscard]] bool has_sessions() noexcept;
-/// Or was once. Each has a thread level of its own.
+/// Whether a session is open or was once. Each has a thread level of its own.
 [[nodiscard]] bool has_had_sessions() noexcept;
 /// The last session has ended before MPI_Init: MPI has forgotten all keys.
 void forget_key() noexcept;
@@ -235,19 +238,19 @@ void forget_key() noexcept;
 /// start. All calls afterwards are the MPI's.
 void give_back_teams(bool all_but_with_requests) noexcept;
 
-/// Whatever team it has. The communicators of a carrier stay.
+/// Gives back the team of the group, of either kind. The communicators of a carrier stay.
 void give_back_team(Group& group) noexcept;
-/// The same of a team without a group. With `all`, its communicators go, too.
+/// Gives back a team without a group. With `all`, its communicators go, too.
 void end_team(RankTeam& team, bool all = true) noexcept;
 
-/// Breaks its team, whichever it is, because this rank cannot go on.
+/// Breaks the group's team, of either kind, because this rank cannot go on.
 void abandon(Group& group, const char* why) noexcept;
 
-/// Teams that this process has, with those that are parked.
+/// Teams of this process, with those that are parked.
 [[nodiscard]] int team_count() noexcept;
 
-/// Collective over the communicator: a team on which all ranks agree, or a reason on which they
-/// agree (meeting.cpp), or it is too early for a team between nodes, unless that is urgent.
+/// Collective over the communicator. It ends with a team or a reason, on which all ranks agree
+/// (meeting.cpp), or it is too early for a team between nodes, unless the team is urgent.
 void meet(Group& group, bool is_urgent) noexcept;
 
 } // namespace corymb::mpi

@@ -62,7 +62,8 @@ using Start = int (*)(Hook, void* state, MPIX_Stream stream);
 
 constexpr int nothing_done = 0; // MPIX_ASYNC_NOPROGRESS
 constexpr int is_over = 1;      // MPIX_ASYNC_DONE
-/// Calls in a row without requests after which it goes: until then the next request costs less.
+/// Calls in a row without requests after which the hook goes: until then the next request costs
+/// less.
 constexpr int idle_calls = 1000;
 
 std::atomic<bool> is_installed{false};
@@ -116,7 +117,7 @@ bool may_be_complete(MPI_Request request) noexcept {
     using IsComplete = int (*)(MPI_Request);
     static const auto is_complete =
         reinterpret_cast<IsComplete>(find_in_host("MPIX_Request_is_complete"));
-    // The thread is nobody's hook: its tests are what the MPI goes on by.
+    // The progress thread has no hook: the MPI goes on by the thread's own tests.
     return !is_within_mpi || goes_on_by_thread() || is_complete == nullptr ||
            is_complete(request) != 0;
 }

@@ -10,11 +10,11 @@ namespace corymb::mpi {
 
 /// Whether this MPI has one; finds out at the first call.
 [[nodiscard]] bool has_hook() noexcept;
-/// From now on the MPI calls go_on_with_requests() as long as there are requests under way. Before
-/// each that begins.
+/// Installs the hook: from now on the MPI calls go_on_with_requests() as long as there are requests
+/// under way. Call it before each request that begins.
 void keep_hook() noexcept;
-/// Whether it is worth a look: where the MPI has called and can say so, without another look after
-/// all of its own. Else true.
+/// Whether the request is worth a look. False only if the MPI has called the hook and can tell,
+/// without another look at all of its own requests, that the request is not complete.
 [[nodiscard]] bool may_be_complete(MPI_Request request) noexcept;
 /// At MPI_Finalize, when nothing is under way.
 void remove_hook() noexcept;

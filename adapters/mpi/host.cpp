@@ -10,7 +10,7 @@ namespace corymb::mpi {
 
 namespace {
 
-// Libraries with the handles that this one was compiled for: a name that a person knows, and what
+// Libraries with the handles that this one was compiled for: a name for people, and a function that
 // they define. File names say little: packages have copies of their own.
 #if defined(MPI_ABI)
 constexpr const char* library_name = "libmpi_abi.so.1";
@@ -24,19 +24,19 @@ constexpr const char* mark = "MPIR_Dup_fn";
 #endif
 constexpr const char* some_function = "PMPI_Comm_size";
 
-/// Where the object lies that defines what the handle, or what that depends on, finds.
+/// The object that defines the symbol which the handle, or a library that it depends on, finds.
 const void* place_of(void* opened, const char* name) noexcept {
     Dl_info found{};
     void* const symbol = dlsym(opened, name);
     return symbol != nullptr && dladdr(symbol, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
-/// Whether it is an MPI library of this ABI. One that only forwards to another is none.
+/// Whether it is an MPI library of this ABI. A library that only forwards to another is none.
 bool is_mpi(void* opened, const void* place) noexcept {
     if (place_of(opened, some_function) != place || place_of(opened, mark) != place) {
         return false;
     }
-#if defined(MPI_ABI) // MPICH's own library has those functions, too.
+#if defined(MPI_ABI) // MPICH's own library has these functions, too.
     return place_of(opened, "MPIR_Dup_fn") != place &&
            place_of(opened, "ompi_mpi_comm_world") != place;
 #else

@@ -12,8 +12,8 @@ namespace corymb::mpi {
 
 /// Address of a symbol of the MPI that the process has loaded; null when it has none.
 [[nodiscard]] void* find_in_host(const char* name) noexcept;
-/// The same of a variable. A program may have a copy of it in its own memory, which the MPI then
-/// uses as well (copy relocation).
+/// Address of a variable of the MPI. A program may have a copy of it in its own memory, which the
+/// MPI then uses as well (copy relocation).
 [[nodiscard]] void* find_variable(const char* name) noexcept;
 
 } // namespace corymb::mpi

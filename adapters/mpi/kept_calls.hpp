@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking calls of a communicator that the program makes again and again: what the adapter has
-// found out of their arguments, and libcorymb's own record of them.
+// Blocking calls of a communicator that the program makes again and again: the adapter's findings
+// about their arguments, and libcorymb's own record of them.
 #pragma once
 
 #include "call.hpp"
@@ -14,32 +14,32 @@
 
 namespace corymb::mpi {
 
-/// What a call says beside its buffers.
+/// A call without its buffers.
 struct Shape {
     Operation operation;
     MPI_Count count;
     MPI_Datatype type;
     MPI_Op op{};
     int root = 0;
-    MPI_Count other_count = 0; ///< Of operations with two.
+    MPI_Count other_count = 0; ///< For operations with two counts.
     MPI_Datatype other_type{};
     bool in_place = false; ///< The input is the output.
 
     bool operator==(const Shape&) const = default;
 };
 
-/// What it comes to: on types and operators that are predefined, since others change, and with
-/// buffers that are used where they lie.
+/// The meaning of a call in corymb's terms. Its types and operators are predefined, since others
+/// change, and its buffers are used where they lie.
 struct Meaning {
     corymb_collective operation;
     std::size_t count;
     corymb_type type;
     corymb_op with = CORYMB_NO_OP;
-    std::uint64_t bytes = 0; ///< As it is counted.
+    std::uint64_t bytes = 0; ///< Bytes as the account counts them.
     bool may_choose = true;
-    bool has_input = true; ///< On this rank.
+    bool has_input = true; ///< The call has an input on this rank.
     bool has_output = true;
-    std::size_t in_bytes = 0; ///< Of this rank's buffers.
+    std::size_t in_bytes = 0; ///< Bytes of this rank's buffers.
     std::size_t out_bytes = 0;
 };
 

@@ -21,8 +21,8 @@ public:
         const std::lock_guard guard(lock_);
         ++all_[handle].users;
     }
-    /// As often as it was kept. Returns how often it is to be freed now: as the program has in the
-    /// meantime. An MPI may hand out a handle twice.
+    /// Call it as often as the handle was kept. Returns how often the handle is to be freed now: as
+    /// often as the program has freed it in the meantime. An MPI may hand out a handle twice.
     [[nodiscard]] int let_go(Handle handle) noexcept {
         const std::lock_guard guard(lock_);
         const auto found = all_.find(handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators that the program is freeing. Its attributes go with them, in an order of the MPI's,
-// and their callbacks may make collectives yet. Those are all the MPI's: ours may have gone before,
-// and not on all ranks.
+// Communicators that the program is freeing. Their attributes go with them, in an order of the
+// MPI's, and the attributes' callbacks may still call collectives. The MPI does all of these calls:
+// the adapter's attribute may have gone before, and not on all ranks.
 #pragma once
 
 #include "host.hpp"

@@ -18,7 +18,7 @@ void find(Library& library, void* opened, Function& function, const char* name) 
 
 Library look_up() {
     Library library;
-    // Its names stay its own: the program may bring other libraries that corymb uses, too.
+    // RTLD_LOCAL, because the program may bring other versions of libraries that corymb uses.
     void* const opened = dlopen(CORYMB_LIBRARY_NAME, RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) {
         const char* const why = dlerror();

@@ -10,9 +10,9 @@
 
 namespace corymb::mpi {
 
-/// Functions of <corymb.h> that the adapter calls.
 /// An operation in its three forms.
 #define CORYMB_MPI_OPERATION(X, name) X(name) X(i##name) X(name##_init)
+/// Functions of <corymb.h> that the adapter calls.
 #define CORYMB_MPI_LIBRARY(X)                                                                      \
     X(last_error)                                                                                  \
     X(free)                                                                                        \

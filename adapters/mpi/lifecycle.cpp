@@ -24,7 +24,7 @@ namespace {
     ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-/// What MPI_Finalize, or the last session after it, ends.
+/// Sessions that are open; MPI_Finalize, or the last session after it, ends the adapter.
 std::atomic<int> open_sessions{0};
 std::atomic<bool> had_sessions{false};
 std::atomic<bool> is_watched{false};
@@ -62,7 +62,7 @@ void end() noexcept {
 }
 
 /// MPI_Finalize first frees MPI_COMM_SELF, whose attributes go in the reverse order of their
-/// coming: what the program does when its own go, it does before this.
+/// coming. So callbacks of the program's attributes run before this one.
 int end_with_self(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
     end();
     return MPI_SUCCESS;
@@ -119,7 +119,7 @@ CORYMB_MPI_ENTRY int MPI_Finalize() {
     const Host& mpi = host();
     int initialised = 0;
     if (mpi.whole && mpi.Initialized(&initialised) == MPI_SUCCESS && initialised != 0) {
-        end_progress_thread(); // It may wait for a lock that the MPI has while it ends.
+        end_progress_thread(); // The thread may wait for a lock that the MPI has while it ends.
         if (open_sessions.load() == 0) {
             remove_hook(); // MPICH waits until there is none, before all else.
         }
@@ -140,7 +140,7 @@ CORYMB_MPI_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errors, MPI_
     if (result == MPI_SUCCESS) {
         ++open_sessions;
         had_sessions = true;
-        many_threads.store(true); // In one order with what ask_for_threads does.
+        many_threads.store(true); // Ordered against the accesses in ask_for_threads.
     }
     return result;
 }

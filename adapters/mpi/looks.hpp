@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in an MPI without a hook, which would hold up corymb's requests: by its own tests,
-// between which those go on. What is not done so, such as waits of one-sided operations and
-// MPI_Sendrecv_replace, is left to the thread (progress_thread.hpp).
+// Waits in an MPI without a hook, which would hold up corymb's requests. The adapter waits by the
+// MPI's tests, between which corymb's requests go on. Other waits, such as those of one-sided
+// operations and MPI_Sendrecv_replace, are left to the thread (progress_thread.hpp).
 #pragma once
 
 #include "host.hpp"
@@ -26,7 +26,7 @@ inline void go_on_before_look() noexcept {
     }
 }
 
-/// Until there is something. `test` looks once, sets its argument if there is, and returns MPI's
+/// Waits until `test` succeeds. `test` looks once, sets its argument on success, and returns MPI's
 /// error code.
 template <class Test>
 int wait_by_looks(const Test& test) {
@@ -53,8 +53,8 @@ inline int wait_below(MPI_Request& request, MPI_Status* status) {
     return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
 }
 
-/// A receive and a send at once, made by `receive` and `send`. The status and, before that of the
-/// send, the error are those of the receive.
+/// A receive and a send at once, made by `receive` and `send`. The status is the receive's; an
+/// error of the receive counts before one of the send.
 template <class Receive, class Send>
 int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* status) {
     const Host& mpi = host();

@@ -36,18 +36,18 @@ constexpr int teams_max = 64;
 /// MPI has no deadlines; a peer that dies is noticed without one.
 constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
 
-/// What ranks tell each other; combined by bitwise or, rank 0 alone sets the last three.
+/// Words that ranks tell each other, combined by bitwise or. Rank 0 alone sets the last three.
 struct Words {
     std::uint64_t objections = 0;
-    std::uint64_t always = 0;         ///< Not 0: a rank wants nothing tried.
+    std::uint64_t always = 0;         ///< Not 0: a rank wants no trials.
     std::uint64_t by_thread = 0;      ///< Not 0: requests of a rank go on by a thread.
-    std::uint64_t no_thread = 0;      ///< Not 0: a rank that wants one cannot make it.
-    std::uint64_t no_calls = 0;       ///< Not 0: that of a rank must not call the MPI.
+    std::uint64_t no_thread = 0;      ///< Not 0: a rank wants a thread and cannot make it.
+    std::uint64_t no_calls = 0;       ///< Not 0: the thread of a rank must not call the MPI.
     std::uint64_t pass_by = 0;        ///< Not 0: requests of a rank are completed past the adapter.
-    std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI's takes a rank long.
-    CpuSet cpus;                      ///< Those that a rank may use.
+    std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI takes long on a rank.
+    CpuSet cpus;                      ///< CPUs that some rank may use.
     std::uint64_t crowd = 0;          ///< Ranks of a CPU that a rank knows of, as ones.
-    std::uint64_t early_requests = 0; ///< So many ones from the lowest bit on, up to 64.
+    std::uint64_t early_requests = 0; ///< The number as ones from the lowest bit on, up to 64.
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
     std::uint64_t parked = 0; ///< The team that a rank offers to go on with.
@@ -78,11 +78,11 @@ bool is_switched(const char* how) noexcept {
     return value != nullptr && std::strcmp(value, how) == 0;
 }
 
-/// With more ranks than CPUs short calls are not tried, whose time within the call says little: who
-/// comes late finds all there.
+/// With more ranks than CPUs, shorter calls are not tried. Their time within the call says little:
+/// a rank that comes late finds all there.
 constexpr std::uint64_t crowded_bytes = 16384;
-/// Nor is anything of a library whose ranks do not give their CPU away, so that a call takes
-/// milliseconds there.
+/// With more ranks than CPUs, nothing is tried beside an MPI whose calls take longer than this: its
+/// ranks do not give their CPUs away.
 constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 
 /// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
@@ -102,17 +102,18 @@ void try_no_requests(Group& group) noexcept {
     group.meetings.end();
 }
 
-/// A number whose bitwise or over the ranks is that of the greatest one.
+/// The number as ones, so that the bitwise or over the ranks is the greatest number's.
 std::uint64_t as_ones(std::uint64_t count) noexcept {
     return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
 }
 
-/// Whether all ranks have said the same number, of its bits and those that it lacks.
+/// Whether all ranks have given one number. `bits` is the bitwise or of their numbers, `lacking` of
+/// the complements.
 bool is_same(std::uint64_t bits, std::uint64_t lacking) noexcept {
     return (bits & lacking) == 0;
 }
 
-/// After those that nobody uses have made way.
+/// Whether there is no room for a team, after unused teams have made way.
 bool has_no_room() noexcept {
     end_parked();
     return team_count() >= teams_max;
@@ -124,7 +125,7 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     words.not_parked = ~parked;
     words.machine = machine_and_namespace();
     words.not_machine = ~words.machine;
-    if (!is_world_usable()) { // On a session's communicator.
+    if (!is_world_usable()) { // The communicator is a session's.
         object(words, Objection::not_initialised);
         return;
     }
@@ -157,16 +158,16 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
     }
 }
 
-/// Others may wait for this rank in the MPI, and may do so for ever.
+/// Visits the MPI: other ranks may wait there for this rank, and may do so for ever.
 int visit(void* board) noexcept {
     visit_mpi();
     return static_cast<CallBoard*>(board)->is_contradicted() ? 1 : 0;
 }
 
-/// Collective over the group's team: its ranks get the memory of the board, or do without.
-/// `memory` is rank 0's, which stays open until all have theirs.
+/// Collective over the group's team: its ranks get the memory of the board, or do without. `memory`
+/// is rank 0's, which stays open until all ranks have theirs.
 void open_board(Group& group, Descriptor& memory) {
-    std::uint64_t place = 0; // In one word, for the plan of has_nonce.
+    std::uint64_t place = 0; // One word, so that the plan of has_nonce serves.
     if (group.rank == 0) {
         memory.reset(CallBoard::make(group.size));
         place = static_cast<std::uint64_t>(::getpid()) << 32U |
@@ -181,9 +182,9 @@ void open_board(Group& group, Descriptor& memory) {
     group.board->open(memory.number());
 }
 
-/// Blocking and nonblocking calls are to come in the same order everywhere, but MPI libraries do
-/// not mind, and programs have them cross. So how many nonblocking ones came before is agreed upon:
-/// a rank that has made fewer leaves the next ones to the MPI. True: that has worked.
+/// Agrees on the number of earlier nonblocking calls. Blocking and nonblocking calls should come in
+/// one order everywhere, but MPI libraries do not enforce it, and programs have them cross. A rank
+/// that has made fewer leaves its next ones to the MPI. True: the ranks agree.
 bool agree_on_early_requests(Group& group, const Words& all) {
     const Host& mpi = host();
     const std::uint64_t mine = group.early_requests;
@@ -216,7 +217,7 @@ bool open_talks_of_all(Group& group, Words& words, Descriptor& memory) {
     return false;
 }
 
-/// What ranks tell each other before anything that takes long; combined by bitwise or.
+/// Words that ranks tell each other before anything that takes long; combined by bitwise or.
 struct FirstWords {
     std::uint64_t machine = 0;
     std::uint64_t not_machine = 0;
@@ -290,7 +291,7 @@ std::uint64_t join_node(Group& group, const Words& words, const Descriptor& memo
     return proved.objections;
 }
 
-/// Returns what all ranks object to; 0: they have a team.
+/// Returns the objections of all ranks; 0: they have a team.
 std::uint64_t negotiate(Group& group, bool is_urgent) {
     constexpr auto not_attached = static_cast<std::uint64_t>(Objection::not_attached);
     constexpr auto not_yet = static_cast<std::uint64_t>(Objection::not_yet);
@@ -372,7 +373,7 @@ bool make_memory(int size, Descriptor& memory) {
         return library().make_team_descriptor(size, &number) == CORYMB_OK;
     };
     if (!is_made()) {
-        end_parked(); // Where memory is limited, they have a part of it.
+        end_parked(); // If memory is limited, parked teams have a part of it.
         if (!is_made()) {
             return false;
         }
@@ -396,7 +397,7 @@ bool can_map(const Descriptor& memory) {
         return false;
     }
     if (!is_mapped()) {
-        end_parked(); // As above.
+        end_parked(); // If addresses are limited, parked teams have a part of them.
         return is_mapped();
     }
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that move data. Ranks may describe the same data by different datatypes; what they
-// have in common is its length in bytes. So all of these are taken over, as bytes.
+// Operations that move data. Ranks may describe the data by different datatypes; only its length in
+// bytes is common to all. So all of these operations are taken over, as bytes.
 #include "aliasing.hpp"
 #include "calls.hpp"
 #include "elements.hpp"
@@ -28,17 +28,18 @@ Meaning moving(corymb_collective op, std::size_t bytes) noexcept {
     return {op, bytes, CORYMB_BYTE, CORYMB_NO_OP, bytes};
 }
 
-/// Whether calls of this type always mean the same.
+/// Whether calls of this type always have one meaning.
 bool is_kept(const Layout& layout) noexcept {
     return layout.is_dense && layout.is_predefined;
 }
 
-/// Of as many parts as there are ranks.
+/// Bytes of as many parts as there are ranks.
 std::size_t bytes_of_all(const Turn& turn, std::size_t bytes) noexcept {
     return static_cast<std::size_t>(turn.size()) * bytes;
 }
 
-/// Of nothing some libraries take any type in some calls, even none: ranks without data give one.
+/// The type of a count. For empty data some libraries take any type in some calls, even none: ranks
+/// without data give one.
 MPI_Datatype type_of(Operation operation, MPI_Count count, MPI_Datatype type) noexcept {
 #if defined(OPEN_MPI)
     constexpr Operation takes_any = Operation::scatter;

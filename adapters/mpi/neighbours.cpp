@@ -19,7 +19,8 @@ int neighbours_of(MPI_Comm comm) {
     int result = MPI_SUCCESS;
     if (kind == MPI_CART) {
         result = mpi.Cartdim_get(comm, &count);
-        count *= 2; // In each dimension one before and one behind, also where there is none.
+        // Two neighbours in each dimension, one before and one behind, also where there is none.
+        count *= 2;
     } else if (kind == MPI_GRAPH) {
         int rank = 0;
         result = mpi.Comm_rank(comm, &rank);
@@ -43,7 +44,7 @@ int pass_on_with(const Call& call, MPI_Comm comm, const Bytes& bytes) {
 
 int neighbours(const Call& call, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     return pass_on_with(call, comm, [&](int neighbours) {
-        // As without neighbours: of an allgather its part, of an alltoall all that comes.
+        // As without neighbours: an allgather counts its part, an alltoall all data that comes.
         const bool has_one_part = call.operation == Operation::neighbor_allgather;
         const MPI_Count all = has_one_part ? out_count : out_count * neighbours;
         return neighbours > 0 && all > 0

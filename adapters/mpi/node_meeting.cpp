@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a communicator on several nodes get a team. Ranks that may share memory try to:
-// the first of them makes a segment, the others map it, and a random number goes through it. Those
-// that have proved it are a node.
+// Makes a team for the ranks of a communicator on several nodes. Ranks that may share memory try
+// it: the first of them makes a segment, the others map it, and a random number goes through it.
+// Ranks that have proved it are a node.
 #include "library.hpp"
 #include "meeting.hpp"
 #include "node_ranks.hpp"
@@ -18,29 +18,29 @@ namespace corymb::mpi {
 
 namespace {
 
-/// What a rank tells all others.
+/// The card that a rank gives to all others.
 struct Card {
     std::uint64_t machine = 0;
-    std::uint64_t name = 0; ///< Of the machine: a hash that is the same in other jobs.
+    std::uint64_t name = 0; ///< The machine's name: a hash that is equal in other jobs.
     std::uint64_t pid = 0;
     std::uint64_t descriptor = 0;
     std::uint64_t nonce = 0;
-    std::uint64_t ranks_per_cpu = 1; ///< Of its node, as far as the rank knows.
+    std::uint64_t ranks_per_cpu = 1; ///< Ranks a CPU on its node, as far as the rank knows.
 };
 
-/// Who is where.
+/// The nodes and their ranks.
 struct Nodes {
     int count = 0;
     std::vector<int> node_of_rank;
-    std::vector<int> members; ///< Of the own node, increasing.
-    int place = 0;            ///< Of this rank among them.
+    std::vector<int> members; ///< Ranks of the own node, increasing.
+    int place = 0;            ///< Place of this rank among them.
 };
 
 std::uint64_t bit_of(Objection objection) noexcept {
     return static_cast<std::uint64_t>(objection);
 }
 
-/// What any rank objects to.
+/// The objections of all ranks together.
 std::uint64_t all_objections(const Group& group, std::uint64_t own) noexcept {
     const Host& mpi = host();
     std::uint64_t all = 0;
@@ -59,7 +59,7 @@ bool exchange(const Group& group, const Card& own, std::vector<Card>& all) {
 
 Nodes nodes_of(const std::vector<Card>& cards, int rank) {
     Nodes nodes;
-    std::vector<std::uint64_t> machines; // By node.
+    std::vector<std::uint64_t> machines; // Machines by node.
     for (const Card& card : cards) {
         auto found = std::ranges::find(machines, card.machine);
         nodes.node_of_rank.push_back(static_cast<int>(found - machines.begin()));
@@ -78,8 +78,8 @@ Nodes nodes_of(const std::vector<Card>& cards, int rank) {
     return nodes;
 }
 
-/// Attaches to the node's team, and proves it when all have; `cards` come from those who made
-/// memory. Returns what the ranks of all nodes object to.
+/// Attaches to the node's team, and proves it when all have attached; `cards` come from ranks that
+/// made memory. Returns the objections of the ranks of all nodes.
 std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& cards,
                     const Descriptor& memory) {
     const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
@@ -114,7 +114,7 @@ std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
 }
 constexpr std::uint64_t hash_begin = 0xcbf29ce484222325;
 
-/// What says which network the MPI takes.
+/// Variables that choose the network of the MPI.
 constexpr const char* transport_variables[] = {
     "FI_PROVIDER",
     "FI_TCP_IFACE",
@@ -130,8 +130,8 @@ constexpr const char* transport_variables[] = {
     "OMPI_MCA_btl_tcp_if_exclude",
 };
 
-/// What the network's costs are remembered under: which nodes in which order, which MPI, and how it
-/// is told to reach them.
+/// The key under which the network's costs are kept: the nodes in their order, the MPI, and the
+/// variables that tell it how to reach them.
 std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
     std::uint64_t all = hash_begin;
     int count = 0;

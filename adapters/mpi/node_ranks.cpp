@@ -20,7 +20,8 @@ namespace {
 #if defined(OPEN_MPI)
 constexpr const char* ranks_here = "OMPI_COMM_WORLD_LOCAL_SIZE";
 #else
-constexpr const char* ranks_here = "MPI_LOCALNRANKS"; // Of Hydra: MPICH's and Intel MPI's.
+// Set by Hydra, the launcher of MPICH and Intel MPI.
+constexpr const char* ranks_here = "MPI_LOCALNRANKS";
 #endif
 
 /// Ranks on this node, by the launcher; 0: it does not say, or another job's has said it.
@@ -34,8 +35,8 @@ int launched_here() noexcept {
     return is_known && here > 0 && here <= all ? here : 0;
 }
 
-/// By the launcher and the CPUs of the node. Which of them the ranks outside a communicator may use
-/// is not known: where they are kept to some, there may be more ranks on each.
+/// A lower bound from the launcher and the CPUs of the node. The CPUs that ranks outside a
+/// communicator may use are unknown: if these are kept to some, there may be more ranks on each.
 int at_least() noexcept {
     const auto cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
     return cpus > 0 ? std::max(ranks_per_cpu(launched_here(), cpus), 1) : 1;

@@ -9,12 +9,12 @@
 
 namespace corymb::mpi {
 
-/// CPUs that a rank may use, or with the bitwise or of those of several ranks, one of these.
+/// CPUs that a rank may use; after a bitwise or over several ranks, CPUs that one of them may use.
 struct CpuSet {
     static constexpr int words = 16;
     std::uint64_t word[words] = {};
 
-    /// Those of the calling thread; none, when the kernel refuses to tell.
+    /// Adds the CPUs of the calling thread; none, when the kernel refuses to tell.
     void add_own() noexcept;
     [[nodiscard]] int count() const noexcept {
         int all = 0;
@@ -25,13 +25,14 @@ struct CpuSet {
     }
 };
 
-/// Of so many ranks on these CPUs, where none has more of them than others. Of unknown CPUs: all.
+/// Ranks a CPU if so many ranks are spread evenly over these CPUs. If the CPUs are unknown: all
+/// ranks.
 [[nodiscard]] constexpr int ranks_per_cpu(int ranks, int cpus) noexcept {
     return cpus == 0 ? ranks : (ranks + cpus - 1) / cpus;
 }
 
-/// The most that any communicator has found, or that follow from what the launcher says of its
-/// ranks on this node. 1: they have a CPU each, or nothing is known. Processes may know different
+/// The most ranks a CPU that any communicator has found, or that follow from the launcher's number
+/// of ranks on this node. 1: each rank has a CPU, or nothing is known. Processes may know different
 /// numbers: ranks that decide by it agree first.
 [[nodiscard]] int known_ranks_per_cpu() noexcept;
 void note_ranks_per_cpu(int ranks) noexcept;

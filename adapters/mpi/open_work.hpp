@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers may need this rank for within the MPI while it waits in corymb: windows for one-sided
-// operations, and messages that it has begun. While there is any, such waits look after the MPI all
-// the time, as a wait of the MPI's own does. Counts need not be exact: one that is too low brings
-// fewer looks, one that is too high more.
+// Work for which peers may need this rank within the MPI while it waits in corymb: windows for
+// one-sided operations, and messages that it has begun. While there is any, such waits look after
+// the MPI all the time, as the MPI's own waits do. Counts need not be exact: a low one brings fewer
+// looks, a high one more.
 #pragma once
 
 #include "requests.hpp"
@@ -40,7 +40,7 @@ inline void closed(std::atomic<int>& counter, int count = 1) noexcept {
     }
 }
 
-/// Around a function that completes requests: those that it sets to null, but for corymb's, are
+/// Wraps a function that completes requests: requests that it sets to null, except corymb's, are
 /// messages.
 class CompletedMessages {
 public:

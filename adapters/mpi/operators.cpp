@@ -37,7 +37,7 @@ std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op) {
     host().Op_commutative(op, &is_commutative);
     const std::optional<Answer> known = answer_of(type, op);
     const bool is_symmetric = is_commutative != 0 && known != Answer::several;
-    // What keeps the order of the ranks has one way to combine two.
+    // An operator that keeps the order of the ranks has one way to combine two.
     const Answer own = is_symmetric ? Answer::several : Answer::one_of_two;
     return HostKernel{op, layout, is_symmetric, known.value_or(own), !layout.is_dense};
 }
@@ -76,7 +76,8 @@ void HostOperator::combine(const void* left, const void* right, void* out, std::
                            corymb_type type, void* context) {
     const auto& self = *static_cast<const HostOperator*>(context);
     const std::size_t element = library().type_size(type);
-    // MPI_Reduce_local counts with int. What is not commutative may want its vector whole.
+    // MPI_Reduce_local counts with int. An operator that is not commutative may want its vector
+    // whole.
     constexpr std::size_t piece_bytes = std::size_t{1} << 26;
     const std::size_t most = self.is_commutative_ ? std::max<std::size_t>(piece_bytes / element, 1)
                                                   : std::size_t{std::numeric_limits<int>::max()};
@@ -98,7 +99,7 @@ void HostOperator::combine_here(const std::byte* left, const std::byte* right, s
         reduce(left, out);
     } else if (out == left && is_commutative_) {
         reduce(right, out);
-    } else if (out == left) { // It cannot be the target.
+    } else if (out == left) { // `left` cannot be the target.
         std::vector<std::max_align_t> copy(count * element / sizeof(std::max_align_t) + 1);
         auto* const bytes = reinterpret_cast<std::byte*>(copy.data());
         std::memcpy(bytes, right, count * element);
@@ -112,8 +113,8 @@ void HostOperator::combine_here(const std::byte* left, const std::byte* right, s
 
 namespace {
 
-/// Of this thread, for one as commutative. Gone with its thread; but the first one goes on with
-/// what runs at the end of the process. Throws std::bad_alloc.
+/// The operator of this thread, of the commutative kind or the other. It goes with its thread; the
+/// first thread still runs code at the end of the process. Throws std::bad_alloc.
 HostOperator& own_operator(bool is_commutative) {
     static thread_local constinit HostOperator* own[2]{};
     struct End {

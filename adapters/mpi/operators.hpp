@@ -22,18 +22,19 @@ inline constexpr std::size_t host_element_bytes_most = 8192;
 struct HostKernel {
     MPI_Op op{};
     Layout layout; ///< An element is `layout.extent` bytes, gaps and all.
-    /// Two ranks that combine the same operands the other way round get the same: those that do not
-    /// are combined in rank order, so that all ranks have one answer.
+    /// Two ranks that combine operands in opposite order get equal results. Other operators combine
+    /// in rank order, so that all ranks have one answer.
     bool is_commutative = false;
     Answer answer = Answer::several;
-    bool has_gaps = false; ///< In the program's buffers nothing may be written there.
+    bool has_gaps = false; ///< Nothing may be written into the gaps of the program's buffers.
 };
 
-/// Nothing: what the standard does not allow, or elements that cannot be moved as bytes. Decided by
-/// what the standard wants to be the same on all ranks.
+/// The kernel of a type and an operator. Nothing if the standard does not allow the call, or
+/// elements cannot be moved as bytes. The decision uses only facts that the standard wants equal on
+/// all ranks.
 [[nodiscard]] std::optional<HostKernel> host_kernel_of(MPI_Datatype type, MPI_Op op);
 
-/// Such operators as one of libcorymb's, which stands for one of them at a time.
+/// An operator of libcorymb that stands for such a kernel, one at a time.
 class HostOperator {
 public:
     /// Throws std::bad_alloc.
@@ -46,7 +47,7 @@ public:
         MPI_Op op{};
         MPI_Datatype type{};
     };
-    /// For one as commutative.
+    /// `kernel` must be of the same commutativity.
     void stand_for(const HostKernel& kernel) noexcept;
     [[nodiscard]] Aim aim() const noexcept { return aim_; }
     void aim_at(const Aim& aim) noexcept { aim_ = aim; }
@@ -63,7 +64,7 @@ private:
     corymb_op number_ = CORYMB_NO_OP;
 };
 
-/// Of a request: the program may free its datatype and operator before.
+/// The operator of a request: the program may free its datatype and operator before.
 class RequestOperator {
 public:
     /// Throws std::bad_alloc.
@@ -80,8 +81,8 @@ private:
     MPI_Op op_;
 };
 
-/// Of a blocking call, from before it until its end. Callbacks of the program may make others
-/// within it, on the same thread.
+/// The operator of a blocking call, from before it until its end. Callbacks of the program may make
+/// other blocking calls within it, on the same thread.
 class BlockingOperator {
 public:
     /// Throws std::bad_alloc.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failure of corymb's becomes in MPI.
+// Turns a failure of corymb into an MPI error.
 #pragma once
 
 #include "host.hpp"
@@ -18,7 +18,7 @@ namespace corymb::mpi {
     }
 }
 
-/// To stderr, since MPI's error classes say little.
+/// Reports to stderr, since MPI's error classes say little.
 inline void report(corymb_status status) noexcept {
     std::fprintf(stderr, "corymb: %s\n",
                  status == CORYMB_OUT_OF_MEMORY ? "no memory" : library().last_error());

@@ -25,7 +25,7 @@ Lot& lot() {
     return *one;
 }
 
-/// Whether the ranks that have the team are the members, in the same order.
+/// Whether the ranks that have the team are the members, in one order.
 bool is_of(const RankTeam& team, MPI_Group members) noexcept {
     int result = MPI_UNEQUAL;
     return host().Group_compare(team.members, members, &result) == MPI_SUCCESS &&
@@ -37,14 +37,15 @@ bool knows_its_crowd(const RankTeam& team) noexcept {
     return known_ranks_per_cpu() <= team.crowd;
 }
 
-/// What ranks agree on for persistent operations between nodes goes on without them.
+/// Whether another communicator can go on with the team. Not with a team that has lanes for
+/// persistent operations between nodes: their agreements go on without it.
 bool can_be_gone_on_with(const Group& group) noexcept {
     return group.state == Group::State::team && group.id != 0 &&
            !group.has_failed.load(std::memory_order_relaxed) &&
            (group.carrier == nullptr || !group.carrier->has_own_lanes());
 }
 
-/// That the ranks of the communicator can go on with.
+/// The parked team that the ranks of the communicator can go on with.
 std::vector<RankTeam>::iterator best_for(const Group& group,
                                          std::vector<RankTeam>& teams) noexcept {
     MPI_Group members{};
@@ -70,8 +71,8 @@ int ranks_of(const std::vector<RankTeam>& teams) noexcept {
     return all;
 }
 
-/// Takes out as many of the first ones as are in the way of one more of so many ranks. Those
-/// between nodes stay; false: so there is no room.
+/// Takes out the oldest teams until there is room for one of so many ranks. Teams between nodes
+/// stay. False: there is no room.
 bool make_room(std::vector<RankTeam>& teams, int ranks, std::vector<RankTeam>& too_many) {
     teams.reserve(parked_most);
     too_many.reserve(parked_most);

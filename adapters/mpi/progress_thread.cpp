@@ -4,10 +4,10 @@
 // requests while some are under way, and does not wait for them itself, it computes, or waits in
 // the MPI, and looks are close again.
 //
-// Who begins a request and the thread that falls asleep see each other:
+// The thread that begins a request and the progress thread that falls asleep see each other:
 // 1. begin: counts the request (seq_cst), then reads `asleep` (seq_cst);
 // 2. thread: writes `asleep` (seq_cst), then reads the count (seq_cst). One of them sees the other.
-// The same holds for who ends it, with `must_end` in the place of the count.
+// The same holds for the thread that ends it, with `must_end` in the place of the count.
 #include "progress_thread.hpp"
 
 #include "hook.hpp"
@@ -45,7 +45,7 @@ std::atomic<bool> is_running{false};
 std::atomic<bool> must_end{false};
 std::atomic<bool> asleep{false};
 pthread_t thread{};
-pid_t process = 0; ///< That the thread is in: a forked one has none.
+pid_t process = 0; ///< The process of the thread: a forked process has none.
 
 void sleep_ns(std::int64_t ns) noexcept {
     constexpr std::int64_t second_ns = 1'000'000'000;
@@ -65,10 +65,10 @@ void sleep_until_woken() noexcept {
 void* run(void* /*argument*/) noexcept {
     ::prctl(PR_SET_NAME, "corymb-requests");
     ::prctl(PR_SET_TIMERSLACK, 1);
-    std::int64_t pause_ns = shortest_ns; // For a rank that has its CPU to itself.
+    std::int64_t pause_ns = shortest_ns; // Pause of a rank that has its CPU to itself.
     std::uint32_t begun_before = 0;
     bool gets_on = true;   // The program, by itself.
-    int idle = idle_looks; // It begins asleep.
+    int idle = idle_looks; // The thread begins asleep.
     while (!must_end.load(std::memory_order_relaxed)) {
         const std::uint32_t begun = requests_begun.load(std::memory_order_relaxed);
         if (has_active_requests()) {
@@ -102,7 +102,8 @@ bool stop() noexcept {
     return true;
 }
 
-/// Who ends the program may have come from within the MPI, with a lock that the thread waits for.
+/// Called when the program ends, perhaps from within the MPI, with a lock that the thread waits
+/// for.
 void end_at_exit() noexcept {
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);

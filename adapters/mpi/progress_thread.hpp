@@ -12,7 +12,7 @@ namespace corymb::mpi {
 [[nodiscard]] bool make_progress_thread() noexcept;
 /// Wakes it. After each request that begins.
 void wake_progress_thread() noexcept;
-/// At MPI_Finalize, when nothing is under way.
+/// Call it at MPI_Finalize, when nothing is under way.
 void end_progress_thread() noexcept;
 
 } // namespace corymb::mpi

@@ -7,7 +7,7 @@
 namespace corymb::mpi {
 
 enum class Reason : std::uint8_t {
-    none, ///< It was taken over.
+    none, ///< The call was taken over.
     early,
     arguments,
     bounds,
@@ -41,7 +41,7 @@ enum class Objection : std::uint64_t {
     not_yet = 1024, ///< No reason against one later: the calls have not taken long enough.
 };
 
-/// For people, of the reasons that need no more words.
+/// Text for people, for reasons that need no more words.
 [[nodiscard]] const char* text_of(Reason reason) noexcept;
 [[nodiscard]] const char* text_of(Objection objection) noexcept;
 

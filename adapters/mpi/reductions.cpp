@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that combine. The standard wants the same count, type and operator on all ranks, so
-// whether there is a kernel, and whether the MPI's can stand in for one, is known to all.
+// Operations that combine. The standard wants one count, type and operator on all ranks. So all
+// ranks know whether there is a kernel, and whether the MPI's can stand in for one.
 #include "aliasing.hpp"
 #include "calls.hpp"
 #include "elements.hpp"
@@ -18,7 +18,7 @@ const void* input_of(const void* in) noexcept {
     return in == MPI_IN_PLACE ? CORYMB_IN_PLACE : in;
 }
 
-/// What a reduction needs to be taken over, or the reason why it is not.
+/// The terms of a reduction that is taken over, or the reason why it is not.
 struct Reducing {
     Reducing() noexcept {} // NOLINT(modernize-use-equals-default): leaves room of by_host as it is.
 
@@ -26,9 +26,10 @@ struct Reducing {
     corymb_op op = CORYMB_NO_OP;
     std::size_t bytes = 0; ///< From one element to the next.
     Reason refused = Reason::none;
-    bool may_choose = true; ///< Both give the same answer (Answer); else it stays with one.
+    /// Both libraries give the same answer (Answer); if not, one of them does all calls.
+    bool may_choose = true;
     std::optional<HostKernel> by_host; ///< Without a kernel of corymb's.
-    const Layout* gapped = nullptr;    ///< With one of corymb's, whose elements have gaps.
+    const Layout* gapped = nullptr;    ///< With a kernel of corymb, whose elements have gaps.
 };
 
 /// The program's memory keeps the gaps of its elements; null: they have none.
@@ -88,7 +89,7 @@ Meaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) n
     return meaning;
 }
 
-/// Of operations that read as much as they write.
+/// Sets the buffers of operations that read as much as they write.
 void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI_Count count,
                  bool has_output) {
     const bool in_place = in == MPI_IN_PLACE;
@@ -106,7 +107,7 @@ void set_buffers(Work& work, const Reducing& how, const void* in, void* out, MPI
     }
 }
 
-/// Of operations that read `all` elements and write `own` of them.
+/// Sets the buffers of operations that read `all` elements and write `own` of them.
 void set_scattered(Work& work, const Reducing& how, const void* in, void* out, MPI_Count all,
                    MPI_Count own) {
     const bool in_place = in == MPI_IN_PLACE;
@@ -151,7 +152,7 @@ int on_all_ranks(corymb_collective operation, const Call& call, const void* in, 
         [=, &turn, &call, &how] {
             Work work = reduction_work(operation, call, elements(count), how);
             set_buffers(work, how, in, out, count, true);
-            if (operation == CORYMB_EXSCAN && turn.rank() == 0) { // It gets no result.
+            if (operation == CORYMB_EXSCAN && turn.rank() == 0) { // Rank 0 gets no result.
                 work.do_not_store();
             }
             return work;

@@ -23,7 +23,7 @@ struct Table {
     std::vector<Handle*> spare;
     /// Gone, while their operations are under way. Room for all there are.
     std::vector<Handles::node_type> gone;
-    Handle* last = nullptr; ///< That somebody has asked for.
+    Handle* last = nullptr; ///< The last handle that was looked up.
 };
 
 Table& table() {
@@ -39,7 +39,7 @@ int refuse(void* /*handle*/, MPI_Status* status) noexcept {
     if (status != MPI_STATUS_IGNORE) {
         status->MPI_ERROR = MPI_ERR_REQUEST;
     }
-#if defined(OPEN_MPI) // Its PMPI_Request_get_status does not ask for the outcome.
+#if defined(OPEN_MPI) // Open MPI's PMPI_Request_get_status does not ask for the outcome.
     host().Comm_call_errhandler(host().comm_world, MPI_ERR_REQUEST);
 #endif
     return MPI_ERR_REQUEST;
@@ -84,7 +84,8 @@ Handle& take_handle() {
             return spare;
         }
     }
-    // Its place in memory comes first, under a value that no request has, and goes where it fails.
+    // The handle's place in memory comes first, under a value that no request has, and goes on
+    // failure.
     Table::Handles made;
     Handle& handle = made[host().request_null];
     const Host& mpi = host(); // Not under the lock: the MPI may call back.
@@ -126,7 +127,7 @@ Handle* find_handle(MPI_Request request) noexcept {
 
 void give_back_handles(bool all) noexcept {
     Table& handles = table();
-    auto given_back = Table::Handles(); // Not under the lock: types go, and call the program.
+    auto given_back = Table::Handles(); // Freed outside the lock: types go, and call the program.
     {
         const std::lock_guard lock(handles.lock);
         handles.last = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI_Requests that stand for operations of corymb's: generalized requests of the MPI's own, so
-// that no other request has the same value. The MPI never sees them but where the program completes
-// one past the adapter (PMPI_Wait, another binding). To the MPI they are complete, with an error:
-// it returns that error, and nobody reads data that is not there yet.
+// The MPI_Requests that stand for operations of corymb: generalized requests of the MPI, so that no
+// other request has their values. The MPI sees them only if the program completes one past the
+// adapter (PMPI_Wait, another binding). For the MPI they are complete, with an error: it returns
+// that error, and the program does not read data that is not there yet.
 #pragma once
 
 #include "requests.hpp"
@@ -11,19 +11,19 @@
 
 namespace corymb::mpi {
 
-/// One of these, for one operation after the other.
+/// A request handle, for one operation after the other.
 struct Handle {
     MPI_Request request{};
-    std::optional<Requested> requested{}; ///< Of spare ones there is none.
+    std::optional<Requested> requested{}; ///< Empty in spare handles.
     /// The MPI has freed it past the adapter, or the adapter is about to.
     bool is_gone = false;
 };
 
-/// One that nobody has. Throws std::bad_alloc.
+/// A free handle. Throws std::bad_alloc.
 [[nodiscard]] Handle& take_handle();
-/// Its operation is over. Unless it is gone, the next one gets it.
+/// Gives back a handle whose operation is over. Unless it is gone, the next operation gets it.
 void give_handle_back(Handle& handle) noexcept;
-/// The one of that value; null: it is the MPI's.
+/// The handle of that value; null: the request is the MPI's.
 [[nodiscard]] Handle* find_handle(MPI_Request request) noexcept;
 
 } // namespace corymb::mpi

@@ -18,8 +18,8 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Groups that have had requests under way. Who holds `lock` may be within the MPI, but is not
-/// waited for there: the MPI's hook only tries to get it.
+/// Groups that have had requests under way. A thread that holds `lock` may be within the MPI, but
+/// no thread waits for it there: the MPI's hook only tries to get the lock.
 struct ActiveGroups {
     std::mutex lock;
     std::vector<Group*> groups;
@@ -30,12 +30,13 @@ ActiveGroups& active_groups() {
     return *one;
 }
 
-/// From now on requests of the group go on. Throws std::bad_alloc.
+/// Lists the group: from now on its requests go on. Throws std::bad_alloc.
 void list(Group& group) {
     if (!group.is_listed.load(std::memory_order_relaxed)) {
         ActiveGroups& all = active_groups();
         const std::lock_guard lock(all.lock);
-        if (!group.is_listed.load(std::memory_order_relaxed)) { // Nor has another thread done it.
+        // Another thread may have listed it.
+        if (!group.is_listed.load(std::memory_order_relaxed)) {
             all.groups.push_back(&group);
             group.is_listed.store(true, std::memory_order_relaxed);
         }
@@ -75,7 +76,8 @@ void end(Requested& requested) noexcept {
     requested.is_over = true;
 }
 
-/// Goes on with what is under way on the communicator. How much that is; 0 after a failure.
+/// Goes on with the requests under way on the communicator. Returns their number; 0 after a
+/// failure.
 std::size_t under_way(Group& group) noexcept {
     std::size_t left = 0;
     if (group.cluster != nullptr) {
@@ -87,7 +89,8 @@ std::size_t under_way(Group& group) noexcept {
 }
 
 /// Goes on with the first group from `place` on that has something under way; false: there is none,
-/// or somebody else has the list. Who has the group's team keeps the group, without the list.
+/// or another thread has the list. A thread that has the group's team keeps the group, without the
+/// list.
 bool go_on_from(std::size_t& place, std::size_t& left) noexcept {
     ActiveGroups& all = active_groups();
     std::unique_lock lock(all.lock, std::try_to_lock);
@@ -125,7 +128,7 @@ void settle(Requested& requested, corymb_status status) noexcept {
     end(requested);
 }
 
-/// Under InUse: what could not be freed at once.
+/// Under InUse: frees works that could not be freed at once.
 void free_left(Group& group) noexcept {
     if (group.has_left.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(group.left_lock);
@@ -171,12 +174,12 @@ void drop(Requested& requested) noexcept {
         static auto* const kept = new std::vector<std::unique_ptr<Work>>;
         try {
             kept->push_back(std::make_unique<Work>(std::move(requested.work)));
-        } catch (const std::exception&) { // Nor is the handle, then.
+        } catch (const std::exception&) { // The handle is not freed either.
             let_go(*group);
             return;
         }
     }
-    handle.requested.reset(); // It may give types back to the MPI.
+    handle.requested.reset(); // The destruction may give types back to the MPI.
     give_handle_back(handle);
     let_go(*group);
 }
@@ -224,7 +227,7 @@ bool look(Requested& requested) noexcept {
     {
         const InUse use(*requested.group, std::try_to_lock);
         if (!use.has_it()) {
-            return false; // Whoever has the team goes on with this operation, too.
+            return false; // The thread that has the team goes on with this operation, too.
         }
         status = library().test(&requested.request, &done);
     }
@@ -342,7 +345,7 @@ void go_on_without(Group& group) noexcept {
         std::erase(all.groups, &group);
         group.is_listed.store(false, std::memory_order_relaxed);
     }
-    const InUse last(group); // Somebody may still go on with what is over already.
+    const InUse last(group); // Another thread may still go on with an operation that is over.
     free_left(group);
 }
 

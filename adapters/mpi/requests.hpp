@@ -12,7 +12,7 @@
 
 namespace corymb::mpi {
 
-/// What makes a work in the place where it stays; not owning.
+/// Makes a work in the place where it stays; not owning.
 class WorkMaker {
 public:
     template <class F>
@@ -27,7 +27,7 @@ private:
 
 struct Handle;
 
-/// One operation, until its request is completed or, if persistent, freed.
+/// An operation, until its request is completed or, if persistent, freed.
 struct Requested {
     /// Throws std::bad_alloc.
     Requested(Group& its_group, Form its_form, Handle& its_handle, const WorkMaker& make)
@@ -62,7 +62,7 @@ inline constinit std::atomic<std::uint32_t> requests_begun{0};
 /// is no request. Throws std::bad_alloc.
 corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request);
 
-/// That of the handle, or null: it is the MPI's.
+/// The operation of a handle, or null: the request is the MPI's.
 [[nodiscard]] Requested* find_request(MPI_Request handle) noexcept;
 /// Looks once, bounded. True: the operation is over, or not active.
 bool look(Requested& requested) noexcept;
@@ -73,26 +73,27 @@ int start(Requested& requested) noexcept;
 /// The program is told that it is over: a nonblocking request goes, a persistent one can be started
 /// again. Returns the operation's outcome.
 int complete(Requested& requested, MPI_Request* handle) noexcept;
-/// Of a persistent request that is not active.
+/// Frees a persistent request that is not active.
 void free_request(Requested& requested, MPI_Request* handle) noexcept;
 /// Forgets the operation, and gives its handle back.
 void drop(Requested& requested) noexcept;
 /// Calls the error handler of the operation's communicator; returns `error`.
 int raise_error(Requested& requested, int error);
 
-/// From the MPI, or the thread that stands in for that: goes on with all requests as far as
-/// possible at once. How many are under way, about; 0: none.
+/// Called by the MPI, or by the thread in its place: goes on with all requests as far as possible
+/// at once. Returns about how many are under way; 0: none.
 std::size_t go_on_with_requests() noexcept;
 /// Whether the program itself goes on with all that is under way: it is in a call that does.
 [[nodiscard]] bool program_goes_on() noexcept;
 /// The group's team is about to go, and has no requests under way.
 void go_on_without(Group& group) noexcept;
-/// At MPI_Finalize, where peers may still need what this rank has begun: goes on with all of them
-/// until nothing is under way. They need not be completed in the same order everywhere.
+/// At MPI_Finalize, where peers may still need this rank for operations that it has begun: goes on
+/// with all of them until nothing is under way. Operations need not be completed in one order
+/// everywhere.
 void finish_requests() noexcept;
-/// At MPI_Finalize, when nothing is under way.
+/// Call it at MPI_Finalize, when nothing is under way.
 void forget_active_groups() noexcept;
-/// The same of handles; all of them, or those that the program does not have.
+/// Gives back handles at MPI_Finalize; all of them, or those that the program does not have.
 void give_back_handles(bool all) noexcept;
 
 } // namespace corymb::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of datatypes with gaps as bytes in one piece. Ranks may describe the same data by
-// different types, so whether a rank needs this is its own affair.
+// Elements of datatypes with gaps as bytes in one piece. Ranks may describe the data by different
+// types, so each rank stages for itself.
 #pragma once
 
 #include "elements.hpp"

@@ -14,9 +14,9 @@ inline constinit std::atomic<bool> many_threads{true};
     return many_threads.load(std::memory_order_relaxed);
 }
 
-/// Adds to a counter that threads in MPI change and any thread may read. Returns what it was. Alone
-/// a thread has all in its own order; only what others read beside something else (seq_cst: see
-/// progress_thread.cpp, hook.cpp) needs one.
+/// Adds to a counter that threads in MPI change and any thread may read. Returns the value before.
+/// A single thread has all accesses in its own order; only counters that other threads read beside
+/// another word (seq_cst: see progress_thread.cpp, hook.cpp) need an order.
 template <class T>
 T add(std::atomic<T>& counter, T number,
       std::memory_order order = std::memory_order_relaxed) noexcept {
@@ -29,7 +29,7 @@ T add(std::atomic<T>& counter, T number,
     return before;
 }
 
-/// Of what only threads in MPI use.
+/// A lock of data that only threads in MPI use.
 class LockAmongThreads {
 public:
     explicit LockAmongThreads(std::mutex& mutex) : lock_(mutex, std::defer_lock) {

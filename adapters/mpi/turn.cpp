@@ -134,9 +134,9 @@ bool Turn::find_bounds(const std::uint64_t* sent, const std::uint64_t* expected)
     return any != 0;
 }
 
-/// The MPI has refused a call on this rank: it is none for the others, and the program may make up
-/// for it. If it has been a meeting, the others have counted from that on, and the call that makes
-/// up for it is none of those.
+/// Uncounts a call that the MPI has refused on this rank: it is none for the other ranks, and the
+/// program may call again. If the call was a meeting, the others have counted from it on, and the
+/// call in its place does not count.
 void Turn::take_back_call() noexcept {
     Meetings& meetings = group_->meetings;
     if (call_.form == Form::nonblocking) {
@@ -176,7 +176,7 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     return result;
 }
 
-/// One of the calls that show who is faster. They are the same ones on all ranks.
+/// Makes a call of a trial. All ranks try the same calls.
 int Turn::attempt(std::uint64_t bytes, Below run) {
     const Held held(*group_);
     const bool is_request = call_.form == Form::nonblocking;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call from beginning to end: which communicator, who does it, what comes of it.
+// A call from beginning to end: its communicator, the library that does it, and its outcome.
 #pragma once
 
 #include "attempts.hpp"
@@ -44,10 +44,10 @@ public:
 
     /// The MPI below does it. Without a team the communicator's own reason is the one.
     int pass_on(Reason reason, std::uint64_t bytes = 0);
-    /// The same; this rank's part is `count` elements of `type`, which the summary has then.
+    /// As the first `pass_on`; this rank's part is `count` elements of `type`, for the summary.
     int pass_on(Reason reason, MPI_Count count, MPI_Datatype type);
-    /// The same; `bytes()` is asked for the summary only, and when the MPI has found the arguments
-    /// right. Between groups lists are of the other one's ranks, and not looked at.
+    /// As `pass_on`; `bytes()` is asked for the summary only, and when the MPI has accepted the
+    /// arguments. Between groups lists describe the other group's ranks, and are not looked at.
     template <class Bytes>
     int pass_on_list(Reason reason, const Bytes& bytes) {
         if (!counts_bytes()) [[likely]] {
@@ -63,12 +63,12 @@ public:
     }
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased();
-    /// Of operations_of_any_size: the MPI is faster, so that the arguments need no look.
+    /// For operations_of_any_size: the MPI is faster, so that the arguments need no look.
     [[nodiscard]] bool is_mpis() const noexcept {
         return call_.form == Form::blocking && !group_->is_watched &&
                group_->choice.is_mpis(call_.operation, any_bytes);
     }
-    /// Of the same operations: ranks have found lists that are bounds.
+    /// For operations_of_any_size: ranks have found lists that are bounds.
     [[nodiscard]] bool has_bounds() const noexcept { return lists().are_bounds; }
     /// Whether this is one of the calls in which they compare.
     [[nodiscard]] bool compares_lists() const noexcept {
@@ -77,20 +77,20 @@ public:
     /// Then, collective: bytes that go to each rank, and bytes that are to come from each. True: a
     /// rank has named another number than is sent.
     [[nodiscard]] bool find_bounds(const std::uint64_t* sent, const std::uint64_t* expected);
-    /// Then the MPI does it.
+    /// Leaves a call with such lists to the MPI.
     int leave_bounds(std::uint64_t bytes) {
         if (call_.form == Form::blocking) {
             count_blocking();
         }
         return call_below(bytes, [&] { return pass_on(Reason::bounds, bytes); });
     }
-    /// Of is_mpis.
+    /// Leaves a call to the MPI when is_mpis.
     int leave() {
         count_blocking();
         static_cast<void>(group_->choice.next(call_.operation, any_bytes));
         return leave_to_mpi(group_->choice, 0);
     }
-    /// What is known of a call of this shape with these buffers, or null.
+    /// The record of a call of this shape with these buffers, or null.
     [[nodiscard]] const KeptCall* kept(const Shape& shape, const void* in,
                                        const void* out) const noexcept {
         if (group_ == nullptr || !may_keep(shape, in, out)) {
@@ -99,7 +99,7 @@ public:
         const KeptCall* const known = group_->kept.find(shape);
         return known != nullptr && !known->overlap(in, out) ? known : nullptr;
     }
-    /// It is about to be made as any other call.
+    /// Keeps a call that is about to be made as any other call.
     void keep(const Shape& shape, const Meaning& meaning, const void* in,
               const void* out) const noexcept {
         if (group_->team != nullptr && may_keep(shape, in, out)) {
@@ -107,7 +107,7 @@ public:
             group_->kept.note(shape, meaning, group_->team);
         }
     }
-    /// As the other `take`.
+    /// Does the work of a kept call.
     int take(const KeptCall& known, const void* in, void* out) {
         count_blocking();
         const Meaning& meaning = known.meaning;
@@ -123,7 +123,7 @@ public:
                      meaning.bytes, run);
     }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
-    /// `may_choose` is the same on all ranks, and so are `bytes` if it is true, but of
+    /// `may_choose` is equal on all ranks. If it is true, so are `bytes`, except in
     /// operations_of_any_size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
@@ -176,7 +176,7 @@ private:
         return call_.form == Form::blocking && (in != MPI_IN_PLACE || shape.in_place) &&
                out != MPI_IN_PLACE;
     }
-    /// What may have failed here only: nobody may wait for this rank.
+    /// Runs an action that may fail on this rank alone: no rank may wait for this one.
     template <class Action>
     corymb_status guarded(const Action& action) noexcept {
         corymb_status status = CORYMB_OUT_OF_MEMORY;

@@ -32,7 +32,7 @@ void take_down(ProgramParts& parts, int size, Counts counts, Displacements place
     }
 }
 
-/// The same of alltoallw, whose places are bytes.
+/// As the other `take_down`, for alltoallw, whose places are bytes.
 void take_down(ProgramParts& parts, int size, Counts counts, Displacements places,
                const MPI_Datatype* types) {
     if (!counts.exists() || !places.exists() || types == nullptr) {
@@ -41,7 +41,7 @@ void take_down(ProgramParts& parts, int size, Counts counts, Displacements place
     parts.layouts.reserve(static_cast<std::size_t>(size));
     parts.list.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
-        // Of nothing MPI libraries do not look at the type.
+        // For empty parts MPI libraries do not look at the type.
         const MPI_Datatype type = counts[rank] == 0 ? host().type_byte : types[rank];
         if (counts[rank] < 0 || !is_usable(type)) {
             parts.list.clear();
@@ -60,7 +60,7 @@ bool is_valid(MPI_Count count, MPI_Datatype type) noexcept {
     return count >= 0 && is_usable(type);
 }
 
-/// Of all ranks; -1: one is negative, or they are too many.
+/// The sum of all ranks' counts; -1: one is negative, or the sum is too large.
 MPI_Count sum_of(Counts counts, int size) noexcept {
     MPI_Count sum = 0;
     for (int rank = 0; rank < size; ++rank) {
@@ -87,14 +87,14 @@ bool are_valid(int size, Counts counts, Displacements places, MPI_Datatype type)
     return counts.exists() && places.exists() && is_valid(sum_of(counts, size), type);
 }
 
-/// What lists of alltoallw describe; -1: MPI would refuse them.
+/// Bytes that lists of alltoallw describe; -1: MPI would refuse them.
 MPI_Count bytes_of(int size, Counts counts, const MPI_Datatype* types) {
     if (!counts.exists() || types == nullptr) {
         return -1;
     }
     MPI_Count bytes = 0;
     for (int rank = 0; rank < size; ++rank) {
-        if (counts[rank] == 0) { // Of nothing MPI libraries do not look at the type.
+        if (counts[rank] == 0) { // For empty parts MPI libraries do not look at the type.
             continue;
         }
         if (!is_valid(counts[rank], types[rank])) {
@@ -105,7 +105,7 @@ MPI_Count bytes_of(int size, Counts counts, const MPI_Datatype* types) {
     return bytes;
 }
 
-/// `count` is that of this rank's own part where a buffer has but one.
+/// `count` is the length of this rank's own part, if a buffer has only one.
 Work vector_work(corymb_collective op, std::size_t count, int root = 0) noexcept {
     Work work(op, count, CORYMB_BYTE);
     work.root = root;
@@ -125,7 +125,7 @@ struct Traffic {
             return static_cast<std::uint64_t>(part.elements) * part.layout->size;
         });
     }
-    /// What a rank gives itself in place.
+    /// Leaves out a rank's data for itself, which stays in place.
     void set_own(int rank) {
         const auto own = static_cast<std::size_t>(rank);
         sent[own] = expected[own] = 0;
@@ -148,8 +148,8 @@ bool has_bounds(Turn& turn, const Describe& describe) {
     return turn.find_bounds(traffic.sent.data(), traffic.expected.data());
 }
 
-/// `take_in` and `take_out` take down lists that describe so many bytes. `is_alike`: the lists and
-/// types of both sides are the same ones.
+/// `take_in` and `take_out` copy lists that describe so many bytes. `is_alike`: both sides have
+/// equal lists and types.
 template <class TakeIn, class TakeOut>
 int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_in, void* out,
              MPI_Count out_bytes, const TakeOut& take_out, bool is_alike) {
@@ -157,7 +157,7 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
     if (out == MPI_IN_PLACE || out_bytes < 0 || (!in_place && in_bytes < 0)) {
         return turn.pass_on(Reason::arguments);
     }
-    // Else other parts of the same array may be sent and received.
+    // If they are not alike, other parts of the array may be sent and received.
     if (is_alike &&
         is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
         return turn.refuse_aliased();

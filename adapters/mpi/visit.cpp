@@ -13,9 +13,9 @@ namespace corymb::mpi {
 
 namespace {
 
-/// MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
-/// could then keep each other waiting: visits take about this part of a CPU's time at most, of that
-/// of all ranks together that share it, but are no further apart than that.
+/// An MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
+/// could then keep each other waiting. So visits take at most about this part of a CPU's time,
+/// together for all ranks that share it, but are no further apart than that.
 constexpr std::int64_t visit_share = 16;
 constexpr std::int64_t visits_apart_ns_max = 5'000'000;
 /// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
@@ -27,7 +27,7 @@ constexpr std::int64_t look_most_ns = 50'000;
 /// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
 /// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.
 struct Idle {
-    MPI_Comm comm{}; ///< Of this process alone, on which nobody ever sends.
+    MPI_Comm comm{}; ///< A communicator of this process alone, on which no message is ever sent.
     MPI_Request request{};
     bool exists = false;
 };

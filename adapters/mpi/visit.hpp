@@ -8,7 +8,7 @@
 
 namespace corymb::mpi {
 
-/// How often a wait visits at first.
+/// Time between the visits of a wait at first.
 inline constexpr std::int64_t visit_every_ns = 20'000;
 
 /// Looks in a row before a wait gives the CPU away.
@@ -19,14 +19,14 @@ inline thread_local constinit bool is_within_mpi = false;
 
 /// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
 void visit_mpi() noexcept;
-/// The same for a rank that does not wait but computes between two tests: one look at most, as the
-/// MPI's own tests have.
+/// As visit_mpi, for a rank that does not wait but computes between two tests: at most one look, as
+/// the MPI's own tests have.
 void visit_mpi_briefly() noexcept;
-/// Lets it go on in any case, once.
+/// Lets the MPI go on in any case, once.
 void visit_mpi_at_once() noexcept;
 /// A communicator of this process alone whose errors are returned; null after end_visits.
 [[nodiscard]] MPI_Comm quiet_comm() noexcept;
-/// At MPI_Finalize: no visits after this.
+/// Call it at MPI_Finalize: no visits after this.
 void end_visits() noexcept;
 
 } // namespace corymb::mpi

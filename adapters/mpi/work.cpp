@@ -27,7 +27,7 @@ std::byte* element(std::byte* buffer, MPI_Count index, const Layout& layout) noe
     return buffer + static_cast<std::ptrdiff_t>(index) * layout.extent;
 }
 
-/// From the first byte of a list of parts to behind the last one.
+/// Bytes from the first part of a list to the end of the last one.
 std::size_t reach(const PartList& list) noexcept {
     std::size_t end = 0;
     for (std::size_t part = 0; part < list.counts.size(); ++part) {
@@ -53,7 +53,7 @@ bool is_common(const Span& one, const Span& other) noexcept {
     return one.begin < other.end && other.begin < one.end;
 }
 
-/// Of a list of parts, or of the single one.
+/// The spans of a list of parts, or the single span.
 std::vector<Span> spans_of(const PartList& list, const void* base, std::size_t bytes) {
     if (list.counts.empty()) {
         return {span_at(base, 0, bytes)};
@@ -147,7 +147,8 @@ void Work::do_not_store() noexcept {
     }
 }
 
-/// Where the parts of a buffer lie in it, or in a copy that begins with the first one.
+/// Lists the places of a buffer's parts, in the buffer or in a copy that begins with the first
+/// part.
 PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
                      const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read) {
     const bool is_dense = std::ranges::all_of(
@@ -155,7 +156,7 @@ PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* b
     PartList list;
     list.counts.reserve(all.size());
     list.displacements.reserve(all.size());
-    MPI_Aint lowest = 0; // Of those that have data: the buffer itself may be null.
+    MPI_Aint lowest = 0; // Only parts with data count: the buffer itself may be null.
     bool has_any = false;
     for (const ProgramPart& part : all) {
         if (part.elements != 0) {
@@ -209,7 +210,7 @@ void Work::copy_if_they_overlap() {
     if (!is_common(read, written)) {
         return;
     }
-    if (parts) { // Parts of the same array may lie between each other.
+    if (parts) { // Parts of one array may lie between each other.
         const std::vector<Span> inputs = spans_of(parts->in, input, input_bytes);
         const std::vector<Span> outputs = spans_of(parts->out, output, output_bytes);
         const bool has_common = std::ranges::any_of(inputs, [&](const Span& one) {

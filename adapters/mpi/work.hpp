@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective in corymb's terms, with the buffers of this rank. All forms of an operation are the
-// same work: a blocking call does it at once, a request keeps it until it is complete.
+// A collective in corymb's terms, with the buffers of this rank. All forms of an operation share
+// it: a blocking call does it at once, a request keeps it until it is complete.
 #pragma once
 
 #include "call.hpp"
@@ -20,12 +20,12 @@ namespace corymb::mpi {
 /// Ranks whose lists need no memory of their own.
 inline constexpr std::size_t few_ranks = 8;
 
-/// Where parts of different lengths lie, in elements of the work's type.
+/// The places of parts of different lengths, in elements of the work's type.
 struct PartList {
     Few<std::size_t, few_ranks> counts;
     Few<std::size_t, few_ranks> displacements;
 };
-/// Of the input and of the output; lists that an operation does not have are empty.
+/// The parts of the input and of the output; lists that an operation does not have are empty.
 struct PartLists {
     PartList in;
     PartList out;
@@ -33,7 +33,7 @@ struct PartLists {
 
 /// A part of a buffer as the program gives it.
 struct ProgramPart {
-    MPI_Aint offset; ///< In bytes.
+    MPI_Aint offset; ///< Unit: bytes.
     MPI_Count elements;
     const Layout* layout;
 };
@@ -46,8 +46,8 @@ struct ProgramParts {
     ~ProgramParts() = default;
 
     Few<ProgramPart, few_ranks> list; ///< By rank; empty when MPI would refuse them.
-    Layout layout;                    ///< Of all, or
-    Few<Layout, few_ranks> layouts;   ///< of each.
+    Layout layout;                    ///< The layout of all parts, or
+    Few<Layout, few_ranks> layouts;   ///< the layout of each.
 };
 
 class Work {
@@ -60,38 +60,38 @@ public:
     corymb_type type;
     corymb_op with = CORYMB_NO_OP;
     int root = 0;
-    const void* input = nullptr;    ///< Or CORYMB_IN_PLACE.
-    void* output = nullptr;         ///< Or CORYMB_IN_PLACE.
-    std::optional<PartLists> parts; ///< Of the vector operations.
+    const void* input = nullptr;    ///< May be CORYMB_IN_PLACE.
+    void* output = nullptr;         ///< May be CORYMB_IN_PLACE.
+    std::optional<PartLists> parts; ///< For vector operations.
     /// How far the operation reads and writes where the program's memory lies; 0: nothing there.
     std::size_t input_bytes = 0;
     std::size_t output_bytes = 0;
 
-    // Which memory of the program the operation uses. Elements with gaps are copied in `prepare`
+    // The memory of the program that the operation uses. Elements with gaps are copied in `prepare`
     // and in `finish`; dense ones are used where they lie. All throw std::bad_alloc.
 
     void read(const void* buffer, MPI_Count elements, const Layout& layout);
-    /// Even where it is dense: the operation writes the same memory.
+    /// Copies even dense elements, because the operation writes this memory.
     void read_copy(const void* buffer, MPI_Count elements, const Layout& layout);
     void write(void* buffer, MPI_Count elements, const Layout& layout);
-    /// Elements of what it writes that it reads before.
+    /// Output elements that the operation reads before it writes.
     void read_from_output(void* buffer, MPI_Count first, MPI_Count elements, const Layout& layout);
-    /// The operation only reads what `write` has named.
+    /// The operation only reads the memory that `write` has named.
     void do_not_store() noexcept;
-    /// The same of buffers with parts; they set `parts`, which is there.
+    /// As `read` and `write`, for buffers with parts; they set `parts`, which must be there.
     void read_parts(const void* buffer, const ProgramParts& of_buffer, bool must_copy);
     void write_parts(void* buffer, const ProgramParts& of_buffer);
     /// The part of the output that it reads before.
     void read_part_from_output(void* buffer, const ProgramParts& of_buffer, int part);
-    /// It writes so many bytes, but reads the same memory, of which nothing else may change.
+    /// The operation writes so many bytes and reads the memory, of which nothing else may change.
     void write_apart(void* buffer, std::size_t bytes);
-    /// As `read` and `write`, elements with their gaps, which the program's memory keeps.
+    /// As `read` and `write`, for elements with their gaps, which the program's memory keeps.
     void read_whole(const void* buffer, MPI_Count elements, const Layout& layout);
     void write_whole(void* buffer, MPI_Count elements, const Layout& layout, bool is_read);
     /// The operator is one of the MPI's or the program's.
     void combine_by(const HostKernel& kernel, Form form);
-    /// When all buffers are named. Input and output that have memory in common, which the standard
-    /// forbids and programs do: what is read is what was there before.
+    /// Call it when all buffers are named. If input and output share memory, which the standard
+    /// forbids and programs do, the operation reads the contents of before.
     void separate() {
         if (input_bytes != 0 && output_bytes != 0 && source_ == nullptr && target_ == nullptr)
             [[likely]] {
@@ -117,7 +117,7 @@ public:
     /// Calls the library. `request` is for the other forms than the blocking one.
     corymb_status call(Form form, corymb_team* team, corymb_request** request) const noexcept;
 
-    /// The same on several nodes, where some operations are.
+    /// Begins the operation on several nodes, if it is available there.
     corymb_status call(Form form, corymb_cluster_team* team,
                        corymb_request** request) const noexcept;
 
@@ -154,7 +154,7 @@ private:
 
     std::unique_ptr<Copy> source_; ///< Null: there is none.
     std::unique_ptr<Copy> target_;
-    std::unique_ptr<RequestOperator> operator_; ///< Of requests.
+    std::unique_ptr<RequestOperator> operator_; ///< For requests.
     std::optional<BlockingOperator> blocking_operator_;
 };
 

@@ -10,7 +10,7 @@ const std::size_t* list(const Few<std::size_t, few_ranks>& numbers) noexcept {
     return numbers.empty() ? nullptr : numbers.data();
 }
 
-/// Calls the function of the form; those of requests have one parameter more.
+/// Calls the function of the form; functions of requests have one parameter more.
 struct Caller {
     Form form;
     corymb_request** request;
