@@ -42,7 +42,7 @@ T value_of(Rank from, std::span<const std::byte> bytes) {
 CORYMB_EXPORT std::size_t put_answer(std::span<std::byte> answer, const void* data,
                                      std::size_t bytes);
 
-/// The answer is what `run` returns, or empty.
+/// The answer is the result of `run`, or empty.
 template <class Run>
 std::size_t answer_with(std::span<std::byte> answer, const Run& run) {
     using Result = std::invoke_result_t<Run>;
@@ -57,12 +57,14 @@ std::size_t answer_with(std::span<std::byte> answer, const Run& run) {
 }
 } // namespace detail
 
-/// What an active message has beside its argument or answer, of MailboxOptions::message_bytes.
+/// Bytes that an active message has beside its argument or answer, out of
+/// MailboxOptions::message_bytes.
 inline constexpr std::size_t active_header_bytes = 16;
 /// Handlers have numbers below.
 inline constexpr std::uint16_t active_handlers_max = 0xff00;
 
-/// A place in memory that a rank has offered. The same on all ranks, also of other processes.
+/// A place in memory that a rank has offered. Its value is equal on all ranks, also of other
+/// processes.
 struct GlobalAddress {
     Rank owner = -1; ///< -1: null.
     std::uint32_t region = 0;
@@ -79,8 +81,8 @@ struct ObjectRequest {
 };
 } // namespace detail
 
-/// To a T there. May be sent in messages. Two are equal when they point to the same place; the
-/// order is that of owner, region and element, and total.
+/// A pointer to a T at such a place. May be sent in messages. Two pointers are equal when they
+/// point to one place; the order goes by owner, region and element, and is total.
 template <class T>
 struct GlobalPointer {
     static_assert(detail::moves_as_bytes<T>());
@@ -95,7 +97,7 @@ struct GlobalPointer {
     friend auto operator<=>(const GlobalPointer&, const GlobalPointer&) = default;
 };
 
-/// A request to who made it, used by the same thread. May be thrown away: the handler still runs.
+/// A request, for the thread that made it. May be thrown away: the handler still runs.
 class CORYMB_EXPORT ActiveCall {
 public:
     ActiveCall() noexcept = default;
@@ -105,16 +107,16 @@ public:
 
     /// Whether `wait` would return, or throw, at once. Polls; never waits.
     [[nodiscard]] bool test();
-    /// Whether `wait` has given the answer, or thrown what the call has come to. Looks at nothing.
+    /// Whether `wait` has given the answer, or thrown the failure of the call. Looks at nothing.
     [[nodiscard]] bool is_taken() const noexcept;
     /// The answer, once; serves others' requests meanwhile. Throws Errc::timeout with the rank
     /// after `limit` (0: the deadline of ActiveMessages), and may be called again then;
     /// Errc::invalid_argument with the rank when it has closed its mailbox without an answer;
-    /// Errc::team_broken with the rank when its process has ended. What the handler threw: an Error
-    /// with the same code if it was one, else std::runtime_error, with the rank and as much of the
-    /// text as an answer holds.
+    /// Errc::team_broken with the rank when its process has ended. If the handler threw an Error,
+    /// throws one with its code, otherwise std::runtime_error; both name the rank, with as much of
+    /// the text as an answer holds.
     std::vector<std::byte> wait(std::chrono::nanoseconds limit = std::chrono::nanoseconds{0});
-    /// The same as a T. Throws Errc::mismatch for an answer that is not as long as a T.
+    /// The answer as a T. Throws Errc::mismatch for an answer that is not as long as a T.
     template <class T>
     T value(std::chrono::nanoseconds limit = std::chrono::nanoseconds{0}) {
         const Rank from = to_;
@@ -128,18 +130,19 @@ private:
     Rank to_ = -1;
 };
 
-/// One member's requests and handlers, upon its mailbox, which nobody else uses. One thread at a
-/// time. Requests of one rank to one other are served in their order; handlers run in `poll`,
-/// `test`, `wait` and the like of the rank that they were sent to. They may begin calls; they must
-/// not poll or wait (Errc::invalid_argument), nor end this object, and should be short.
+/// The requests and handlers of one member, upon its mailbox, which nothing else may use. One
+/// thread at a time. Requests of one rank to one other are served in their order. Handlers run in
+/// `poll`, `test`, `wait` and similar functions of the rank that they were sent to. They may begin
+/// calls; they must not poll or wait (Errc::invalid_argument), nor end this object, and should be
+/// short.
 class CORYMB_EXPORT ActiveMessages {
 public:
     /// Gets the argument, writes the answer, returns its length.
     using Handler = std::function<std::size_t(Rank from, std::span<const std::byte> argument,
                                               std::span<std::byte> answer)>;
 
-    /// `deadline`: longest wait that is not given a limit. Throws Errc::invalid_argument for a
-    /// closed mailbox, or one whose messages are no longer than `active_header_bytes`.
+    /// `deadline`: longest wait without a limit. Throws Errc::invalid_argument for a closed
+    /// mailbox, or one whose messages are no longer than `active_header_bytes`.
     explicit ActiveMessages(Mailbox box,
                             std::chrono::nanoseconds deadline = std::chrono::minutes(1));
     ActiveMessages(ActiveMessages&&) noexcept = default;
@@ -151,13 +154,14 @@ public:
     [[nodiscard]] int size() const noexcept;
     /// Longest argument, and longest answer.
     [[nodiscard]] std::size_t bytes_max() const noexcept;
-    /// Longest value of `put`, and half of it that of `compare_exchange`.
+    /// Longest value of `put`; `compare_exchange` takes values of at most half of it.
     [[nodiscard]] std::size_t put_bytes_max() const noexcept;
 
-    /// Requests with this number run `handler` here. All ranks must mean the same by a number;
-    /// functions have different addresses in different processes. Replaces the one before.
+    /// Runs `handler` here for requests with this number. All ranks must mean one function by a
+    /// number, because functions have different addresses in different processes. Replaces an
+    /// earlier handler.
     void on(std::uint16_t number, Handler handler);
-    /// The same with f(Rank from, const A& argument), whose result, if any, is the answer.
+    /// As `on`, with f(Rank from, const A& argument), whose result, if any, is the answer.
     template <class A, class F>
     void on_value(std::uint16_t number, F f) {
         on(number, [f = std::move(f)](Rank from, std::span<const std::byte> argument,
@@ -166,9 +170,9 @@ public:
             return detail::answer_with(answer, [&] { return f(from, value); });
         });
     }
-    /// Has the handler of this number run at `to`, who may be this rank. Waits for room, at most
-    /// the deadline. Throws as Mailbox::send, and Errc::timeout with the rank. That there is no
-    /// such handler is what `wait` throws (Errc::invalid_argument).
+    /// Has the handler of this number run at `to`, which may be this rank. Waits for room, at most
+    /// the deadline. Throws as Mailbox::send, and Errc::timeout with the rank. If there is no such
+    /// handler, `wait` throws Errc::invalid_argument.
     [[nodiscard]] ActiveCall call(Rank to, std::uint16_t number,
                                   std::span<const std::byte> argument);
     template <class A>
@@ -176,26 +180,27 @@ public:
         static_assert(detail::moves_as_bytes<A>());
         return call(to, number, std::as_bytes(std::span(&argument, 1)));
     }
-    /// Runs what others have asked for; returns how much that was.
+    /// Serves the requests of others; returns their number.
     std::size_t poll();
-    /// The same; when there is nothing, waits for it, at most `limit`.
+    /// As `poll`; when there is no request, waits for one, at most `limit`.
     std::size_t serve(std::chrono::nanoseconds limit);
 
-    /// Others may use these elements through the pointer to the first one, until `withdraw` or the
-    /// end of this object. They do that while this rank polls, so that nothing changes meanwhile.
+    /// Offers these elements: others may use them through the pointer to the first one, until
+    /// `withdraw` or the end of this object. Each access happens while this rank polls, so that
+    /// nothing changes meanwhile.
     template <class T, std::size_t N>
     [[nodiscard]] GlobalPointer<T> offer(std::span<T, N> elements) {
         return {offer_bytes(std::as_writable_bytes(elements))};
     }
-    /// Before the memory is freed. Whoever uses the pointer afterwards is told. Throws
-    /// Errc::invalid_argument for what is not offered here.
+    /// Ends an offer, before its memory is freed. A rank that uses the pointer afterwards gets an
+    /// error. Throws Errc::invalid_argument for memory that is not offered here.
     template <class T>
     void withdraw(GlobalPointer<T> first) {
         withdraw_region(first.address);
     }
 
-    // At the owner. Throw as ActiveCall::wait, and Errc::invalid_argument for a null pointer, one
-    // out of range, or memory that was withdrawn.
+    // Accesses at the owner. Throw as ActiveCall::wait, and Errc::invalid_argument for a null
+    // pointer, one out of range, or memory that was withdrawn.
     template <class T>
     T get(GlobalPointer<T> from, std::chrono::nanoseconds limit = {}) {
         return begin_get(from.address, sizeof(T)).template value<T>(limit);
@@ -205,7 +210,7 @@ public:
              std::chrono::nanoseconds limit = {}) {
         begin_put(to.address, std::as_bytes(std::span(&value, 1))).wait(limit);
     }
-    /// Writes `desired` if the bytes are those of `expected`; returns what was there.
+    /// Writes `desired` if the bytes equal those of `expected`; returns the value before.
     template <class T>
     T compare_exchange(GlobalPointer<T> at, const std::type_identity_t<T>& expected,
                        const std::type_identity_t<T>& desired,
@@ -214,8 +219,8 @@ public:
         const T both[2] = {expected, desired};
         return begin_exchange(at.address, std::as_bytes(std::span(both))).template value<T>(limit);
     }
-    /// The same for bytes: `to` is filled; `value` has at most `put_bytes_max` bytes; both sides of
-    /// an exchange together have at most that, and `was` gets what was there.
+    /// Accesses to bytes: `to` is filled; `value` has at most `put_bytes_max` bytes; both sides of
+    /// an exchange together have at most that, and `was` gets the bytes before.
     void get_bytes(GlobalAddress from, std::span<std::byte> to,
                    std::chrono::nanoseconds limit = {});
     void put_bytes(GlobalAddress to, std::span<const std::byte> value,
@@ -223,8 +228,8 @@ public:
     void compare_exchange_bytes(GlobalAddress at, std::span<const std::byte> expected,
                                 std::span<const std::byte> desired, std::span<std::byte> was,
                                 std::chrono::nanoseconds limit = {});
-    /// The same, begun: the answer is what was there, nothing for a put. `both` is what is
-    /// expected, and behind it as many bytes that are desired.
+    /// Begins an access to bytes. The answer is the bytes before; empty for a put. `both` holds the
+    /// expected bytes, then as many desired ones.
     [[nodiscard]] ActiveCall begin_get(GlobalAddress from, std::size_t bytes);
     [[nodiscard]] ActiveCall begin_put(GlobalAddress to, std::span<const std::byte> value);
     [[nodiscard]] ActiveCall begin_exchange(GlobalAddress at, std::span<const std::byte> both);

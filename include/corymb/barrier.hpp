@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drop-in for std::barrier: the same members, a faster wait. Threads need no rank; when they have
-// one, Team::barrier is faster still.
+// A drop-in for std::barrier: its members, a faster wait. Threads need no rank; when they have one,
+// Team::barrier is faster still.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -14,10 +14,10 @@
 
 namespace corymb {
 
-/// How the threads of a `barrier` wait: what TeamOptions says of that for a team.
+/// The waiting of a `barrier`'s threads, as TeamOptions has it for a team.
 struct BarrierOptions {
     WaitPolicy wait = WaitPolicy::ladder;
-    /// How many threads take turns on a CPU, those of others included: with more than 1 no thread
+    /// Threads that take turns on a CPU, other programs' included: with more than 1 no thread
     /// spins. 0 or 1: each wait looks whether another thread of the barrier is on its CPU.
     int ranks_per_cpu = 0;
 };
@@ -40,7 +40,7 @@ public:
         bool last;
     };
     Arrival arrive(std::ptrdiff_t update) noexcept;
-    /// One participant fewer from the next phase on; to be called before that participant's arrive.
+    /// Drops one participant from the next phase on; call it before that participant's arrive.
     void drop() noexcept;
     /// Opens the next phase; only for the arrival that was the last.
     void complete(std::uint64_t phase) noexcept;
@@ -102,7 +102,7 @@ public:
     }
 
 private:
-    /// Others wait for its end: an exception ends the process, as with std::barrier.
+    /// Other threads wait for its end: an exception ends the process, as with std::barrier.
     void complete() noexcept { completion_(); }
 
     detail::BarrierCore core_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broadcast ring: one publisher, many readers, in threads or in processes, who join and leave
-// while it runs. docs/messages.md says what is promised.
+// A broadcast ring: one publisher, many readers, in threads or in processes. Readers join and leave
+// while it runs. docs/messages.md states the guarantees.
 #pragma once
 
 #include <corymb/error.hpp>
@@ -22,17 +22,17 @@
 namespace corymb {
 
 namespace detail {
-struct BroadcastShared;    // what publisher and readers share; src/message/
+struct BroadcastShared;    // shared by publisher and readers; src/message/
 struct BroadcastPublished; // the publisher's end
 struct BroadcastRead;      // a reader's end
 [[noreturn]] CORYMB_EXPORT void throw_wrong_broadcast(std::size_t got, std::size_t wanted);
 } // namespace detail
 
-/// What becomes of a reader that is a whole ring behind. The reader chooses.
+/// The treatment of a reader that is a whole ring behind. The reader chooses.
 enum class BroadcastPolicy : std::uint8_t {
     block,   ///< The publisher waits for it.
     drop,    ///< The publisher goes on without it, and it is told with an error.
-    overrun, ///< It misses messages and is told how many.
+    overrun, ///< The reader misses messages and is told their number.
 };
 
 struct BroadcastOptions {
@@ -66,10 +66,10 @@ struct BroadcastReaderInfo {
     std::uint64_t last = 0;
     std::uint64_t lag = 0; ///< Messages published since.
     bool is_dropped = false;
-    bool has_ended = false; ///< Its process has.
+    bool has_ended = false; ///< Its process has ended.
 };
 
-/// The one who publishes. Movable, not copyable; used by one thread at a time.
+/// The publishing end. Movable, not copyable; used by one thread at a time.
 class CORYMB_EXPORT BroadcastPublisher {
 public:
     BroadcastPublisher() noexcept;
@@ -77,17 +77,17 @@ public:
     BroadcastPublisher& operator=(BroadcastPublisher&& other) noexcept;
     BroadcastPublisher(const BroadcastPublisher&) = delete;
     BroadcastPublisher& operator=(const BroadcastPublisher&) = delete;
-    /// Closes the ring: readers still get what is there.
+    /// Closes the ring: readers still get its messages.
     ~BroadcastPublisher();
 
     /// Copies a message into the ring. False: a reader that blocks is a whole ring behind, and
     /// nothing was published. Throws Errc::invalid_argument (longer than `message_bytes`, bytes
     /// without an address, a handle that a fork has copied).
     [[nodiscard]] bool try_publish(const void* data, std::size_t bytes);
-    /// The same, but waits for readers that block, asleep when it lasts, at most `limit` (0: the
-    /// ring's deadline). Throws Errc::timeout then: `ranks()` are the readers that are in the way,
-    /// the text says the process of each, whether it is stopped, and how far it is; nothing was
-    /// published. A reader whose process has ended is dropped instead.
+    /// As `try_publish`, but waits for readers that block, asleep when it lasts, at most `limit`
+    /// (0: the ring's deadline). Then it throws Errc::timeout, and nothing was published. `ranks()`
+    /// are the readers in the way; the text gives the process of each, whether it is stopped, and
+    /// how far it is. A reader whose process has ended is dropped instead.
     void publish(const void* data, std::size_t bytes,
                  std::chrono::nanoseconds limit = std::chrono::nanoseconds{0});
     template <class T>
@@ -102,8 +102,8 @@ public:
     /// Goes on without a reader, whatever its policy. Throws Errc::invalid_argument when there is
     /// none of this number.
     void drop(int reader);
-    /// Readers that were dropped or have ended since the last call, as they were then. Those that
-    /// have noticed and left are not told.
+    /// Readers that were dropped or have ended since the last call, as they were then. Readers that
+    /// have noticed and left are not listed.
     [[nodiscard]] std::vector<BroadcastReaderInfo> take_dropped();
 
 private:
@@ -112,10 +112,10 @@ private:
     std::unique_ptr<detail::BroadcastPublished, void (*)(detail::BroadcastPublished*)> state_;
 };
 
-/// One reader. Movable, not copyable; used by one thread at a time.
+/// A reader. Movable, not copyable; used by one thread at a time.
 ///
 /// It gets the messages that are published after it has joined, each once and in order; with the
-/// policy `overrun`, but for gaps that it is told.
+/// policy `overrun` there may be gaps, whose length it is told.
 class CORYMB_EXPORT BroadcastReader {
 public:
     BroadcastReader() noexcept;
@@ -130,15 +130,15 @@ public:
     [[nodiscard]] int number() const noexcept;
     [[nodiscard]] BroadcastPolicy policy() const noexcept;
 
-    /// Calls callback(const BroadcastMessage&) for the messages that are there, at most `most` and
-    /// at most a ring full, and returns how many. When the callback throws, its message counts as
-    /// read. It must not use this reader. Throws Errc::timeout when the publisher has dropped this
-    /// reader, and it has read what it still could.
+    /// Calls callback(const BroadcastMessage&) for the present messages, at most `most` and at most
+    /// a ring full. Returns their number. When the callback throws, its message counts as read. It
+    /// must not use this reader. Throws Errc::timeout when the publisher has dropped this reader,
+    /// and it has read the last message in reach.
     template <class Callback>
     std::size_t probe(Callback&& callback,
                       std::size_t most = std::numeric_limits<std::size_t>::max());
-    /// The same with callback(const T& value, const BroadcastMessage&). Throws Errc::mismatch for a
-    /// message that is not as long as a T.
+    /// As `probe`, with callback(const T& value, const BroadcastMessage&). Throws Errc::mismatch
+    /// for a message that is not as long as a T.
     template <class T, class Callback>
     std::size_t probe_values(Callback&& callback,
                              std::size_t most = std::numeric_limits<std::size_t>::max());
@@ -160,7 +160,8 @@ private:
     std::unique_ptr<detail::BroadcastRead, void (*)(detail::BroadcastRead*)> state_;
 };
 
-/// A ring; copies name the same one. Thread-safe. Publisher and readers keep what they need.
+/// A handle on a ring; copies name one ring. Thread-safe. Publisher and readers keep the memory
+/// that they need.
 class CORYMB_EXPORT BroadcastRing {
 public:
     /// A new one. Throws Error: invalid_argument (options out of their ranges), unsupported and io
@@ -174,10 +175,11 @@ public:
     /// Throws Errc::invalid_argument for a ring that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;
 
-    /// This thread publishes. Throws Errc::invalid_argument the second time in the ring's life.
+    /// Makes this thread the publisher. Throws Errc::invalid_argument the second time in the ring's
+    /// life.
     [[nodiscard]] BroadcastPublisher publisher();
-    /// This thread reads from now on. Takes a lock; the publisher is not disturbed. Throws
-    /// Errc::invalid_argument when there are as many as `BroadcastOptions::readers` already.
+    /// Makes this thread a reader from now on. Takes a lock; the publisher is not disturbed. Throws
+    /// Errc::invalid_argument when there are `BroadcastOptions::readers` readers already.
     [[nodiscard]] BroadcastReader reader(BroadcastPolicy policy = BroadcastPolicy::block);
 
     /// All readers and how far they are. O(readers), with the lock of `reader`.

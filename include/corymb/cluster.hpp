@@ -14,7 +14,7 @@
 
 namespace corymb {
 
-/// What the network charges a node: a class of adapters. Nodes may be of different ones.
+/// The charges of a node's network: a class of adapters. Nodes may be of different classes.
 struct Network {
     double start_up_ns = 0;    ///< From handing a message over until its first byte arrives.
     double message_gap_ns = 0; ///< Least time between two messages of one node, each way.
@@ -24,12 +24,12 @@ struct Network {
     bool operator==(const Network&) const = default;
 };
 
-/// What messages between two nodes of these classes are charged: half of each start-up, the smaller
-/// bandwidths, the larger gap. Of two equal ones that same class.
+/// The charges of messages between two nodes of these classes: half of each start-up, the smaller
+/// bandwidths, the larger gap. Two equal classes give that class.
 [[nodiscard]] CORYMB_EXPORT Network network_between(const Network& one,
                                                     const Network& other) noexcept;
 
-/// Which class each node is of.
+/// The network class of each node.
 struct Networks {
     std::vector<Network> classes;
     std::vector<int> of_node; ///< Index in `classes`. Empty: all nodes are of the first.
@@ -37,18 +37,18 @@ struct Networks {
     bool operator==(const Networks&) const = default;
 };
 
-/// "2000,400,3,12": one class, the numbers of corymb-cluster/1 in their order. Further ones name
-/// their nodes: "2000,400,3,12/20000,2000,1,1@2,5-7"; the others, of `nodes`, are of the first.
-/// Throws Errc::invalid_model saying what is wrong.
+/// Reads "2000,400,3,12": one class, the numbers of corymb-cluster/1 in their order. Further
+/// classes name their nodes: "2000,400,3,12/20000,2000,1,1@2,5-7"; the others of `nodes` nodes are
+/// of the first. Throws Errc::invalid_model with the reason.
 [[nodiscard]] CORYMB_EXPORT Networks networks_from(std::string_view text, int nodes);
-/// The same text back.
+/// The text that networks_from reads.
 [[nodiscard]] CORYMB_EXPORT std::string to_text(const Networks& networks);
 
 /// A made-up machine: packages with equal cores. A message within a package takes `near_ns`, one
 /// between packages `far_ns` (receive = L, send = 0.28 L, as for imported machines).
 struct NodeShape {
     int packages = 1;
-    int cores = 1; ///< Of one package.
+    int cores = 1; ///< Cores of one package.
     double near_ns = 100;
     double far_ns = 200;
     double copy_gbs = 10; ///< 10^9 bytes per second that one core copies.
@@ -84,7 +84,7 @@ struct NodeRun {
 /// How ranks are dealt out: node after node, or one to each node that still has room, in turns.
 enum class RankOrder : std::uint8_t { block, cyclic };
 
-/// Where a rank is.
+/// The place of a rank.
 struct NodePlace {
     int node = 0;
     int pu = 0; ///< PU index in the machine of the node.

@@ -12,22 +12,22 @@
 
 namespace corymb {
 
-/// What is wanted of all ranks of a cluster.
+/// The request for a plan for all ranks of a cluster.
 struct ClusterRequest {
     Collective op = Collective::allgather;
-    std::uint64_t bytes = 8; ///< Of one part (see Plan); ignored for a barrier.
+    std::uint64_t bytes = 8; ///< Bytes of one part (see Plan); ignored for a barrier.
     Rank root = 0;           ///< For broadcast and reduce.
     /// "best", or a scheme such as "lanes/4/ring/shared/early" (docs/cluster.md).
     std::string algorithm = "best";
     /// Simulate every scheme with every number of leaders instead of searching among them.
     bool exhaustive = false;
-    /// Prove the plan, of at most 65,536 ranks. Without it there may be 1,048,576, and a plan for
-    /// tens of thousands is made in seconds; the same generators are proven for fewer.
+    /// Prove the plan, of at most 65,536 ranks. Without the proof there may be 1,048,576 ranks, and
+    /// a plan for tens of thousands is made in seconds; its generators are proven for fewer.
     bool proven = true;
     bool ordered = false; ///< Combine in rank order (non-commutative operators).
 };
 
-/// What came out; times are ns in the model and simulated, not measured.
+/// The chosen plan; times are ns in the model and simulated, not measured.
 struct ClusterChoice {
     Plan plan;
     std::uint64_t bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Teams whose ranks are on several nodes: within a node they share memory, between nodes somebody
-// else carries their messages. docs/cluster.md, "Running plans".
+// Teams whose ranks are on several nodes: within a node they share memory, between nodes a carrier
+// transports their messages. docs/cluster.md, "Running plans".
 #pragma once
 
 #include <corymb/cluster.hpp>
@@ -33,7 +33,7 @@ public:
     /// 9 to 8 + own_lanes().
     enum class Channel : std::uint32_t { data, notifications };
     using Ticket = std::uint64_t;
-    /// What a receive has brought.
+    /// The message of a receive.
     struct Arrival {
         std::size_t bytes = 0;
         int mark = 0;
@@ -44,12 +44,12 @@ public:
     Carrier& operator=(const Carrier&) = delete;
     virtual ~Carrier();
 
-    /// How many pairs of channels there are for nonblocking operations, which need one; so many
-    /// operations can overlap, at most 8. The same on all ranks, always. 0 if not overridden.
+    /// Pairs of channels for nonblocking operations, which need one each; so many operations can
+    /// overlap, at most 8. Equal on all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int lanes() const noexcept;
-    /// How many pairs of channels there are for persistent operations. Each that is made takes one
-    /// for as long as the team lives, also when it goes: channels are cheap where they are numbers.
-    /// The same on all ranks, always. 0 if not overridden.
+    /// Pairs of channels for persistent operations. Each operation that is made takes a pair for as
+    /// long as the team lives, even if it goes: channels are cheap where they are numbers. Equal on
+    /// all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int own_lanes() const noexcept;
     /// Begins to send, at most 1 GiB; never waits for the receiver. `data` must stay until `test`
     /// says so. `mark`, from 0 to 32,767, comes along.
@@ -61,17 +61,17 @@ public:
     /// Looks once, and lets the carrier go on. True: it is done, the ticket is used up, and
     /// `arrival` of a receive is filled in.
     virtual bool test(Ticket ticket, Arrival& arrival) = 0;
-    /// After a failure: the memory of the ticket will be given up. Nothing for a ticket that is
-    /// used up, as one is whose `test` has thrown.
+    /// After a failure: gives the ticket up before its memory goes. Does nothing for a ticket that
+    /// is used up; a ticket whose `test` has thrown is used up.
     virtual void abandon(Ticket ticket) noexcept = 0;
 };
 
-/// Measures what messages between nodes cost: all nodes meet some others for a short while, to find
-/// classes that differ by half or more; then each class is measured between two nodes. In about 1.5
-/// `budget` where the network is not slow, whatever the number of nodes. Collective over all ranks,
-/// which get the same result. Throws Errc::invalid_argument for a single node or places that are
-/// no ClusterTeamOptions, Errc::timeout when a message takes longer than `deadline`; the carrier
-/// then has none of the measurement's memory any more.
+/// Measures the cost of messages between nodes. All nodes meet some others for a short while, to
+/// find classes that differ by half or more; then each class is measured between two nodes. Takes
+/// about 1.5 `budget` if the network is not slow, whatever the number of nodes. Collective over all
+/// ranks, which get equal results. Throws Errc::invalid_argument for a single node or places that
+/// are no ClusterTeamOptions, Errc::timeout when a message takes longer than `deadline`; the
+/// carrier then has none of the measurement's memory any more.
 CORYMB_EXPORT Networks
 measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
                  std::chrono::nanoseconds budget = std::chrono::seconds(1),
@@ -89,18 +89,17 @@ CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& 
 /// $CORYMB_NETWORK; for the process that is to be rank 0. Reads a file.
 [[nodiscard]] CORYMB_EXPORT bool knows_network(const std::string& key, int nodes);
 
-/// What the nodes are inside, for the default choice of plans.
+/// The insides of the nodes, for the default choice of plans.
 struct Insides {
     std::vector<NodeKind> kinds; ///< Each machine has a PU for each rank of the node, in order.
     std::vector<int> of_node;    ///< Index in `kinds`; -1: nothing is known of the node.
 };
 
-/// Each node's part of the model that teams on its machine plan by, measured where one is cached,
-/// with the CPUs that its ranks are on. `local` is the team of the ranks on this node. On rank 0 of
-/// all nodes, elsewhere nothing. Of nodes that are alike, of one processor, whose ranks lie on it
-/// in the same way, the first one's costs stand for all. Nothing is known of nodes with one
-/// rank, where ranks share CPUs, or where the topology cannot be found out. Collective. Throws
-/// Errc::timeout.
+/// Each node's part of the model by which teams on its machine plan, measured where one is cached,
+/// with the CPUs of its ranks. `local` is the team of the ranks on this node. The result is on rank
+/// 0 of all nodes; elsewhere it is empty. If nodes are alike (one processor, ranks in equal places
+/// on it), the first one's costs stand for all. A node is left unknown if it has one rank, if its
+/// ranks share CPUs, or if its topology cannot be found out. Collective. Throws Errc::timeout.
 CORYMB_EXPORT Insides known_insides(const Team& local, Carrier& carrier,
                                     const std::vector<int>& node_of_rank, Rank rank,
                                     std::chrono::nanoseconds deadline = std::chrono::seconds(60));
@@ -112,8 +111,8 @@ CORYMB_EXPORT Insides known_insides(const Team& local, Carrier& carrier,
 struct ClusterTeamOptions {
     /// The node of each rank, counted from 0; every node has a rank.
     std::vector<int> node_of_rank;
-    Rank rank = 0; ///< This rank, in the whole team.
-    /// For the default choice of plans; the same on all ranks.
+    Rank rank = 0; ///< This rank's number in the whole team.
+    /// For the default choice of plans; equal on all ranks.
     Networks networks{{{20'000, 2'000, 1, 1}}, {}};
     /// Asked on rank 0 only: `known_insides`. Empty, or where nothing is known: ranks are thought
     /// to be 100 ns from each other, with copies of 10 GB/s.
@@ -121,14 +120,14 @@ struct ClusterTeamOptions {
     /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
     /// `networks`.
     PlanSource plans;
-    /// Blocking operations that are called again and again have the best few plans timed beside
-    /// each other, on data of the team's own, and go on with the fastest (docs/cluster.md,
-    /// "Rehearsals"). The same on all ranks.
+    /// The best few plans of a blocking operation that is called again and again are timed beside
+    /// each other, on data of the team's own; the fastest is kept (docs/cluster.md, "Rehearsals").
+    /// Equal on all ranks.
     bool rehearse = true;
 };
 
-/// What a rank has exchanged with other nodes, in all operations so far; plans that ranks hand to
-/// each other and rehearsals are not counted.
+/// This rank's exchange with other nodes, in all operations so far. Plans that ranks hand to each
+/// other and rehearsals are not counted.
 struct Carried {
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
@@ -139,9 +138,9 @@ struct Carried {
     bool operator==(const Carried&) const = default;
 };
 
-/// One rank's handle on a team over several nodes. As of Team: all ranks call the same operations
-/// in the same order, by one thread at a time; a failed operation breaks the team for this node,
-/// other nodes notice when they miss its messages.
+/// A rank's handle on a team over several nodes. As in Team, all ranks call the same operations in
+/// the same order, by one thread at a time. A failed operation breaks the team for this node; other
+/// nodes notice when they miss its messages.
 class CORYMB_EXPORT ClusterTeam {
 public:
     /// `local` is the team of the ranks on this node, in increasing order; no other use may be made
@@ -205,8 +204,8 @@ public:
                        reduction_of<detail::ValueOf<Out>>(op)));
     }
 
-    // The vector operations, arguments and errors as of Team. Where ranks do not know all lengths,
-    // those of a node tell each other what they know first.
+    // The vector operations, arguments and errors as in Team. If ranks do not know all lengths, the
+    // ranks of a node first tell each other the lengths that they know.
 
     template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
     void gatherv(In&& input, Out&& output, Parts parts, Rank root = 0) {
@@ -233,10 +232,10 @@ public:
         run(detail::reduce_scatterv_wish(detail::buffers<T, In, Out>(input, output), parts, op));
     }
 
-    // Nonblocking forms, as of Team: they return at once; docs/requests.md says what a Request
-    // promises. All ranks start them in the same order; blocking operations may come in between
-    // anywhere. The plan of a new operation and size is made on the way. They need a carrier with
-    // `lanes`, else Errc::unsupported; where there is no plan, the request says so.
+    // Nonblocking forms, as in Team: they return at once; docs/requests.md has the rules of a
+    // Request. All ranks start them in one order; blocking operations may come in between anywhere.
+    // The plan of a new operation and size is made on the way. They need a carrier with `lanes`,
+    // otherwise Errc::unsupported; if there is no plan, the request reports it.
 
     [[nodiscard]] Request ibarrier();
     template <class T = detail::Deduced, Elements Data>
@@ -322,10 +321,10 @@ public:
         });
     }
 
-    // Persistent forms, as of Team: they return at once; Request::start starts the operation, any
-    // number of times. All ranks make them in the same order, and start them in any. The plan of a
-    // new operation and size is made on the way. Up to 512 at a time, and in all as many as the
-    // carrier has `own_lanes`, else Errc::unsupported; where there is no plan, the request says so.
+    // Persistent forms, as in Team: they return at once; Request::start starts the operation, any
+    // number of times. All ranks make them in one order, and start them in any. The plan of a new
+    // operation and size is made on the way. Up to 512 at a time, and in all as many as the carrier
+    // has `own_lanes`, otherwise Errc::unsupported; if there is no plan, the request reports it.
 
     [[nodiscard]] Request barrier_init();
     template <class T = detail::Deduced, Elements Data>
@@ -412,11 +411,11 @@ public:
     }
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
-    /// operations are done. Bounded but for what the coroutines do, and for planning on rank 0.
+    /// operations are done. Bounded but for the coroutines' own work, and for planning on rank 0.
     /// Returns how many operations are still under way.
     std::size_t progress();
-    /// The same until no operation is under way. Throws when the team breaks; that there was no
-    /// plan for an operation is told by its request.
+    /// Repeats `progress` until no operation is under way. Throws when the team breaks. If there
+    /// was no plan for an operation, its request reports it.
     void complete_all();
 
     /// For bindings: any of the operations above, without types.

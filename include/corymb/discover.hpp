@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out what this machine is and how long its cores take to hand each other a message.
+// Finds out the topology of this machine and the time in which its cores hand each other a message.
 #pragma once
 
 #include <corymb/machine.hpp>
@@ -25,8 +25,8 @@ struct MeasureOptions {
     double budget_s = 20;     ///< Upper bound of the whole measurement.
     bool full_matrix = false; ///< Every ordered pair; default only up to 64 PUs.
     std::vector<int> cpus;    ///< Measure among these; empty: all allowed.
-    /// Called about ten times a second from the calling thread with done (0..1) and what is being
-    /// measured. Returning false stops the measurement with Errc::interrupted.
+    /// Called about ten times a second from the calling thread with done (0..1) and the name of the
+    /// present measurement. Returning false stops the measurement with Errc::interrupted.
     std::function<bool(double, std::string_view)> progress;
 };
 /// Measures this machine with the library's own channels. Works on 1 CPU (a model without costs and
@@ -36,14 +36,14 @@ CORYMB_EXPORT Machine measure(const MeasureOptions& options = {});
 /// Times a few pairs again (< 50 ms) and says whether the model still fits; text for people.
 struct SpotCheck {
     bool fits = true;
-    double worst_ratio = 1; ///< Of measured to modelled round trip, the farthest from 1.
+    double worst_ratio = 1; ///< Measured by modelled round trip, the ratio farthest from 1.
     std::string text;
 };
 CORYMB_EXPORT SpotCheck spot_check(const Machine& machine);
 
-/// Where this user's measured model is kept ($CORYMB_CACHE_DIR, else $XDG_CACHE_HOME/corymb, else
+/// The file of this user's measured model ($CORYMB_CACHE_DIR, else $XDG_CACHE_HOME/corymb, else
 /// ~/.cache/corymb) and the model itself if it exists, belongs to this machine and mask, and passes
-/// the spot check. Otherwise empty, and `why` (if given) says what was wrong.
+/// the spot check. Otherwise empty, and `why` (if given) gives the reason.
 CORYMB_EXPORT std::filesystem::path cached_model_path();
 CORYMB_EXPORT std::optional<Machine> load_cached_machine(std::string* why = nullptr);
 
@@ -51,11 +51,11 @@ CORYMB_EXPORT std::optional<Machine> load_cached_machine(std::string* why = null
 CORYMB_EXPORT void export_hwloc_distances(const Machine& machine,
                                           const std::filesystem::path& xml_file);
 
-/// What this machine or container permits; one row a capability, for `corymb doctor`.
+/// A permission of this machine or container; one row a capability, for `corymb doctor`.
 struct Permission {
     std::string name; ///< "pinning", "futex", "membarrier", "huge pages", "/dev/shm", ...
     bool available = false;
-    std::string detail; ///< What was found, and what to do if it is missing.
+    std::string detail; ///< The finding, and the remedy if the permission is missing.
 };
 CORYMB_EXPORT std::vector<Permission> probe_permissions();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operations take as a buffer: any contiguous range.
+// Buffers of operations: any contiguous range.
 #pragma once
 
 #include <corymb/plain_data.hpp>
@@ -42,14 +42,15 @@ consteval bool has_elements_of() {
     return moves_as_bytes<ValueOf<R>>();
 }
 
-/// What is read. `R` is the type of the parameter, which may be a reference.
+/// The elements of a buffer that is read. `R` is the type of the parameter, which may be a
+/// reference.
 template <class T, class R>
 std::span<const ValueOf<R>> read_from(std::remove_reference_t<R>& range) noexcept {
     static_assert(has_elements_of<T, R>());
     return std::span(range);
 }
 
-/// What is written.
+/// The elements of a buffer that is written.
 template <class T, class R>
 std::span<ValueOf<R>> write_to(std::remove_reference_t<R>& range) noexcept {
     constexpr bool is_const = std::is_const_v<typename SpanOf<R>::element_type>;
@@ -65,7 +66,7 @@ std::span<ValueOf<R>> write_to(std::remove_reference_t<R>& range) noexcept {
     }
 }
 
-/// The same for requests, which go on after the call.
+/// As read_from, for requests, which go on after the call.
 template <class T, class R>
 std::span<const ValueOf<R>> read_later(std::remove_reference_t<R>& range) noexcept {
     static_assert(stays_there<R>, "the request reads this buffer until it is complete, but the "
@@ -101,7 +102,7 @@ Buffers<ValueOf<Out>> kept_buffers(std::remove_reference_t<In>& input,
     return {read_later<T, In>(input), write_to<T, Out>(output)};
 }
 
-// Of `{}`, where a rank does not use a buffer.
+// The type of `{}`, for a rank that does not use a buffer.
 template <class In>
 using NoOutput = std::span<ValueOf<In>>;
 template <class Out>

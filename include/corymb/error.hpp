@@ -12,7 +12,7 @@
 
 namespace corymb {
 
-/// What went wrong, for programs; `Error::what()` says it to people and says what to do.
+/// The kind of an error, for programs. `Error::what()` describes it to people and names the remedy.
 enum class Errc {
     invalid_argument, ///< A parameter breaks the documented contract of the call.
     unknown_name,     ///< No operation, machine or algorithm has this name.
@@ -20,8 +20,8 @@ enum class Errc {
     stale_model,      ///< The model was measured on another machine or under another CPU mask.
     invalid_plan,     ///< The checker refuses the plan; the text names the rank and the step.
     io,               ///< A file or directory could not be read or written; the text has the path.
-    unsupported,      ///< This machine or container does not permit it; the text says what would.
-    timeout,          ///< A deadline passed; `ranks()` holds those that did not arrive.
+    unsupported,      ///< This machine or container does not permit it; the text names a remedy.
+    timeout,          ///< A deadline passed; `ranks()` holds the ranks that did not arrive.
     team_broken,      ///< An earlier operation on this team failed; make a new team.
     interrupted,      ///< The caller asked to stop (Ctrl-C).
     mismatch,         ///< Ranks called different operations, or with other roots, sizes or types.
@@ -37,7 +37,7 @@ public:
         : std::runtime_error(text), code_(code), ranks_(std::move(ranks)) {}
 
     [[nodiscard]] Errc code() const noexcept { return code_; }
-    /// For `timeout`: the ranks that did not arrive. For `mismatch`: those that differ from the
+    /// For `timeout`: the ranks that did not arrive. For `mismatch`: the ranks that differ from the
     /// others. For `invalid_plan`: the rank at fault.
     [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
 

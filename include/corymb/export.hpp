@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks what the shared library exports; everything else has hidden visibility.
+// Marks the exported names of the shared library; all other names have hidden visibility.
 #pragma once
 
 #if defined(CORYMB_STATIC)

@@ -3,7 +3,7 @@
 
 namespace corymb {
 
-/// What a copy costs that the kernel makes out of another process.
+/// The cost of a copy that the kernel makes out of another process.
 struct KernelCopy {
     double start_ns = 0; ///< Before the first byte moves.
     double gbs = 0;      ///< 10^9 bytes per second; 0: absent.

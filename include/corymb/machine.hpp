@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine model as data: what the cores of one machine are and what a message between each two
-// of them costs. Read docs/model.md for the file format.
+// The machine model as data: the cores of one machine and the cost of a message between each two of
+// them. Read docs/model.md for the file format.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -17,8 +17,8 @@ namespace corymb {
 
 enum class TimeUnit : std::uint8_t { nanoseconds, cycles };
 
-/// One processing unit (hardware thread). Group numbers are dense from 0 over the whole machine;
-/// -1 means unknown. `kind` is the efficiency rank of hybrid cores, 0 the least powerful.
+/// A processing unit (hardware thread). Group numbers are dense from 0 over the whole machine; -1
+/// means unknown. `kind` is the efficiency rank of hybrid cores, 0 the least powerful.
 struct Pu {
     int cpu = 0; ///< Number of the operating system; unique in the model.
     int core = -1, l2 = -1, l3 = -1, die = -1, package = -1, numa = -1;
@@ -70,7 +70,7 @@ struct MemoryLevel {
     double read_gbs = 0, write_gbs = 0, copy_gbs = 0; ///< 10^9 bytes per second.
 };
 
-/// Of one access to memory that lies at a core: by itself, or by another core.
+/// Cost of an access to memory that lies at a core: by itself, or by another core.
 struct AccessCost {
     double write = 0; ///< w: time that the writer is busy.
     double gap = 0;   ///< g: from the end of a write until its core's next write can leave.
@@ -82,14 +82,14 @@ struct AccessCosts {
     AccessCost word, line;
 };
 
-/// Of a machine without coherent caches, whose cores write into memory that lies at others and poll
-/// their own: the w/g/r model of "In-Memory Communication Mechanisms for Many-Cores" (Rotta,
-/// Prescher, Traue, Nolte, 2012). In `unit`.
+/// Access costs of a machine without coherent caches, whose cores write into memory that lies at
+/// others and poll their own: the w/g/r model of "In-Memory Communication Mechanisms for
+/// Many-Cores" (Rotta, Prescher, Traue, Nolte, 2012). In `unit`.
 struct AccessModel {
     int line_bytes = 64;
-    /// One look of a polling loop at a line of its own memory, code included; 0: its read alone.
+    /// A look of a polling loop at a line of its own memory, code included; 0: its read alone.
     double look = 0;
-    AccessCosts own;                  ///< To memory that lies at the core itself.
+    AccessCosts own;                  ///< Access to memory that lies at the core itself.
     std::vector<AccessCosts> classes; ///< By pair class; empty: the machine has coherent caches.
 
     [[nodiscard]] bool present() const noexcept { return !classes.empty(); }
@@ -105,13 +105,13 @@ struct Quality {
     double steal = 0;           ///< Fraction of CPU time stolen by the hypervisor meanwhile.
     double split_half_r = Statistic::missing;
     double duration_s = 0, budget_s = 0;
-    std::vector<std::string> remarks; ///< What a person should know, one sentence each.
+    std::vector<std::string> remarks; ///< Remarks for people, one sentence each.
 };
 
 /// Says which machine a model belongs to.
 struct Fingerprint {
     std::string cpu;             ///< Model name of the processor.
-    std::string topology_sha256; ///< Of (cpu -> core, l2, l3, die, package, numa).
+    std::string topology_sha256; ///< Hash of (cpu -> core, l2, l3, die, package, numa).
     std::string cpuset;          ///< Allowed CPUs when measured, as "0-3,8".
     std::string kernel;
     std::string virtualization; ///< "none", "kvm", ...
@@ -122,11 +122,10 @@ struct Fingerprint {
 /// NaN, else the median of the pair's class.
 class CORYMB_EXPORT Machine {
 public:
-    std::string name;    ///< Gallery or file name; free text.
-    std::string source;  ///< Where the numbers come from, e.g. "measured", "imported CSV".
-    std::string created; ///< ISO 8601 UTC; empty when unknown.
-    std::string
-        assumption; ///< What was assumed to make the model, e.g. "receive = L, send = 0.28 L".
+    std::string name;       ///< Gallery or file name; free text.
+    std::string source;     ///< Origin of the numbers, e.g. "measured", "imported CSV".
+    std::string created;    ///< ISO 8601 UTC; empty when unknown.
+    std::string assumption; ///< Assumptions of the model, e.g. "receive = L, send = 0.28 L".
     TimeUnit unit = TimeUnit::nanoseconds;
     double unit_ns = 1.0; ///< Nanoseconds per unit when known (cycles), else NaN.
     Fingerprint fingerprint;
@@ -135,11 +134,11 @@ public:
     std::vector<int> group;       ///< group[pu]: measured group of each PU, dense from 0.
     std::vector<int> group_class; ///< groups x groups, row-major: class of a pair of distinct PUs.
     std::vector<float> send;    ///< Optional, PUs x PUs row-major [from * n + to]; NaN is missing.
-    std::vector<float> receive; ///< Same; the cost is paid by `to` for a message of `from`.
+    std::vector<float> receive; ///< As `send`; the cost is paid by `to` for a message of `from`.
     std::vector<Curve> send_batch;    ///< k sends in a row to one receiver.
     std::vector<Curve> fan_out;       ///< k sends in a row to k receivers.
     std::vector<Curve> receive_batch; ///< k pending receives from k senders.
-    std::vector<Curve> shared_line; ///< One store read by k pollers: until the last reader has it.
+    std::vector<Curve> shared_line;   ///< A store read by k pollers: until the last reader has it.
     /// Two ranks hand each other a few bytes on one line (`Mechanism::exchange`): time of one
     /// meeting in a long sequence; count is 1.
     std::vector<Curve> exchange;
@@ -147,7 +146,7 @@ public:
     /// time of one; count is its bytes. Empty: copies between cores are charged by `memory`.
     std::vector<Curve> transfer;
     std::vector<MemoryLevel> memory;
-    AccessModel access; ///< Of machines without coherent caches only.
+    AccessModel access; ///< For machines without coherent caches only.
     /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes
     /// set it for their own planning; it is no part of the model file.
     KernelCopy kernel_copy;
@@ -197,7 +196,7 @@ CORYMB_EXPORT Machine import_smelt_csv(std::string_view send, std::string_view r
 
 /// Names of the machines that ship with the library, sorted.
 CORYMB_EXPORT std::vector<std::string> gallery_names();
-/// One of them. Throws Errc::unknown_name and proposes the nearest name.
+/// A machine of the gallery. Throws Errc::unknown_name and proposes the nearest name.
 CORYMB_EXPORT Machine gallery_machine(std::string_view name);
 
 /// Groups PUs by the gaps in a dense matrix and fills classes, group and group_class from it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: small messages that nobody has asked for, from any thread of a group to any other.
-// docs/messages.md says what is promised and which protocol is for whom.
+// Mailboxes: small unrequested messages, from any thread of a group to any other. docs/messages.md
+// states the guarantees and which protocol is for which group.
 #pragma once
 
 #include <corymb/error.hpp>
@@ -26,18 +26,19 @@ namespace corymb {
 class Machine;
 
 namespace detail {
-struct MailboxShared; // what the members of a group share; src/message/
-struct MailboxState;  // what one of them holds
+struct MailboxShared; // shared by the members of a group; src/message/
+struct MailboxState;  // one of the members
 [[noreturn]] CORYMB_EXPORT void throw_wrong_length(Rank from, std::size_t got, std::size_t wanted);
 } // namespace detail
 
 /// How messages travel and how a receiver learns of them.
 enum class MailboxProtocol : std::uint8_t {
-    automatic, ///< Which is fastest on `MailboxOptions::machine`; without a model `ring` in groups
-               ///< of up to 16, `nvp` in larger ones.
-    ring,      ///< A ring for each pair that has sent; the receiver looks at each such ring.
-    nvp,       ///< The same rings, and a bit for each sender that the receiver looks at instead.
-    srbp,      ///< One ring for each receiver, which all senders share: one word to look at.
+    /// The fastest on `MailboxOptions::machine`; without a model `ring` in groups of up to 16,
+    /// `nvp` in larger ones.
+    automatic,
+    ring, ///< A ring for each pair that has sent; the receiver looks at each such ring.
+    nvp,  ///< The rings of `ring`; the receiver looks at a bit for each sender instead.
+    srbp, ///< A ring for each receiver, which all senders share: one word to look at.
 };
 
 /// The name that `mailbox_protocol` understands.
@@ -60,12 +61,12 @@ struct MailboxOptions {
     const Machine* machine = nullptr;
 };
 
-/// One member's handle on its group: it sends to others and receives what is sent to it. Movable,
-/// not copyable; used by one thread at a time.
+/// A member's handle on its group: it sends to others and receives the messages sent to it.
+/// Movable, not copyable; used by one thread at a time.
 ///
-/// Messages of one sender come in the order in which they were sent, and each comes once. Those of
-/// different senders have no order. Nothing here waits but `wait`, `wait_for_room` and the forms of
-/// `send` with a limit.
+/// Messages of one sender come in the order in which they were sent, and each comes once. Messages
+/// of different senders have no order. Only `wait`, `wait_for_room` and the forms of `send` with a
+/// limit wait.
 class CORYMB_EXPORT Mailbox {
 public:
     Mailbox() noexcept;
@@ -73,7 +74,7 @@ public:
     Mailbox& operator=(Mailbox&& other) noexcept;
     Mailbox(const Mailbox&) = delete;
     Mailbox& operator=(const Mailbox&) = delete;
-    /// Closes the mailbox: what is unread is lost, and whoever sends to it from now on is told.
+    /// Closes the mailbox: unread messages are lost, and a later send to it fails.
     ~Mailbox();
 
     [[nodiscard]] Rank rank() const noexcept;
@@ -81,12 +82,12 @@ public:
     /// Longest message; 0 when closed.
     [[nodiscard]] std::size_t message_bytes() const noexcept;
 
-    /// Copies `bytes` bytes into the channel to member `to`, who may be this one. Wait-free but for
-    /// the first message to a member, which makes the channel. False: there is no room until `to`
-    /// probes, and nothing was sent. Throws Errc::invalid_argument (no such member; longer than
-    /// `message_bytes`; bytes without an address; `to` has closed its mailbox, which `ranks()`
+    /// Copies `bytes` bytes into the channel to member `to`, which may be this one. Wait-free but
+    /// for the first message to a member, which makes the channel. False: there is no room until
+    /// `to` probes, and nothing was sent. Throws Errc::invalid_argument (no such member; longer
+    /// than `message_bytes`; bytes without an address; `to` has closed its mailbox, which `ranks()`
     /// names), Errc::io when there is no memory for the channel, Errc::team_broken when the process
-    /// of `to` is known to have ended, which is noticed while there is no room or somebody waits.
+    /// of `to` is known to have ended, which is noticed while there is no room or a member waits.
     [[nodiscard]] bool send(Rank to, const void* data, std::size_t bytes);
     [[nodiscard]] bool send(Rank to, std::span<const std::byte> message) {
         return send(to, message.data(), message.size());
@@ -112,8 +113,8 @@ public:
         static_assert(std::is_trivially_copyable_v<T>);
         return send(to, &value, sizeof value, limit);
     }
-    /// As many of the messages as there is room for, from the first on, which number it returns.
-    /// The receiver is notified once.
+    /// Sends as many of the messages as there is room for, from the first on, and returns their
+    /// number. The receiver is notified once.
     [[nodiscard]] std::size_t send_batch(Rank to,
                                          std::span<const std::span<const std::byte>> messages);
 
@@ -132,21 +133,21 @@ public:
     template <class Callback>
     std::size_t probe(Callback&& callback,
                       std::size_t most = std::numeric_limits<std::size_t>::max());
-    /// The same with callback(Rank from, const T& value). Throws Errc::mismatch for a message that
-    /// is not as long as a T.
+    /// As `probe`, with callback(Rank from, const T& value). Throws Errc::mismatch for a message
+    /// that is not as long as a T.
     template <class T, class Callback>
     std::size_t probe_values(Callback&& callback,
                              std::size_t most = std::numeric_limits<std::size_t>::max());
 
-    /// Returns when a message is there, at once or after a sleep, at most `limit` later. False: the
+    /// Returns when there is a message, at once or after a sleep, at most `limit` later. False: the
     /// limit has passed without one. Throws Errc::invalid_argument inside a callback of `probe`,
     /// Errc::team_broken once for each member whose process has ended without closing its mailbox,
-    /// when nothing is there to read.
+    /// when there is nothing to read.
     [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
 
-    /// Whether `member` has closed its mailbox, or its process is known to have ended: nothing will
-    /// come from there but what the next probes find. With `srbp` false for as long as messages
-    /// wait to be read. Constant time. Throws Errc::invalid_argument for a rank that is none.
+    /// Whether `member` has closed its mailbox, or its process is known to have ended: after the
+    /// next probes nothing more comes from it. With `srbp` false for as long as messages wait to be
+    /// read. Constant time. Throws Errc::invalid_argument for a rank that is none.
     [[nodiscard]] bool has_left(Rank member) const;
 
 private:
@@ -174,8 +175,9 @@ public:
     /// A descriptor of the group's memory, inherited by child processes, which the caller closes.
     /// Throws Errc::invalid_argument for a group that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;
-    /// This thread becomes `rank`; messages may have been sent to it already. Throws
-    /// Errc::invalid_argument when out of range or taken; a rank that has left stays taken.
+    /// Makes this thread `rank`; messages may have been sent to it already. Throws
+    /// Errc::invalid_argument when the rank is out of range or taken; a rank that has left stays
+    /// taken.
     [[nodiscard]] Mailbox join(Rank rank);
 
     [[nodiscard]] int size() const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acknowledged multicast: run something on every member of a group and know when all have done it.
-// Members come and go in constant time; who is no member is not disturbed.
+// Acknowledged multicast: runs a function on every member of a group and tells when all have run
+// it. Members come and go in constant time; ranks that are no members are not disturbed.
 #pragma once
 
 #include <corymb/error.hpp>
@@ -31,8 +31,8 @@ struct MulticastShared;
 struct MulticastMember;
 } // namespace detail
 
-/// Over which members a call travels. Whoever is no member is passed by: the member before it, or
-/// the initiator, does its share of the forwarding.
+/// The path of a call over the members. A rank that is no member is passed by: the member before
+/// it, or the initiator, does its share of the forwarding.
 enum class MulticastTopology : std::uint8_t {
     flat,   ///< The initiator tells every member itself.
     binary, ///< A binary tree of all ranks.
@@ -45,8 +45,9 @@ enum class MulticastTopology : std::uint8_t {
 /// How members say that they have run a call.
 enum class MulticastAcknowledgement : std::uint8_t {
     counters, ///< Subtract from a shared counter; the last one of a counter goes on above it.
-    messages, ///< Answer who told them, who collects the answers of all that it told by polling.
-    best,     ///< What the model gives, for MulticastTopology::best with one; else `counters`.
+    /// Answer the member that told them, which collects the answers of all that it told by polling.
+    messages,
+    best, ///< The model's choice, for MulticastTopology::best with one; otherwise `counters`.
 };
 
 struct MulticastOptions {
@@ -77,30 +78,30 @@ struct MulticastLate {
         told,    ///< Has not polled since it was told.
         running, ///< Has polled and is not through.
         untold,  ///< Waits for another late member to forward the call.
-        ended,   ///< Its process has ended, and nobody waits for it any more.
+        ended,   ///< The member's process has ended, and nobody waits for it any more.
     };
     Rank rank = -1;
     State state = State::told;
     std::chrono::nanoseconds by{0}; ///< Since the call began.
-    int pid = 0;                    ///< Of its process; 0 among threads.
+    int pid = 0;                    ///< Its process; 0 among threads.
 };
 
 /// A call that is under way, as somebody else sees it.
 struct MulticastUnderWay {
     Rank initiator = -1;
     std::uint64_t number = 0;        ///< Counts the calls of one slot of the group.
-    int members = 0;                 ///< For how many it is, the initiator not counted.
-    std::vector<MulticastLate> late; ///< Those that have not run it, in the order of ranks.
+    int members = 0;                 ///< Members that the call is for, without the initiator.
+    std::vector<MulticastLate> late; ///< Members that have not run the call, in the order of ranks.
 };
 
 /// Longest message of `Multicast::send`.
 inline constexpr std::size_t multicast_message_bytes = 56;
 
 /// Names a call to its initiator. Used by the thread of its Multicast. May be thrown away: the call
-/// goes on without anybody who waits.
+/// goes on without a wait.
 class CORYMB_EXPORT MulticastToken {
 public:
-    MulticastToken() = default; ///< Of no call; complete.
+    MulticastToken() = default; ///< A token of no call; complete.
     MulticastToken(MulticastToken&&) noexcept = default;
     MulticastToken& operator=(MulticastToken&& other) noexcept;
     ~MulticastToken();
@@ -109,13 +110,14 @@ public:
     [[nodiscard]] bool test();
     /// Whether `test` or `wait` has found it complete. Looks at nothing.
     [[nodiscard]] bool is_complete() const noexcept { return member_ == nullptr; }
-    /// Waits for that, and serves other initiators' calls meanwhile. Then what the members did
-    /// is visible here. Throws Errc::timeout after `limit` (0: the group's deadline) naming the
-    /// late members and how late they are; the call goes on, and wait may be called again. Throws
-    /// Errc::team_broken, whose `ranks()` are the members whose processes have ended without having
-    /// acknowledged, when all others have; the group goes on. Rethrows the first exception that the
-    /// call threw on a member, which counts as run; of a member in another process an Error with
-    /// the same code if it was one, else std::runtime_error with its text.
+    /// Waits until the call is complete, and serves other initiators' calls meanwhile. Then all
+    /// that the members did is visible here. Throws Errc::timeout after `limit` (0: the group's
+    /// deadline) naming the late members and how late they are; the call goes on, and wait may be
+    /// called again. Throws Errc::team_broken, whose `ranks()` are the members whose processes have
+    /// ended without having acknowledged, when all others have; the group goes on. Rethrows the
+    /// first exception that the call threw on a member, which counts as run. An exception of a
+    /// member in another process becomes an Error with its code if it was one, otherwise
+    /// std::runtime_error with its text.
     void wait(std::chrono::nanoseconds limit = std::chrono::nanoseconds{0});
     /// Members that have not run it yet, in the order of ranks. O(size).
     [[nodiscard]] std::vector<MulticastLate> late() const;
@@ -134,12 +136,11 @@ private:
     std::exception_ptr error_;
 };
 
-/// One rank's place in a group; used by one thread at a time. A rank that is no member may call,
-/// too.
+/// A rank's place in a group; used by one thread at a time. A rank that is no member may call, too.
 ///
-/// What an initiator wrote before a call is visible to the members that run it, and to whoever
-/// joins too late for it. What a member did before it left, or ran, is visible to the initiator
-/// when the call is complete. Calls of different initiators are not ordered.
+/// All that an initiator wrote before a call is visible to the members that run it, and to ranks
+/// that join too late for it. All that a member did before it left, or ran, is visible to the
+/// initiator when the call is complete. Calls of different initiators are not ordered.
 ///
 /// A call that runs on a member must not use the group (Errc::invalid_argument) and should be
 /// short: the initiator waits for it.
@@ -158,13 +159,14 @@ public:
     /// Is told of every call from now on, and must poll. O(1), tells nobody. Nothing if it is a
     /// member. Throws Errc::timeout if an earlier leave did and there is still no end of that.
     void join();
-    /// Is told of no call that begins from now on; serves those under way that count on it. O(1),
-    /// with one look at each slot; tells nobody. Nothing if it is no member. Throws Errc::timeout
-    /// after the group's deadline, when an initiator has stopped in the middle of a call.
+    /// Leaves: calls that begin from now on do not reach this rank; serves the present ones that
+    /// count on it. O(1), with one look at each slot; no other rank is told. Nothing if it is no
+    /// member. Throws Errc::timeout after the group's deadline, when an initiator has stopped in
+    /// the middle of a call.
     void leave();
     [[nodiscard]] bool is_member() const noexcept;
 
-    /// Runs what this member was told; returns how many calls. One load when there is none.
+    /// Runs the calls that this member was told; returns their number. One load when there is none.
     int poll();
     /// Waits, at last asleep, until there is something to run or `limit` has passed, and runs it.
     int sleep(std::chrono::nanoseconds limit);
@@ -174,8 +176,8 @@ public:
     /// slots stay in use for the group's deadline, Errc::invalid_argument in a group between
     /// processes: a function is of one process; name a handler and `send`.
     [[nodiscard]] MulticastToken call(std::function<void()> fn);
-    /// This member runs `handler` for the messages that are sent to handlers of this number; 0 is
-    /// the one of `attach`. Replaces the one before.
+    /// Has this member run `handler` for messages to handlers of this number; 0 is the one of
+    /// `attach`. Replaces an earlier handler.
     void on(std::uint32_t number, Handler handler);
     /// Gives each member's handler of this number the bytes. Throws Errc::invalid_argument for more
     /// than `multicast_message_bytes`; a member without the handler throws it at the initiator's
@@ -191,8 +193,8 @@ public:
         return send(std::as_bytes(std::span(&message, 1)), handler);
     }
 
-    /// While this lives the rank is no member and calls do not wait for it: it promises not to use
-    /// what they are about. Its beginning and end cost as much as leave and join.
+    /// While this object lives the rank is no member and calls do not wait for it: it promises not
+    /// to use the data that they are about. Its beginning and end cost as much as leave and join.
     class CORYMB_EXPORT Quiescent {
     public:
         explicit Quiescent(Multicast& of);
@@ -211,7 +213,8 @@ private:
     std::shared_ptr<detail::MulticastMember> member_;
 };
 
-/// What the ranks of one group share. May go before its Multicasts: they keep what they need.
+/// A handle on the shared part of a group. May go before its Multicasts: they keep the memory that
+/// they need.
 class CORYMB_EXPORT MulticastGroup {
 public:
     /// Memory: 64 bytes a rank and call in flight, 512 a rank. Throws Errc::invalid_argument for
@@ -232,7 +235,7 @@ public:
     /// in the middle of a call.
     [[nodiscard]] Multicast attach(Rank rank, Multicast::Handler handler = {});
     [[nodiscard]] int size() const noexcept;
-    /// Which topology calls take, and for `best` why, for people.
+    /// The topology of calls and, for `best`, the reason for it, for people.
     [[nodiscard]] std::string topology() const;
     /// The calls that are not complete at this moment, for a monitor: from any thread, disturbs
     /// nobody. Advice: a call may end and another begin meanwhile. O(calls * size).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an acknowledged multicast costs on a machine model, and which topology is the best there.
+// Costs of an acknowledged multicast on a machine model, and the best topology there.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -17,8 +17,8 @@ namespace corymb {
 struct MulticastCall {
     std::vector<Rank> members; ///< In any order, without the initiator; they all wait for calls.
     Rank initiator = 0;
-    double run = 0; ///< What each member takes to run it.
-    /// What it takes to test a rank on the way that is no member; only without skipping.
+    double run = 0; ///< Time in which a member runs the call.
+    /// Time to test a rank on the way that is no member; only without skipping.
     double test = 0;
 };
 
@@ -46,16 +46,17 @@ CORYMB_EXPORT MulticastTimes simulate_multicast(const Machine& machine,
                                                 const MulticastOptions& options,
                                                 const MulticastCall& call);
 
-/// What the model says about the best way.
+/// The model's choice of topology and acknowledgement.
 struct MulticastChoice {
     int flat_up_to = 0; ///< The initiator tells that many members itself.
     int fan_out = 2;    ///< More are cut into so many parts.
-    MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters; ///< Not `best`.
-    std::string reason; ///< All that and the model's name, for people.
+    MulticastAcknowledgement acknowledgement =
+        MulticastAcknowledgement::counters; ///< Invariant: not `best`.
+    std::string reason;                     ///< All that and the model's name, for people.
 };
 
 /// Simulates groups of several sizes, with members spread over the ranks, and takes the fan-out
-/// that is best over those that are too large for the initiator alone; for
+/// that is best over the sizes that are too large for the initiator alone; for
 /// MulticastAcknowledgement::best the better of both ways over all sizes. Deterministic. Throws as
 /// `simulate_multicast`. Some 100 simulations for each way.
 CORYMB_EXPORT MulticastChoice

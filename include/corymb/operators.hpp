@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduction operators and their type-erased form. docs/operators.md has the table of what is
-// defined for which type, and the rules for NaN, overflow and half precision.
+// Reduction operators and their type-erased form. docs/operators.md has the table of operators and
+// types, and the rules for NaN, overflow and half precision.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -121,8 +121,8 @@ struct Commutative<Op, true> : Op {
 template <class Op>
 inline constexpr bool is_commutative<detail::Commutative<Op>> = true;
 
-/// Promises that `op` gives the same for a (+) b and b (+) a, so that ranks may be combined in any
-/// order, which is often faster: team.allreduce(in, out, corymb::commutative(gcd)).
+/// Promises that `op` gives equal results for a (+) b and b (+) a, so that ranks may be combined in
+/// any order, which is often faster: team.allreduce(in, out, corymb::commutative(gcd)).
 template <class Op>
 [[nodiscard]] constexpr detail::Commutative<Op> commutative(Op op) {
     return {std::move(op)};
@@ -211,11 +211,12 @@ constexpr std::uint32_t reduction_identity(ElementType type, Operator op) noexce
     return 1U + static_cast<std::uint32_t>(type) * 256U + static_cast<std::uint32_t>(op);
 }
 
-/// What Reduction::identity is where elements of a type are only moved.
+/// The value of Reduction::identity when elements of a type are only moved.
 constexpr std::uint32_t move_identity(ElementType type) noexcept {
     return 1U + static_cast<std::uint32_t>(type) * 256U + 255U;
 }
-/// What an identity above 0 was made of; an operator beyond the last one: elements are only moved.
+/// The type and operator that an identity above 0 was made of; an operator beyond the last one:
+/// elements are only moved.
 constexpr ElementType type_of_identity(std::uint32_t identity) noexcept {
     return static_cast<ElementType>((identity - 1U) / 256U);
 }
@@ -278,8 +279,8 @@ struct OperatorOf<max_loc, T> : KnownOperator<Operator::max_loc> {};
 template <class Op, class T>
 struct OperatorOf<Commutative<Op>, T> : OperatorOf<Op, T> {};
 
-/// What the operators that OperatorOf knows are commutative on. A struct may have operators that
-/// are not: a product of matrices, a sum of strings.
+/// Types on which the operators that OperatorOf knows are commutative. A struct may have operators
+/// that are not: a product of matrices, a sum of strings.
 template <class T>
 inline constexpr bool is_number = std::is_arithmetic_v<T> || ElementTypeOf<T>::known;
 template <class T>
@@ -324,7 +325,7 @@ void store_element(void* to, std::size_t index, const T& value) noexcept {
     std::memcpy(static_cast<std::byte*>(to) + index * sizeof(T), &value, sizeof(T));
 }
 
-/// One element after the other, for types and operators that have no kernel.
+/// Combines one element after the other, for types and operators that have no kernel.
 template <class T, class Op>
 void combine_each(const void* left, const void* right, void* out, std::size_t count,
                   void* /*context*/) {

@@ -9,15 +9,15 @@
 
 namespace corymb {
 
-/// How `count` elements get out of their places and back. Team packs them into memory of its own
-/// before an operation and unpacks them afterwards, so that memory for all of them is needed once
-/// more, and input and output may be the same places.
+/// The way of `count` elements out of their places and back. Team packs them into memory of its own
+/// before an operation and unpacks them afterwards. So it needs memory for all of them once more,
+/// and input and output may share their places.
 template <class T>
 struct Packed {
     std::size_t count = 0;
-    /// Copies all elements out, in their order. Needed for what is read.
+    /// Copies all elements out, in their order. Needed for a buffer that is read.
     std::function<void(std::span<T> to)> pack;
-    /// Copies all elements back, in the same order. Needed for what is written.
+    /// Copies all elements back, in their order. Needed for a buffer that is written.
     std::function<void(std::span<const T> from)> unpack;
 };
 
@@ -41,7 +41,7 @@ template <class T>
     return made;
 }
 
-/// The same, to be read only.
+/// As the other `strided`, for elements that are only read.
 template <class T>
 [[nodiscard]] Packed<T> strided(const T* first, std::size_t runs, std::size_t length,
                                 std::size_t stride) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types move between ranks. A value moves as its bytes, so its bytes must be all of it.
+// Decides which types move between ranks. A value moves as its bytes, so its bytes must be all of
+// it.
 #pragma once
 
 #include <array>
@@ -52,7 +53,7 @@ inline constexpr bool points_elsewhere<std::source_location> = true;
 template <>
 inline constexpr bool points_elsewhere<std::type_index> = true;
 
-/// Whether what a type of the standard library holds is plain data.
+/// Whether the content of a standard library type is plain data.
 template <class T>
 inline constexpr bool holds_plain_data = true;
 
@@ -95,7 +96,7 @@ inline constexpr bool holds_plain_data<std::expected<T, E>> =
     (std::is_void_v<T> || is_plain_data<std::remove_cv_t<T>>) && is_plain_data<std::remove_cv_t<E>>;
 #endif
 
-/// Refuses at compile time what does not move as its bytes.
+/// Refuses at compile time a type that does not move as its bytes.
 template <class T>
 consteval bool moves_as_bytes() {
     static_assert(std::is_trivially_copyable_v<T>,

@@ -31,7 +31,7 @@ enum class Collective : std::uint8_t {
 
 inline constexpr std::size_t collective_count = 11;
 
-/// One rank is special: it has the data at the start or at the end.
+/// Whether one rank is special: it has the data at the start or at the end.
 [[nodiscard]] constexpr bool is_rooted(Collective op) noexcept {
     return op == Collective::broadcast || op == Collective::reduce || op == Collective::gather ||
            op == Collective::scatter;
@@ -43,21 +43,21 @@ inline constexpr std::size_t collective_count = 11;
            op == Collective::reduce_scatter || op == Collective::scan || op == Collective::exscan;
 }
 
-/// There are buffers that hold a part for every rank; see Plan.
+/// Whether there are buffers that hold a part for every rank; see Plan.
 [[nodiscard]] constexpr bool has_parts(Collective op) noexcept {
     return op == Collective::gather || op == Collective::scatter || op == Collective::allgather ||
            op == Collective::alltoall || op == Collective::reduce_scatter;
 }
 
-/// What one step does. `fold`, `read_fold` and `put_fold` combine with the reduction operator.
+/// The action of a step. `fold`, `read_fold` and `put_fold` combine with the reduction operator.
 enum class StepKind : std::uint8_t {
-    signal,  ///< Zero-byte notification to `peer`; never blocks.
-    wait,    ///< Blocks until the matching `signal` of `peer`.
-    send,    ///< Sends the blocks `from` to `peer`.
-    recv,    ///< Receives from `peer` into the blocks `to`.
-    fold,    ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
-    publish, ///< One store that makes the blocks `from` readable by everybody; never names a peer.
-    read,    ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
+    signal,    ///< Zero-byte notification to `peer`; never blocks.
+    wait,      ///< Blocks until the matching `signal` of `peer`.
+    send,      ///< Sends the blocks `from` to `peer`.
+    recv,      ///< Receives from `peer` into the blocks `to`.
+    fold,      ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
+    publish,   ///< A store that makes the blocks `from` readable by every rank; never names a peer.
+    read,      ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
     read_fold, ///< Waits for publication `ordinal` of `peer`; to = from (+) published.
     copy,      ///< Local: to = from.
     offer,     ///< Tells `peer` that it may write the blocks `to`, and where it may read `from`.
@@ -67,13 +67,14 @@ enum class StepKind : std::uint8_t {
 
 /// How the bytes of a message travel.
 enum class Mechanism : std::uint8_t {
-    none,     ///< No bytes: signal, wait, copy, and publish or read of no blocks.
-    line,     ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
-    cells,    ///< Copied through a ring of slots: two copies, the sender does not wait for the
-              ///< receiver.
-    pull,     ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
-    network,  ///< Between nodes. The sender does not wait for the receiver; it must not overwrite
-              ///< what it sent before the receiver surely has it.
+    none,  ///< No bytes: signal, wait, copy, and publish or read of no blocks.
+    line,  ///< Payload (at most `line_payload_bytes`) and sequence in one cache line.
+    cells, ///< Copied through a ring of slots: two copies, the sender does not wait for the
+           ///< receiver.
+    pull,  ///< The receiver copies out of the sender's buffer; the plan must acknowledge it.
+    /// Between nodes. The sender does not wait for the receiver; it must not overwrite the blocks
+    /// that it sent before the receiver surely has them.
+    network,
     exchange, ///< Both directions between two ranks on one cache line, which moves once where a
               ///< line each way moves twice. At most `exchange_payload_bytes`, or none.
     push,     ///< A rank writes into its peer's buffer; the plan must acknowledge it.
@@ -95,15 +96,15 @@ struct Blocks {
     bool operator==(const Blocks&) const = default;
 };
 
-/// One step of one rank. Fields that a kind does not use keep their defaults.
+/// A step of one rank. Fields that a kind does not use keep their defaults.
 ///
 /// Matching: the k-th `signal` from p to q matches the k-th `wait` of q on p. The k-th `send` from
 /// p to q matches the k-th `recv` or `fold` of q from p, and both name the same mechanism and
-/// number of blocks; those via exchange, with or without bytes, count for themselves. An `offer` is
-/// a message, too, matched by a `put`, or by a `put_fold` if it names `from`. `read` and
+/// number of blocks; messages via exchange, with or without bytes, count for themselves. An `offer`
+/// is a message, too, matched by a `put`, or by a `put_fold` if it names `from`. `read` and
 /// `read_fold` name the publication by `ordinal`: 0 is the publisher's first `publish` in this
-/// plan; a rank that reads one publication of a peer reads all, in order. A rank may read its own,
-/// too: so it combines its operand where that comes in the order of ranks.
+/// plan; a rank that reads one publication of a peer reads all, in order. A rank may also read its
+/// own publication, to combine its operand where it comes in the order of ranks.
 ///
 /// Via exchange a rank sends to a peer and takes from it in turns, beginning with sending: that is
 /// the flow control of the line.
@@ -153,7 +154,7 @@ inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an ed
 /// an alltoall are distinct. A rank has `scratch_blocks` places of scratch.
 struct Plan {
     Collective op = Collective::barrier;
-    Rank root = 0; ///< Where the operation has none: the inner root if there is one, else 0.
+    Rank root = 0;                 ///< The operation's root; if it has none, the inner root or 0.
     std::uint32_t block_count = 0; ///< Blocks of one part; 0 for a barrier.
     std::uint32_t scratch_blocks = 0;
     std::uint64_t bytes_max = 0;          ///< Largest part in bytes that the plan is for.
@@ -173,12 +174,12 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-/// What a team runs an operation with, for inspection.
+/// The plan that a team runs an operation with, for inspection.
 struct ChosenPlan {
     Collective op = Collective::barrier;
     Rank root = 0;           ///< 0 where the operation has none.
     std::uint64_t bytes = 0; ///< The largest payload that it was chosen for.
-    std::string algorithm;   ///< As in Plan.
+    std::string algorithm;   ///< See Plan.
 };
 
 /// Lower-case names as they stand in JSON and on the command line; the inverse functions throw
@@ -194,16 +195,16 @@ CORYMB_EXPORT Collective collective_from_string(std::string_view name);
 CORYMB_EXPORT std::string to_json(const Plan& plan);
 CORYMB_EXPORT Plan plan_from_json(std::string_view text);
 
-/// SHA-256 over everything that decides what the plan does (all fields but `algorithm`), as 64 hex
+/// SHA-256 over everything that decides how the plan runs (all fields but `algorithm`), as 64 hex
 /// digits. Two ranks with equal hashes run the same plan.
 CORYMB_EXPORT std::string plan_hash(const Plan& plan);
 
 /// Proves the plan by symbolic execution: every rank ends with the right blocks, each contribution
 /// exactly once; no rank waits for ever, even with the least buffering that the mechanisms
-/// guarantee; nothing is overwritten while a peer may still read it, also not after the end.
-/// Throws Errc::invalid_plan whose text names rank and step and says what is wrong.
-/// With `ordered`, also proves that reductions combine in rank order (non-commutative operators).
-/// O(steps x ranks / 64) time and memory for plans of the supported operations.
+/// guarantee; nothing is overwritten while a peer may still read it, also not after the end. Throws
+/// Errc::invalid_plan whose text names rank, step and fault. With `ordered`, also proves that
+/// reductions combine in rank order (non-commutative operators). O(steps x ranks / 64) time and
+/// memory for plans of the supported operations.
 CORYMB_EXPORT void check_plan(const Plan& plan, bool ordered = false);
 
 /// Whether the plan also serves parts of different lengths (the vector operations): no step moves

@@ -12,13 +12,13 @@
 
 namespace corymb {
 
-/// What is wanted. The same request on the same model gives the same plan on every machine.
+/// The request for a plan. Equal requests on equal models give equal plans on every machine.
 struct PlanRequest {
     Collective op = Collective::barrier;
     std::vector<int>
         placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
     Rank root = -1;          ///< -1: the planner's choice.
-    std::uint64_t bytes = 8; ///< Of one part (see Plan); ignored for a barrier.
+    std::uint64_t bytes = 8; ///< Bytes of one part (see Plan); ignored for a barrier.
     /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
     std::string algorithm = "best";
     std::uint64_t seed = 1;
@@ -29,20 +29,21 @@ struct PlanRequest {
     /// the same for any root, placement, payload and model. No effect where nothing is combined.
     /// A reduce_scatter that keeps parts has an order of its own for each part.
     bool reproducible = false;
-    bool keeps_parts = false; ///< Only plans for parts of different lengths (see `keeps_parts`).
-    bool one_block = false;   ///< Only plans that do not cut the payload into blocks.
-    bool pull = true;         ///< Ranks can copy out of each other's buffers.
-    bool push = true;         ///< Ranks can write into each other's buffers.
+    /// Take only plans for parts of different lengths (see `keeps_parts`).
+    bool keeps_parts = false;
+    bool one_block = false; ///< Take only plans that do not cut the payload into blocks.
+    bool pull = true;       ///< Ranks can copy out of each other's buffers.
+    bool push = true;       ///< Ranks can write into each other's buffers.
     /// More ranks than usable CPUs: of all plans the one with the least work and turns.
     bool oversubscribed = false;
     int cpus = 1; ///< How many CPUs the ranks take turns on; only when oversubscribed.
 };
 
-/// What came out. `predicted` and `lower_bound` are in the model's unit and simulated, not
+/// The chosen plan. `predicted` and `lower_bound` are in the model's unit and simulated, not
 /// measured.
 struct PlanChoice {
     Plan plan;
-    std::vector<int> placement; ///< As used: PU index of each rank.
+    std::vector<int> placement; ///< The PU index of each rank that was used.
     std::uint64_t bytes = 0;    ///< Payload that the prediction is for; 0 for a barrier.
     double predicted = 0;
     double lower_bound = 0; ///< Proven: no plan of point-to-point messages is faster in this model.

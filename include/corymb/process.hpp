@@ -13,15 +13,15 @@
 
 namespace corymb {
 
-/// How a process finds its team. Without `name` and `descriptor`: what `corymb run` has prepared
-/// ($CORYMB_TEAM).
+/// The way in which a process finds its team. Without `name` and `descriptor`: the team that
+/// `corymb run` has prepared ($CORYMB_TEAM).
 struct AttachOptions {
     /// Processes of one user that give the same name and size meet; nothing appears in any file
     /// system. The name is free again when all have met.
     std::string name;
     /// A descriptor of `make_team_descriptor` that this process has inherited.
     int descriptor = -1;
-    /// Ranks of the whole team. Needed with `name`; else 0 (as prepared) or the same.
+    /// Ranks of the whole team. Needed with `name`; otherwise 0 (as prepared) or the prepared size.
     int size = 0;
     /// First of the ranks that this process brings; -1: the next free ones.
     Rank rank = -1;
@@ -29,7 +29,7 @@ struct AttachOptions {
     int ranks_here = 0;
     /// Longest time to wait for the others. Zero: the seconds in $CORYMB_PATIENCE, or 60.
     std::chrono::nanoseconds patience{0};
-    /// Ask for huge pages; `ProcessTeam::notes` says what came of it.
+    /// Ask for huge pages; `ProcessTeam::notes` tells the outcome.
     bool huge_pages = false;
     /// For the team itself. `pin` is not used; `plans` must be the same in all processes.
     TeamOptions team;
@@ -47,12 +47,12 @@ public:
     /// The first of `ranks_here` consecutive ranks of this process.
     [[nodiscard]] Rank first_rank() const noexcept { return first_; }
     [[nodiscard]] int ranks_here() const noexcept { return count_; }
-    /// This thread becomes `rank`, one of this process's. Throws Errc::invalid_argument when it is
-    /// another's or taken.
+    /// Makes this thread `rank`, one of this process's. Throws Errc::invalid_argument when the rank
+    /// is another process's or taken.
     [[nodiscard]] Team join(Rank rank);
     /// Breaks the team on behalf of a rank that cannot go on, as ThreadTeam::abandon.
     void abandon(Rank rank, const std::string& why);
-    /// Which paths were taken, for people: how large messages travel, which pages and fences.
+    /// The paths that were taken, for people: the way of large messages, pages and fences.
     [[nodiscard]] std::string notes() const;
 
 private:

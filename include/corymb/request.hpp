@@ -18,7 +18,7 @@ namespace detail {
 struct Operation; // src/team/driver.hpp
 } // namespace detail
 
-/// One rank's handle on an operation under way. Movable, not copyable; a team and its requests are
+/// A rank's handle on an operation under way. Movable, not copyable; a team and its requests are
 /// used by one thread at a time.
 ///
 /// The buffers belong to the operation until it is complete. It makes progress in every call of the
@@ -26,8 +26,8 @@ struct Operation; // src/team/driver.hpp
 /// outstanding, and they may be completed in any order.
 ///
 /// An operation is completed once: by `wait`, by a `test` that returns true, or by `co_await`.
-/// After that the request is empty, or, when it is persistent, ready to be started again. All
-/// three throw what the blocking call would throw (timeout, mismatch, team_broken), and
+/// After that the request is empty, or, when it is persistent, ready to be started again. All three
+/// throw the errors of the blocking call (timeout, mismatch, team_broken), and
 /// Errc::invalid_argument when there is nothing to complete.
 class CORYMB_EXPORT Request {
 public:
@@ -43,9 +43,9 @@ public:
 
     /// Whether there is an operation: not yet completed, or persistent.
     [[nodiscard]] bool valid() const noexcept { return operation_ != nullptr; }
-    /// Whether it can be started again. False for an empty request.
+    /// Whether the request can be started again. False for an empty request.
     [[nodiscard]] bool is_persistent() const noexcept;
-    /// Whether it has been started and not been completed.
+    /// Whether the request has been started and not been completed.
     [[nodiscard]] bool is_active() const noexcept;
 
     /// Looks whether the operation is done, and goes on with all of the team's as far as they can;
@@ -80,11 +80,11 @@ private:
     detail::Operation* operation_ = nullptr;
 };
 
-/// What wait_any returns when no request is active.
+/// The index from wait_any when no request is active.
 inline constexpr std::size_t no_request = std::numeric_limits<std::size_t>::max();
 
 /// Waits for every active request; the others are left alone. They belong to one team. On an error
-/// it throws at once; what is still active then fails too when it is waited for.
+/// it throws at once; requests that are still active then fail too when they are waited for.
 CORYMB_EXPORT void wait_all(std::span<Request> requests);
 /// Waits until one of the active requests, which belong to one team, is done and completes it.
 /// Returns its index, or `no_request` when none is active.

@@ -13,7 +13,7 @@
 
 namespace corymb {
 
-/// One busy or waiting stretch of one rank, in the model's time unit.
+/// A busy or waiting stretch of one rank, in the model's time unit.
 struct Activity {
     std::uint32_t step = 0; ///< Index in plan.steps[rank].
     double wait_from = 0;   ///< When the rank reached the step.
@@ -42,21 +42,22 @@ CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
                                 std::span<const int> placement, std::uint64_t bytes = 8,
                                 bool with_activities = false);
 
-/// The same on several nodes: ranks are where `cluster` puts them, times are in ns. Steps between
-/// nodes are messages of the network (docs/cluster.md, "What the network charges"); those within a
-/// node are charged as on one machine. Messages share a node's link in the order in which they come
-/// to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has another number of
-/// ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a deadlock or a step
-/// that reaches another node other than via the network.
+/// Replays a plan on several nodes: ranks are where `cluster` puts them, times are in ns. Steps
+/// between nodes are messages of the network (docs/cluster.md, "What the network charges"); steps
+/// within a node are charged as on one machine. Messages share a node's link in the order in which
+/// they come to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has another
+/// number of ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a deadlock
+/// or a step that reaches another node other than via the network.
 CORYMB_EXPORT Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes = 8,
                                 bool with_activities = false);
 
-/// What the nodes of a cluster exchange, counted from the steps of a plan and not from a model.
+/// The traffic between the nodes of a cluster, counted from the steps of a plan and not from a
+/// model.
 struct NodeTraffic {
     std::vector<std::uint64_t> in;      ///< Bytes of payload that the network brings to each node.
     std::vector<std::uint64_t> out;     ///< Bytes that each node gives to it.
     std::vector<std::uint64_t> rank_in; ///< Bytes that it brings to each rank.
-    std::uint64_t messages = 0;         ///< Of all nodes, notifications too.
+    std::uint64_t messages = 0;         ///< Messages of all nodes, notifications too.
     std::uint32_t rounds = 0; ///< Most messages of the network that follow from one another.
 };
 
@@ -64,14 +65,14 @@ struct NodeTraffic {
 CORYMB_EXPORT NodeTraffic node_traffic(const Plan& plan, std::span<const int> node_of_rank,
                                        std::uint64_t bytes = 8);
 
-/// What the ranks of a plan move, counted from its steps and not from a model.
+/// The data that the ranks of a plan move, counted from its steps and not from a model.
 struct Traffic {
     /// Cache lines that reach this rank out of another's cache: signals, messages with their
-    /// sequence numbers and descriptors, and what is read in place. Slots that are used again and
-    /// lines that are evicted meanwhile are not counted.
+    /// sequence numbers and descriptors, and data that is read in place. Slots that are used again
+    /// and lines that are evicted meanwhile are not counted.
     std::vector<std::uint64_t> lines;
     /// Bytes that this rank copies or combines: into cells, out of them or of a peer's buffer, and
-    /// within the rank. What fits a line rides for free.
+    /// within the rank. Data that fits a line costs nothing beside the line.
     std::vector<std::uint64_t> copied;
 };
 

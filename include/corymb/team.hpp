@@ -28,8 +28,8 @@ namespace corymb {
 struct AttachOptions; // process.hpp
 
 namespace detail {
-struct Member;     // what one rank holds; src/team/
-struct TeamShared; // what the ranks of a team share
+struct Member;     // one rank; src/team/
+struct TeamShared; // shared by the ranks of a team
 struct Untyped;    // detail/untyped.hpp: for bindings of other languages
 class Staging;     // detail/staging.hpp
 template <class T>
@@ -41,8 +41,8 @@ class StagedBuffers; // detail/packed_inline.hpp
 struct Parts {
     /// Length of each rank's part; may be 0.
     std::span<const std::size_t> counts;
-    /// Where each part begins; empty: each where the one before it ends. Those of a buffer that is
-    /// written may have gaps and any order, but not overlap.
+    /// Begin of each part; empty: each begins where the one before it ends. Parts of a buffer that
+    /// is written may have gaps and any order, but not overlap.
     std::span<const std::size_t> displacements{};
 };
 
@@ -55,8 +55,8 @@ struct Wish {
     void* output = nullptr;
     std::size_t count = 0; ///< Elements of one part.
     Reduction reduction{}; ///< Without an operator where data is only moved.
-    /// The vector operations: the buffer of several parts has those that `input_parts` or
-    /// `output_parts` say, where this rank uses it; `count` is the length of the other buffer.
+    /// The vector operations: a buffer of several parts has the parts of `input_parts` or
+    /// `output_parts`, where this rank uses it; `count` is the length of the other buffer.
     bool is_vector = false;
     Parts input_parts{};
     Parts output_parts{};
@@ -68,7 +68,7 @@ struct Wish {
 };
 } // namespace detail
 
-/// What a team wants a plan for.
+/// A team's need for a plan.
 struct PlanNeed {
     Collective op = Collective::barrier;
     int size = 1;
@@ -82,15 +82,15 @@ struct PlanNeed {
     bool keeps_parts = false;
     /// TeamOptions::reproducible, and the operation combines (see PlanRequest::reproducible).
     bool reproducible = false;
-    /// Of several nodes: 0: the best plan; k: the k-th of those that may be better in truth, to be
-    /// timed beside it (docs/cluster.md, "Rehearsals"). A source that has none returns a plan of no
-    /// ranks, or the same one as for 0.
+    /// For several nodes: 0: the best plan; k: the k-th plan that may be better in truth, to be
+    /// timed beside it (docs/cluster.md, "Rehearsals"). A source without alternatives returns a
+    /// plan of no ranks, or the plan for 0.
     int alternative = 0;
-    /// Of a barrier: ranks that take turns on CPUs have waited for data of this root before it, and
-    /// probably do again behind it, so `root` should be the first to leave it.
+    /// For a barrier: ranks that take turns on CPUs have waited for data of this root before it,
+    /// and probably do again behind it, so `root` should be the first to leave it.
     bool root_first = false;
-    /// The plan must not cut the payload: its `block_count` is at most 1. For operators of which
-    /// each call must get a whole vector.
+    /// The plan must not cut the payload: its `block_count` is at most 1. For operators that need a
+    /// whole vector in each call.
     bool one_block = false;
 };
 
@@ -99,8 +99,8 @@ struct PlanNeed {
 inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
-/// team and what differs in its need. The default plans on the cached model of this machine, or on
-/// its topology when there is none.
+/// team and need. The default plans on the cached model of this machine, or on its topology when
+/// there is none.
 using PlanSource = std::function<Plan(const PlanNeed& need)>;
 
 struct TeamOptions {
@@ -114,14 +114,14 @@ struct TeamOptions {
     /// `threads` only: bind rank i to cpus[i] (default: the allowed CPUs in turn). The calling
     /// thread, which is rank 0, is bound meanwhile and gets its affinity back.
     bool pin = false;
-    /// Where plans come from. Empty: the default.
+    /// Source of the plans. Empty: the default.
     PlanSource plans;
     /// Reductions and scans combine in an order that depends on nothing but the ranks' numbers and
-    /// how many there are: results of floating point are bitwise equal whoever comes first, on
-    /// every machine and placement, for any root and count, among threads and among processes.
-    /// It rules out most plans, so reductions may take longer. The same on all ranks: those that
-    /// differ are an Errc::mismatch. Teams made from this one have it too. A plan source of the
-    /// user looks at PlanNeed::reproducible itself.
+    /// how many there are. Results of floating point are then bitwise equal whichever rank comes
+    /// first, on every machine and placement, for any root and count, among threads and among
+    /// processes. The order rules out most plans, so reductions may take longer. Must be equal on
+    /// all ranks; if not, Errc::mismatch. Teams made from this one have it too. A plan source of
+    /// the user looks at PlanNeed::reproducible itself.
     bool reproducible = false;
     /// Asked in a long wait by the thread that waits: among threads first after 50 ms and then at
     /// most a second apart, among processes after 1 ms and then at most 20 ms apart. True ends the
@@ -131,9 +131,10 @@ struct TeamOptions {
     /// for a hook that keeps another library going. A rank that sleeps because others want its CPU
     /// asks every millisecond. Zero: as above.
     std::chrono::nanoseconds interrupted_every{0};
-    /// How many take turns on each CPU of the team's, where others than its ranks do: other teams
-    /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on
-    /// all ranks; teams made from this one count its ranks by themselves. 0: its ranks alone.
+    /// Ranks and programs that take turns on each CPU of the team, if others than its ranks do:
+    /// other teams of the job, or other programs. Ranks that wait then give their CPU away. Must be
+    /// equal on all ranks; teams made from this one count its ranks by themselves. 0: its ranks
+    /// alone.
     int ranks_per_cpu = 0;
 };
 
@@ -153,7 +154,7 @@ struct CallLimits {
 ///
 /// All ranks call the same operations in the same order with the same root, count and type.
 /// Operations block until this rank's part is done and throw `Error` (timeout, team_broken) when a
-/// peer fails to arrive; afterwards the team is broken for everybody and a new one must be made.
+/// peer fails to arrive; afterwards the team is broken for all ranks and a new one must be made.
 class CORYMB_EXPORT Team {
 public:
     Team() noexcept = default;
@@ -163,8 +164,8 @@ public:
     Team& operator=(const Team&) = delete;
     ~Team();
 
-    /// This process becomes one rank of a team of processes: that of `corymb run`, or as the
-    /// options say (process.hpp). Errors as of ProcessTeam.
+    /// Makes this process one rank of a team of processes: the team of `corymb run`, or the one
+    /// that the options name (process.hpp). Errors as for ProcessTeam.
     [[nodiscard]] static Team attach();
     [[nodiscard]] static Team attach(const AttachOptions& options);
 
@@ -256,9 +257,9 @@ public:
     [[nodiscard]] Request reduce_scatter_init(In&& input, Out&& output, Op op = {});
 
     // The vector operations: parts may differ in length, and some may be empty. `Parts` follow the
-    // buffer that they describe; other ranks' parts must be as long as those say.
+    // buffer that they describe; other ranks' parts must be as long as these say.
 
-    /// As `gather`. Only the root needs `parts`.
+    /// See `gather`. Only the root needs `parts`.
     template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
     void gatherv(In&& input, Out&& output, Parts parts, Rank root = 0);
     template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
@@ -266,7 +267,7 @@ public:
     template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
     [[nodiscard]] Request gatherv_init(In&& input, Out&& output, Parts parts, Rank root = 0);
 
-    /// As `scatter`. Only the root needs `parts`, which may overlap.
+    /// See `scatter`. Only the root needs `parts`, which may overlap.
     template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
     void scatterv(In&& input, Parts parts, Out&& output, Rank root = 0);
     template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
@@ -274,7 +275,7 @@ public:
     template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
     [[nodiscard]] Request scatterv_init(In&& input, Parts parts, Out&& output, Rank root = 0);
 
-    /// As `allgather`. The counts are the same on all ranks; displacements may differ.
+    /// See `allgather`. The counts are equal on all ranks; displacements may differ.
     template <class T = detail::Deduced, Elements In, Elements Out>
     void allgatherv(In&& input, Out&& output, Parts parts);
     template <class T = detail::Deduced, Elements In, Elements Out>
@@ -282,8 +283,8 @@ public:
     template <class T = detail::Deduced, Elements In, Elements Out>
     [[nodiscard]] Request allgatherv_init(In&& input, Out&& output, Parts parts);
 
-    /// As `alltoall`: count q of p's input is count p of q's output. Parts of the input may
-    /// overlap. Of bytes it is what MPI calls alltoallw: each part may have a type of its own.
+    /// See `alltoall`: count q of p's input is count p of q's output. Parts of the input may
+    /// overlap. With bytes it does what MPI calls alltoallw: each part may have a type of its own.
     template <class T = detail::Deduced, Elements In, Elements Out>
     void alltoallv(In&& input, Parts input_parts, Out&& output, Parts output_parts);
     template <class T = detail::Deduced, Elements In, Elements Out>
@@ -293,7 +294,7 @@ public:
     [[nodiscard]] Request alltoallv_init(In&& input, Parts input_parts, Out&& output,
                                          Parts output_parts);
 
-    /// As `reduce_scatter`. The counts are the same on all ranks.
+    /// See `reduce_scatter`. The counts are equal on all ranks.
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
     void reduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {});
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
@@ -310,7 +311,7 @@ public:
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
     [[nodiscard]] Request scan_init(In&& input, Out&& output, Op op = {});
 
-    /// As `scan`, of the ranks 0 to r - 1; that of rank 0 is left as it is.
+    /// As `scan`, over the ranks 0 to r - 1; rank 0's output is left as it is.
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
     void exscan(In&& input, Out&& output, Op op = {});
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
@@ -318,9 +319,10 @@ public:
     template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
     [[nodiscard]] Request exscan_init(In&& input, Out&& output, Op op = {});
 
-    // The same on data that does not lie in one piece (packed.hpp). What a rank does not use may be
-    // empty. Requests copy the layouts: elements are taken when the operation starts, and put back
-    // when `wait` or `test` completes it; a request that is dropped puts nothing back.
+    // The collectives on data that does not lie in one piece (packed.hpp). A layout that a rank
+    // does not use may be empty. Requests copy the layouts: elements are taken when the operation
+    // starts, and put back when `wait` or `test` completes it; a request that is dropped puts
+    // nothing back.
     template <class T>
     void broadcast(const Packed<T>& data, Rank root = 0);
     template <class T>
@@ -401,7 +403,7 @@ public:
     template <class T>
     [[nodiscard]] Request recv_init(const Packed<T>& data, Rank from);
 
-    // Nonblocking forms. They return at once; docs/requests.md says what a Request promises. All
+    // Nonblocking forms. They return at once; docs/requests.md has the rules of a Request. All
     // ranks start the same collectives in the same order, which counts nonblocking and persistent
     // ones only: blocking ones may come in between anywhere. An operator with state is copied.
     [[nodiscard]] Request ibarrier();
@@ -430,7 +432,7 @@ public:
     void send(Data&& data, Rank to);
     template <class T = detail::Deduced, Elements Data>
     void recv(Data&& data, Rank from);
-    /// Both at once, with any two ranks.
+    /// Sends and receives at once, with any two ranks.
     template <class T = detail::Deduced, Elements Out, Elements In>
     void sendrecv(Out&& out, Rank to, In&& in, Rank from);
     template <class T = detail::Deduced, Elements Data>
@@ -443,10 +445,10 @@ public:
     [[nodiscard]] Request recv_init(Data&& data, Rank from);
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
-    /// operations are done. Bounded but for what the coroutines do. Returns how many operations are
-    /// still under way.
+    /// operations are done. Bounded but for the coroutines' own work. Returns how many operations
+    /// are still under way.
     std::size_t progress();
-    /// The same until no operation is under way. Throws when one fails.
+    /// Repeats `progress` until no operation is under way. Throws when one fails.
     void complete_all();
 
     /// Collective: ranks with equal `color` form a new team, ordered by (key, old rank). A negative
@@ -474,12 +476,12 @@ public:
     /// Breaks the team on behalf of this rank, which cannot go on: everybody's operations fail at
     /// once with Errc::team_broken naming it and `why`. The first failure of a team counts.
     void abandon(const std::string& why);
-    /// Gives the handle back, as its destructor does: it completes what is under way, and others
-    /// that wait for this rank, now or later, fail at once with Errc::team_broken. Then it compares
-    /// the collective operations of all ranks that have left, and throws Errc::mismatch if they
-    /// differ: the last rank to leave notices what nobody had to wait for, such as two roots of a
-    /// broadcast. A destructor notices the same and cannot say so. Nothing is thrown if the team is
-    /// broken already, or the handle empty.
+    /// Gives the handle back, as its destructor does: it completes the operations under way, and
+    /// others that wait for this rank, now or later, fail at once with Errc::team_broken. Then it
+    /// compares the collective operations of all ranks that have left, and throws Errc::mismatch if
+    /// they differ: the last rank to leave notices differences that no rank had to wait for, such
+    /// as two roots of a broadcast. A destructor notices them as well and cannot report them.
+    /// Nothing is thrown if the team is broken already, or the handle empty.
     void leave();
 
     /// Collective: from the next one on, blocking calls of this kind run with the best plan that a
@@ -533,9 +535,9 @@ class CORYMB_EXPORT ThreadTeam {
 public:
     /// Throws Errc::invalid_argument for size < 1 or options that do not fit the size.
     explicit ThreadTeam(int size, const TeamOptions& options = {});
-    /// This thread becomes `rank`. In a team with more ranks than usable CPUs, and no `cpus` in the
-    /// options, it is moved to one of its CPUs in turn by rank, and is as free to go as before.
-    /// Throws Errc::invalid_argument when out of range or taken.
+    /// Makes this thread `rank`. In a team with more ranks than usable CPUs, and no `cpus` in the
+    /// options, the thread is moved to one of its CPUs in turn by rank, and is as free to go as
+    /// before. Throws Errc::invalid_argument when the rank is out of range or taken.
     [[nodiscard]] Team join(Rank rank);
     [[nodiscard]] int size() const noexcept;
     /// Breaks the team on behalf of a rank that cannot go on: everybody's operations fail at once
@@ -547,9 +549,9 @@ private:
 };
 
 /// Runs `fn(team)` on `count` threads, rank 0 on the calling thread, and returns when all are done.
-/// If one throws, the others' operations fail at once with Errc::team_broken, and the first
-/// exception is rethrown here, however late it comes out of its rank's function: what the others
-/// were told of it only where nothing else was thrown.
+/// If one throws, the others' operations fail at once with Errc::team_broken. The first exception
+/// is rethrown here, however late it comes out of its rank's function. Failures that the others
+/// were told of it are thrown only if there is nothing else.
 CORYMB_EXPORT void threads(int count, const std::function<void(Team&)>& fn,
                            const TeamOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element types that reductions know, and those that C++20 lacks: half precision and pairs.
+// The element types that reductions know, and types that C++20 lacks: half precision and pairs.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -118,7 +118,7 @@ enum class ElementType : std::uint8_t {
     float64,
     complex64,  ///< Two float32.
     complex128, ///< Two float64.
-    boolean,    ///< One byte; what is not 0 is true, results are 0 or 1.
+    boolean,    ///< A byte; any value but 0 is true, results are 0 or 1.
     // ValueIndex: the value's type, then the width of the index.
     int16_index32,
     int32_index32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Also read by C programs, through <corymb.h>.
+// The version. Also read by C programs, through <corymb.h>.
 #pragma once
 
 #include <corymb/export.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages: requests between the members of a group of mailboxes, and pointers to memory
-// that another rank offers. Part of <corymb.h>; docs/messages.md says what is promised.
+// that another rank offers. Part of <corymb.h>; docs/messages.md states the guarantees.
 #pragma once
 
 #include <corymb/c/mailboxes.h>
@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-/// One member's requests and handlers, upon its mailbox; used by one thread at a time.
+/// The requests and handlers of one member, upon its mailbox; used by one thread at a time.
 typedef struct corymb_active_messages corymb_active_messages;
 /// A request, of the thread that made it.
 typedef struct corymb_active_call corymb_active_call;
 
-/// A place in memory that a rank has offered: the same on all ranks, also of other processes. May
-/// be sent in messages. Further on in the same memory: add bytes to `offset`.
+/// A place in memory that a rank has offered; equal on all ranks, also of other processes. May be
+/// sent in messages. To go on in that memory, add bytes to `offset`.
 typedef struct corymb_global_address {
     int owner; ///< Below 0: null.
     uint32_t region;
@@ -27,8 +27,8 @@ enum { CORYMB_ACTIVE_HANDLERS_MAX = 0xff00 };
 
 /// Runs at the rank that was asked, in the middle of its poll, serve, test or wait. Writes the
 /// answer to `answer`, at most `room` bytes, and its length to `*answer_bytes`, which is 0 before.
-/// It may begin calls, but not poll or wait, nor free what it runs in. Anything but CORYMB_OK is
-/// what the wait of the rank that asked returns.
+/// It may begin calls, but not poll or wait, nor free the object that it runs in. A status other
+/// than CORYMB_OK is returned by the wait of the asking rank.
 typedef corymb_status (*corymb_active_handler)(int from, const void* argument, size_t bytes,
                                                void* answer, size_t room, size_t* answer_bytes,
                                                void* context);
@@ -50,14 +50,14 @@ CORYMB_EXPORT corymb_status corymb_active_messages_on(corymb_active_messages* ac
                                                       uint16_t number,
                                                       corymb_active_handler handler,
                                                       void* context) CORYMB_NOEXCEPT;
-/// Has the handler of this number run at `to`, who may be this rank. Waits for room, at most the
-/// deadline. `call` NULL: nobody waits for the answer.
+/// Has the handler of this number run at `to`, which may be this rank. Waits for room, at most the
+/// deadline. `call` NULL: the answer is not wanted.
 CORYMB_EXPORT corymb_status corymb_active_messages_call(corymb_active_messages* active, int to,
                                                         uint16_t number, const void* argument,
                                                         size_t bytes,
                                                         corymb_active_call** call) CORYMB_NOEXCEPT;
-/// Runs what others have asked for; `*served` (may be NULL) is how much. `serve` waits for it when
-/// there is nothing, at most `limit_ns`.
+/// Serves the requests of others; `*served` (may be NULL) is their number. `serve` waits for a
+/// request when there is none, at most `limit_ns`.
 CORYMB_EXPORT corymb_status corymb_active_messages_poll(corymb_active_messages* active,
                                                         size_t* served) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_active_messages_serve(corymb_active_messages* active,
@@ -80,15 +80,15 @@ CORYMB_EXPORT corymb_status corymb_active_call_test(corymb_active_call* call,
 /// Nobody waits for the answer any more; the handler still runs.
 CORYMB_EXPORT corymb_status corymb_active_call_free(corymb_active_call** call) CORYMB_NOEXCEPT;
 
-/// Others may use these bytes, while this rank polls, until they are withdrawn.
+/// Offers these bytes: others may use them, while this rank polls, until they are withdrawn.
 CORYMB_EXPORT corymb_status
 corymb_active_messages_offer(corymb_active_messages* active, void* memory, size_t bytes,
                              corymb_global_address* address) CORYMB_NOEXCEPT;
 /// Before the memory is freed.
 CORYMB_EXPORT corymb_status corymb_active_messages_withdraw(
     corymb_active_messages* active, corymb_global_address address) CORYMB_NOEXCEPT;
-/// At the owner, as `bytes` bytes. They wait as corymb_active_call_wait; CORYMB_INVALID_ARGUMENT
-/// for what is out of range, withdrawn or null.
+/// Accesses `bytes` bytes at the owner. They wait as corymb_active_call_wait;
+/// CORYMB_INVALID_ARGUMENT for an address that is out of range, withdrawn or null.
 CORYMB_EXPORT corymb_status corymb_active_messages_get(corymb_active_messages* active,
                                                        corymb_global_address from, void* to,
                                                        size_t bytes,
@@ -97,7 +97,7 @@ CORYMB_EXPORT corymb_status corymb_active_messages_put(corymb_active_messages* a
                                                        corymb_global_address to, const void* value,
                                                        size_t bytes,
                                                        int64_t limit_ns) CORYMB_NOEXCEPT;
-/// Writes `desired` if what is there equals `expected`; `was` gets what was there.
+/// Writes `desired` if the present bytes equal `expected`; `was` gets the bytes before.
 CORYMB_EXPORT corymb_status corymb_active_messages_compare_exchange(
     corymb_active_messages* active, corymb_global_address at, const void* expected,
     const void* desired, void* was, size_t bytes, int64_t limit_ns) CORYMB_NOEXCEPT;

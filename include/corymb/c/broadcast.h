@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast rings: one publishes, many read. Part of <corymb.h>; docs/messages.md says what is
-// promised.
+// Broadcast rings: one publishes, many read. Part of <corymb.h>; docs/messages.md states the
+// guarantees.
 #pragma once
 
 #include <corymb/c/options.h>
@@ -14,11 +14,11 @@ typedef struct corymb_broadcast_ring corymb_broadcast_ring;
 typedef struct corymb_broadcast_publisher corymb_broadcast_publisher;
 typedef struct corymb_broadcast_reader corymb_broadcast_reader;
 
-/// What becomes of a reader that is a whole ring behind.
+/// The treatment of a reader that is a whole ring behind.
 typedef enum corymb_broadcast_policy {
     CORYMB_BROADCAST_BLOCK = 0,   ///< The publisher waits for it.
     CORYMB_BROADCAST_DROP = 1,    ///< The publisher goes on without it, and it is told.
-    CORYMB_BROADCAST_OVERRUN = 2, ///< It misses messages and is told how many.
+    CORYMB_BROADCAST_OVERRUN = 2, ///< The reader misses messages and is told their number.
     CORYMB_BROADCAST_POLICY_MAX = 0x7FFFFFFF
 } corymb_broadcast_policy;
 
@@ -27,10 +27,10 @@ typedef struct corymb_broadcast_options {
     size_t struct_size;
     size_t message_bytes;    ///< Longest message; 56 by default.
     size_t slots;            ///< Messages that the ring holds; 256 by default.
-    int readers;             ///< At the same time; 64 by default.
+    int readers;             ///< Readers at the same time; 64 by default.
     int between_processes;   ///< Not 0: the memory can be shared with other processes.
     int64_t deadline_ns;     ///< Longest wait of corymb_broadcast_publish; 0: one minute.
-    corymb_wait_policy wait; ///< Of publisher and readers.
+    corymb_wait_policy wait; ///< For waits of publisher and readers.
 } corymb_broadcast_options;
 
 static inline void
@@ -58,13 +58,13 @@ typedef struct corymb_broadcast_reader_info {
     uint32_t pid;
     corymb_broadcast_policy policy;
     int is_dropped;
-    int has_ended; ///< Its process has.
+    int has_ended; ///< Its process has ended.
     uint64_t last; ///< Number of the last message that it has told to have read.
     uint64_t lag;  ///< Messages published since.
 } corymb_broadcast_reader_info;
 
-/// It may not use the reader. What is not CORYMB_OK ends the probe with that status; the message
-/// counts as read.
+/// Gets a message; must not use the reader. A status other than CORYMB_OK ends the probe with that
+/// status; the message counts as read.
 typedef corymb_status (*corymb_broadcast_handler)(const corymb_broadcast_message* message,
                                                   void* context);
 
@@ -77,10 +77,10 @@ corymb_broadcast_ring_attach(int descriptor, corymb_broadcast_ring** ring) CORYM
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
                                                                   int* descriptor) CORYMB_NOEXCEPT;
-/// This thread publishes; once in the life of the ring.
+/// Makes this thread the publisher; once in the life of the ring.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_publisher(
     corymb_broadcast_ring* ring, corymb_broadcast_publisher** publisher) CORYMB_NOEXCEPT;
-/// This thread reads from now on.
+/// Makes this thread a reader from now on.
 CORYMB_EXPORT corymb_status
 corymb_broadcast_ring_reader(corymb_broadcast_ring* ring, corymb_broadcast_policy policy,
                              corymb_broadcast_reader** reader) CORYMB_NOEXCEPT;
@@ -92,7 +92,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_ring_readers(const corymb_broadcast
 /// Bytes of shared memory.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
                                                          size_t* bytes) CORYMB_NOEXCEPT;
-/// Its ends go on. Sets *ring to NULL; so do all functions of this kind.
+/// Gives the ring back; its ends go on. Sets *ring to NULL; so do all functions of this kind.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_free(corymb_broadcast_ring** ring)
     CORYMB_NOEXCEPT;
 
@@ -117,7 +117,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publi
                                                           corymb_broadcast_reader_info* infos,
                                                           size_t room,
                                                           size_t* count) CORYMB_NOEXCEPT;
-/// Closes the ring: readers still get what is there.
+/// Closes the ring: readers still get its messages.
 CORYMB_EXPORT corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publisher)
     CORYMB_NOEXCEPT;
 

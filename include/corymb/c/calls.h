@@ -9,18 +9,20 @@
 extern "C" {
 #endif
 
-/// All of a blocking call but its buffers. What the library finds out of the rest is kept, so that
-/// a small operation takes less time than by its own function; to its peers it is the same. Ends
-/// with its team handle at the latest; used by one thread at a time, like that.
+/// A blocking call without its buffers. The library keeps its findings about the arguments, so that
+/// a small operation takes less time than by its own function; peers see no difference. A call ends
+/// with its team handle at the latest, and is used by one thread at a time, as the handle is.
 typedef struct corymb_call corymb_call;
 
-/// A call of `op`, no barrier, with parts of equal lengths; the parameters are those of its own
-/// function, and one that it does not have is not looked at. An operator outlives its calls. Local.
+/// Makes a call of `op`, no barrier, with parts of equal lengths. The parameters are those of the
+/// operation's own function; a parameter that it does not have is ignored. An operator outlives its
+/// calls. Local.
 CORYMB_EXPORT corymb_status corymb_call_create(corymb_collective op, size_t count, corymb_type type,
                                                corymb_op with, int root, corymb_team* team,
                                                corymb_call** call) CORYMB_NOEXCEPT;
-/// Makes it. Buffers as in its own function; one that the operation or this rank does not have
-/// (a broadcast has `output` only) is best NULL always. Errors are those of that function.
+/// Runs the call. Buffers as in the operation's own function; a buffer that the operation or this
+/// rank does not have (a broadcast has `output` only) is best NULL always. Errors are those of that
+/// function.
 CORYMB_EXPORT corymb_status corymb_call_run(corymb_call* call, const void* input,
                                             void* output) CORYMB_NOEXCEPT;
 /// NULL is allowed.

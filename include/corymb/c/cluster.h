@@ -24,16 +24,16 @@ typedef struct corymb_carrier {
                 uint64_t* ticket);
     /// Begins to receive the next message of `from`; a longer one than `room` fails `test`.
     int (*receive)(void* context, void* data, size_t room, int from, int channel, uint64_t* ticket);
-    /// Looks once, and lets the carrier go on. `*done` 1: the ticket is used up, and of a receive
-    /// `*bytes` and `*mark` say what came.
+    /// Looks once, and lets the carrier go on. `*done` 1: the ticket is used up, and for a receive
+    /// `*bytes` and `*mark` describe the message.
     int (*test)(void* context, uint64_t ticket, int* done, size_t* bytes, int* mark);
     /// After a failure: the memory of the ticket will be given up. Nothing for one used up.
     void (*abandon)(void* context, uint64_t ticket);
-    /// Pairs of channels for nonblocking operations, the same on all ranks; so many can overlap, at
+    /// Pairs of channels for nonblocking operations, equal on all ranks; so many can overlap, at
     /// most 8. 0: there can be none.
     int lanes;
-    /// Pairs of channels for persistent operations, the same on all ranks: so many can be made by a
-    /// team, each has one for good. 0: there can be none.
+    /// Pairs of channels for persistent operations, equal on all ranks: a team can make so many,
+    /// and each has one for good. 0: there can be none.
     int own_lanes;
 } corymb_carrier;
 
@@ -50,18 +50,18 @@ typedef struct corymb_cluster_options {
     size_t struct_size;
     const int* node_of_rank; ///< The node of each rank, from 0; every node has one.
     int size;                ///< Ranks.
-    int rank;                ///< This rank, in the whole team.
-    /// For the choice of plans, the same on all ranks: "2000,400,3,12", the numbers of
-    /// corymb-cluster/1, and where nodes differ further classes with their nodes,
+    int rank;                ///< This rank's number in the whole team.
+    /// For the choice of plans, equal on all ranks: "2000,400,3,12", the numbers of
+    /// corymb-cluster/1. If nodes differ, further classes follow with their nodes:
     /// "2000,400,3,12/20000,2000,1,1@2,5-7". NULL: as `network_key` says.
     const char* network;
-    /// Names nodes and transport in one line: the network is that of $CORYMB_NETWORK, or as it was
-    /// measured under this key, or measured now, in about half a second. The nodes tell rank 0
-    /// what they are inside, too (docs/cluster.md, "The choice"). NULL: a network of no name, and
-    /// nodes that nothing is known of.
+    /// Names nodes and transport in one line. The network is that of $CORYMB_NETWORK, or as it was
+    /// measured under this key, or measured now, in about half a second. The nodes also tell rank 0
+    /// their insides (docs/cluster.md, "The choice"). NULL: a network of no name, and nodes whose
+    /// insides are unknown.
     const char* network_key;
-    /// Not 0: plans are not timed beside each other (docs/cluster.md, "Rehearsals"). The same on
-    /// all ranks.
+    /// Not 0: plans are not timed beside each other (docs/cluster.md, "Rehearsals"). Equal on all
+    /// ranks.
     int without_rehearsals;
 } corymb_cluster_options;
 
@@ -73,7 +73,7 @@ static inline void corymb_cluster_options_init(corymb_cluster_options* options) 
     options->struct_size = sizeof *options;
 }
 
-/// One rank's handle.
+/// The handle of one rank.
 typedef struct corymb_cluster_team corymb_cluster_team;
 
 /// `*local` is the team of this node's ranks, in increasing order; it is taken over and set to
@@ -83,32 +83,34 @@ CORYMB_EXPORT corymb_status corymb_cluster_team_create(corymb_team** local,
                                                        const corymb_cluster_options* options,
                                                        corymb_cluster_team** team) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_cluster_team_free(corymb_cluster_team** team) CORYMB_NOEXCEPT;
-/// One operation with parts of equal lengths, arguments as of its own function; what it does not
-/// have is ignored (a broadcast has `output` only). CORYMB_UNSUPPORTED where no scheme serves.
+/// Runs an operation with parts of equal lengths, arguments as in its own function; arguments that
+/// it does not have are ignored (a broadcast has `output` only). CORYMB_UNSUPPORTED where no scheme
+/// serves.
 CORYMB_EXPORT corymb_status corymb_cluster_run(corymb_collective op, const void* input,
                                                void* output, size_t count, corymb_type type,
                                                corymb_op with, int root,
                                                corymb_cluster_team* team) CORYMB_NOEXCEPT;
-/// The same without waiting: the request is completed by corymb_wait, corymb_test and their like.
-/// All ranks start their nonblocking operations in the same order; blocking ones may come in
-/// between anywhere. Where there is no plan, the request says so. CORYMB_UNSUPPORTED also for a
-/// carrier without `lanes`.
+/// As corymb_cluster_run, without waiting: the request is completed by corymb_wait, corymb_test and
+/// similar functions. All ranks start their nonblocking operations in one order; blocking ones may
+/// come in between anywhere. If there is no plan, the request reports it. CORYMB_UNSUPPORTED also
+/// for a carrier without `lanes`.
 CORYMB_EXPORT corymb_status corymb_cluster_start(corymb_collective op, const void* input,
                                                  void* output, size_t count, corymb_type type,
                                                  corymb_op with, int root,
                                                  corymb_cluster_team* team,
                                                  corymb_request** request) CORYMB_NOEXCEPT;
-/// A persistent operation: the request is started by corymb_start any number of times, and each
-/// time completed as above. All ranks make theirs in the same order, and start them in any.
+/// Prepares a persistent operation: the request is started by corymb_start any number of times, and
+/// completed each time as above. All ranks make theirs in one order, and start them in any.
 /// CORYMB_UNSUPPORTED also when 512 are held or all `own_lanes` of the carrier are used up.
 CORYMB_EXPORT corymb_status corymb_cluster_prepare(corymb_collective op, const void* input,
                                                    void* output, size_t count, corymb_type type,
                                                    corymb_op with, int root,
                                                    corymb_cluster_team* team,
                                                    corymb_request** request) CORYMB_NOEXCEPT;
-/// Where parts of different lengths lie, in elements, as of the operation's own function
-/// (corymb_gatherv and the like): those of a buffer that the operation, or this rank, does not have
-/// are NULL, as are displacements of parts that lie side by side. Read during the call only.
+/// Counts and displacements of parts of different lengths, in elements, as in the operation's own
+/// function (corymb_gatherv and others). Lists of a buffer that the operation, or this rank, does
+/// not have are NULL, as are displacements of parts that lie side by side. Read during the call
+/// only.
 typedef struct corymb_part_lists {
     const size_t* input_counts;
     const size_t* input_displacements;
@@ -116,8 +118,8 @@ typedef struct corymb_part_lists {
     const size_t* output_displacements;
 } corymb_part_lists;
 
-/// The same of a gather, scatter, allgather, alltoall or reduce_scatter whose parts differ in
-/// length. `count` is the length of the buffer that has but one part.
+/// As corymb_cluster_run, for a gather, scatter, allgather, alltoall or reduce_scatter whose parts
+/// differ in length. `count` is the length of the buffer that has but one part.
 CORYMB_EXPORT corymb_status corymb_cluster_run_parts(corymb_collective op, const void* input,
                                                      void* output, size_t count,
                                                      corymb_part_lists parts, corymb_type type,
@@ -135,7 +137,7 @@ CORYMB_EXPORT corymb_status corymb_cluster_prepare_parts(corymb_collective op, c
                                                          corymb_op with, int root,
                                                          corymb_cluster_team* team,
                                                          corymb_request** request) CORYMB_NOEXCEPT;
-/// As corymb_progress. On rank 0 it may have to plan.
+/// See corymb_progress. On rank 0 it may have to plan.
 CORYMB_EXPORT corymb_status corymb_cluster_progress(corymb_cluster_team* team,
                                                     size_t* under_way) CORYMB_NOEXCEPT;
 /// Bytes and messages that this rank has had from other nodes, and how often it waited for some.
@@ -145,7 +147,7 @@ CORYMB_EXPORT corymb_status corymb_cluster_carried(const corymb_cluster_team* te
 /// The network that plans are chosen for, as in corymb_cluster_options; valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_network(const corymb_cluster_team* team,
                                                    const char** network) CORYMB_NOEXCEPT;
-/// What rank 0 knows of the inside of nodes, for people: "2 nodes as measured, 1 by topology, not
+/// Rank 0's knowledge of the inside of nodes, for people: "2 nodes as measured, 1 by topology, not
 /// measured"; "" on other ranks. Valid as long as the team.
 CORYMB_EXPORT corymb_status corymb_cluster_insides(const corymb_cluster_team* team,
                                                    const char** insides) CORYMB_NOEXCEPT;

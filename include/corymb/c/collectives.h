@@ -54,7 +54,7 @@ CORYMB_EXPORT corymb_status corymb_reduce_init(const void* input, void* output, 
                                                corymb_team* team,
                                                corymb_request** request) CORYMB_NOEXCEPT;
 
-/// As reduce, with the result on every rank.
+/// As corymb_reduce, with the result on every rank.
 CORYMB_EXPORT corymb_status corymb_allreduce(const void* input, void* output, size_t count,
                                              corymb_type type, corymb_op op,
                                              corymb_team* team) CORYMB_NOEXCEPT;
@@ -87,7 +87,7 @@ CORYMB_EXPORT corymb_status corymb_scatter_init(const void* input, void* output,
                                                 corymb_type type, int root, corymb_team* team,
                                                 corymb_request** request) CORYMB_NOEXCEPT;
 
-/// As gather, with the result on every rank.
+/// As corymb_gather, with the result on every rank.
 CORYMB_EXPORT corymb_status corymb_allgather(const void* input, void* output, size_t count,
                                              corymb_type type, corymb_team* team) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_iallgather(const void* input, void* output, size_t count,
@@ -131,7 +131,7 @@ CORYMB_EXPORT corymb_status corymb_scan_init(const void* input, void* output, si
                                              corymb_type type, corymb_op op, corymb_team* team,
                                              corymb_request** request) CORYMB_NOEXCEPT;
 
-/// As scan, of the ranks 0 to r - 1; that of rank 0 is left as it is.
+/// As corymb_scan, over the ranks 0 to r - 1; rank 0's output is left as it is.
 CORYMB_EXPORT corymb_status corymb_exscan(const void* input, void* output, size_t count,
                                           corymb_type type, corymb_op op,
                                           corymb_team* team) CORYMB_NOEXCEPT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: small messages that nobody has asked for. Part of <corymb.h>; docs/messages.md says
-// what is promised.
+// Mailboxes: small unrequested messages. Part of <corymb.h>; docs/messages.md states the
+// guarantees.
 #pragma once
 
 #include <corymb/c/options.h>
@@ -11,12 +11,13 @@ extern "C" {
 
 /// The mailboxes of a number of threads, of one process or of several; thread-safe.
 typedef struct corymb_mailbox_group corymb_mailbox_group;
-/// One member's handle, used by one thread at a time.
+/// The handle of one member, used by one thread at a time.
 typedef struct corymb_mailbox corymb_mailbox;
 
 typedef enum corymb_mailbox_protocol {
-    CORYMB_MAILBOX_AUTOMATIC = 0, ///< What is fastest on `machine_json`; without one `ring` in
-                                  ///< groups of up to 16, `nvp` in larger ones.
+    /// The fastest on `machine_json`; without a model `ring` in groups of up to 16, `nvp` in larger
+    /// ones.
+    CORYMB_MAILBOX_AUTOMATIC = 0,
     CORYMB_MAILBOX_RING = 1,
     CORYMB_MAILBOX_NVP = 2,
     CORYMB_MAILBOX_SRBP = 3,
@@ -27,7 +28,7 @@ typedef enum corymb_mailbox_protocol {
 typedef struct corymb_mailbox_options {
     size_t struct_size;
     corymb_mailbox_protocol protocol;
-    corymb_wait_policy wait;  ///< Of corymb_mailbox_wait.
+    corymb_wait_policy wait;  ///< For corymb_mailbox_wait.
     size_t message_bytes;     ///< Longest message; 56 by default.
     size_t capacity;          ///< Unread messages of one member at one other; 64 by default.
     int between_processes;    ///< Not 0: the memory can be shared with other processes.
@@ -44,9 +45,9 @@ static inline void corymb_mailbox_options_init(corymb_mailbox_options* options) 
     options->capacity = 64;
 }
 
-/// Gets a message where it lies; it is gone afterwards. It may send, but not probe, wait
-/// or free the mailbox. What is not CORYMB_OK ends the probe with that status; the message counts
-/// as received.
+/// Gets a message in place; the message is gone afterwards. The handler may send, but not probe,
+/// wait or free the mailbox. A status other than CORYMB_OK ends the probe with that status; the
+/// message counts as received.
 typedef corymb_status (*corymb_message_handler)(int from, const void* message, size_t bytes,
                                                 void* context);
 /// Writes a message of at most `room` bytes to `place`; how many bytes it has. It may not use the
@@ -62,10 +63,10 @@ corymb_mailbox_group_attach(int descriptor, corymb_mailbox_group** group) CORYMB
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,
                                                                  int* descriptor) CORYMB_NOEXCEPT;
-/// This thread becomes `rank`, once in the life of the group.
+/// Makes this thread `rank`, once in the life of the group.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                                       corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
-/// Which protocol was taken, never `automatic`; and why, to be freed by corymb_free.
+/// The protocol that was taken, never `automatic`; and the reason, to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_protocol(
     const corymb_mailbox_group* group, corymb_mailbox_protocol* protocol) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_mailbox_group_reason(const corymb_mailbox_group* group,
@@ -91,7 +92,8 @@ CORYMB_EXPORT corymb_status corymb_mailbox_wait_for_room(corymb_mailbox* mailbox
 CORYMB_EXPORT corymb_status corymb_mailbox_send_within(corymb_mailbox* mailbox, int to,
                                                        const void* data, size_t bytes,
                                                        int64_t limit_ns, int* sent) CORYMB_NOEXCEPT;
-/// As many of `count` messages as there is room for, from the first on; how many in `*sent`.
+/// Sends as many of `count` messages as there is room for, from the first on; their number in
+/// `*sent`.
 CORYMB_EXPORT corymb_status corymb_mailbox_send_batch(corymb_mailbox* mailbox, int to,
                                                       const void* const* messages,
                                                       const size_t* bytes, size_t count,
@@ -106,14 +108,14 @@ CORYMB_EXPORT corymb_status corymb_mailbox_send_in_place(corymb_mailbox* mailbox
 CORYMB_EXPORT corymb_status corymb_mailbox_probe(corymb_mailbox* mailbox,
                                                  corymb_message_handler handler, void* context,
                                                  size_t most, size_t* count) CORYMB_NOEXCEPT;
-/// Returns when a message is there, `*ready` 1, or after `limit_ns`, `*ready` 0.
-/// CORYMB_TEAM_BROKEN once for each member whose process has ended with its mailbox open.
+/// Returns when there is a message, `*ready` 1, or after `limit_ns`, `*ready` 0. CORYMB_TEAM_BROKEN
+/// once for each member whose process has ended with its mailbox open.
 CORYMB_EXPORT corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t limit_ns,
                                                 int* ready) CORYMB_NOEXCEPT;
 /// `*left` is 1 when `member` has closed its mailbox, or its process is known to have ended.
 CORYMB_EXPORT corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
                                                     int* left) CORYMB_NOEXCEPT;
-/// Closes it: what is unread is lost, and who sends to it from now on is told.
+/// Closes the mailbox: unread messages are lost, and a later send to it fails.
 CORYMB_EXPORT corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ CORYMB_EXPORT corymb_status corymb_irecv(void* data, size_t count, corymb_type t
 CORYMB_EXPORT corymb_status corymb_recv_init(void* data, size_t count, corymb_type type, int from,
                                              corymb_team* team,
                                              corymb_request** request) CORYMB_NOEXCEPT;
-/// Both at once, with any two ranks.
+/// Sends and receives at once, with any two ranks.
 CORYMB_EXPORT corymb_status corymb_sendrecv(const void* out, size_t out_count, corymb_type out_type,
                                             int to, void* in, size_t in_count, corymb_type in_type,
                                             int from, corymb_team* team) CORYMB_NOEXCEPT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acknowledged multicast: something runs on every member of a group, and its initiator knows when
-// all have done it. Part of <corymb.h>; docs/multicast.md says what is promised.
+// Acknowledged multicast: a function runs on every member of a group, and its initiator knows when
+// all have run it. Part of <corymb.h>; docs/multicast.md states the guarantees.
 #pragma once
 
 #include <corymb/c/options.h>
@@ -9,19 +9,19 @@
 extern "C" {
 #endif
 
-/// What the ranks of one group share, of one process or of several; thread-safe.
+/// The shared part of a group's ranks, of one process or of several; thread-safe.
 typedef struct corymb_multicast_group corymb_multicast_group;
-/// One rank's place in it, and a call that is under way; used by one thread at a time.
+/// A rank's place in a group, and a call that is under way; each used by one thread at a time.
 typedef struct corymb_multicast corymb_multicast;
 typedef struct corymb_multicast_token corymb_multicast_token;
 
 /// Over which members a call travels; docs/multicast.md.
 typedef enum corymb_multicast_topology {
-    CORYMB_MULTICAST_BEST = 0, ///< As `machine_json` says; without one `split`, or `flat` with
-                               ///< more ranks than CPUs.
+    /// As `machine_json` says; without a model `split`, or `flat` with more ranks than CPUs.
+    CORYMB_MULTICAST_BEST = 0,
     CORYMB_MULTICAST_FLAT = 1,
     CORYMB_MULTICAST_BINARY = 2,
-    CORYMB_MULTICAST_TREE = 3, ///< That of `plan_json`.
+    CORYMB_MULTICAST_TREE = 3, ///< The tree of `plan_json`.
     CORYMB_MULTICAST_SPLIT = 4,
     CORYMB_MULTICAST_TOPOLOGY_MAX = 0x7FFFFFFF
 } corymb_multicast_topology;
@@ -30,7 +30,7 @@ typedef enum corymb_multicast_topology {
 typedef enum corymb_multicast_acknowledgement {
     CORYMB_MULTICAST_BY_COUNTERS = 0,
     CORYMB_MULTICAST_BY_MESSAGES = 1,
-    CORYMB_MULTICAST_BY_BEST = 2, ///< What the model gives; without one `counters`.
+    CORYMB_MULTICAST_BY_BEST = 2, ///< The model's choice; without a model `counters`.
     CORYMB_MULTICAST_ACKNOWLEDGEMENT_MAX = 0x7FFFFFFF
 } corymb_multicast_acknowledgement;
 
@@ -48,8 +48,9 @@ typedef struct corymb_multicast_options {
     int64_t deadline_ns;   ///< Longest wait that is not given a limit; 0: 5 minutes.
     corymb_multicast_acknowledgement acknowledgement;
     const char* machine_json; ///< For `best`: a model of the machine, docs/model.md; NULL: none.
-    const int* placement;     ///< For that: each rank's PU there; NULL: one after the other.
-    size_t placement_count;   ///< As many as ranks.
+    /// For `machine_json`: each rank's PU there; NULL: one after the other.
+    const int* placement;
+    size_t placement_count; ///< Number of ranks.
 } corymb_multicast_options;
 
 static inline void
@@ -63,12 +64,12 @@ corymb_multicast_options_init(corymb_multicast_options* options) CORYMB_NOEXCEPT
     options->calls = 8;
 }
 
-/// What is with a member that has not acknowledged.
+/// The state of a member that has not acknowledged.
 typedef enum corymb_multicast_state {
-    CORYMB_MULTICAST_TOLD = 0,    ///< It has not polled since it was told.
-    CORYMB_MULTICAST_RUNNING = 1, ///< It has polled and is not through.
-    CORYMB_MULTICAST_UNTOLD = 2,  ///< It waits for another late member to forward the call.
-    CORYMB_MULTICAST_ENDED = 3,   ///< Its process has ended; nobody waits for it any more.
+    CORYMB_MULTICAST_TOLD = 0,    ///< The member has not polled since it was told.
+    CORYMB_MULTICAST_RUNNING = 1, ///< The member has polled and is not through.
+    CORYMB_MULTICAST_UNTOLD = 2,  ///< The member waits for another late member to forward the call.
+    CORYMB_MULTICAST_ENDED = 3,   ///< The member's process has ended; nobody waits for it any more.
     CORYMB_MULTICAST_STATE_MAX = 0x7FFFFFFF
 } corymb_multicast_state;
 
@@ -76,21 +77,22 @@ typedef struct corymb_multicast_late {
     int rank;
     corymb_multicast_state state;
     int64_t by_ns; ///< Since the call began.
-    int pid;       ///< Of its process; 0 among threads.
+    int pid;       ///< Its process; 0 among threads.
 } corymb_multicast_late;
 
 /// A call that is not complete.
 typedef struct corymb_multicast_under_way {
     int initiator;
-    int members;     ///< For how many it is, the initiator not counted.
+    int members;     ///< Members that the call is for, without the initiator.
     int late;        ///< How many of them have not run it.
     uint64_t number; ///< Counts the calls of one slot of the group.
 } corymb_multicast_under_way;
 
-/// Runs on a member, in the middle of its corymb_multicast_poll and the like; must not use the
-/// group. Anything but CORYMB_OK is what the initiator's wait returns; it counts as run.
+/// Runs on a member, in the middle of its corymb_multicast_poll or a similar function; must not use
+/// the group. A status other than CORYMB_OK is returned by the initiator's wait; the call counts as
+/// run.
 typedef corymb_status (*corymb_multicast_function)(void* context);
-/// The same for the messages of one number, at most 56 bytes.
+/// Handles the messages of one number, at most 56 bytes; as corymb_multicast_function.
 typedef corymb_status (*corymb_multicast_handler)(const void* message, size_t bytes, void* context);
 
 /// `options` NULL: defaults.
@@ -103,11 +105,11 @@ corymb_multicast_group_open(int descriptor, corymb_multicast_group** group) CORY
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_multicast_group_make_descriptor(
     const corymb_multicast_group* group, int* descriptor) CORYMB_NOEXCEPT;
-/// This thread's place, no member yet. A rank whose holder has let go, or whose process has ended,
-/// can be attached again.
+/// Gives this thread a place; it is no member yet. A rank whose holder has let go, or whose process
+/// has ended, can be attached again.
 CORYMB_EXPORT corymb_status corymb_multicast_group_attach(
     corymb_multicast_group* group, int rank, corymb_multicast** multicast) CORYMB_NOEXCEPT;
-/// Which topology calls take, and why; to be freed by corymb_free.
+/// The topology of calls and the reason for it; to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_multicast_group_topology(const corymb_multicast_group* group,
                                                             char** text) CORYMB_NOEXCEPT;
 /// Ranks, and members at this moment; 0 when there is no such group.
@@ -134,25 +136,25 @@ CORYMB_EXPORT corymb_status corymb_multicast_on(corymb_multicast* multicast, uin
                                                 void* context) CORYMB_NOEXCEPT;
 /// Is told of every call that begins from now on, and must poll.
 CORYMB_EXPORT corymb_status corymb_multicast_join(corymb_multicast* multicast) CORYMB_NOEXCEPT;
-/// Is told of none any more; runs those that count on it. CORYMB_TIMEOUT after the group's
-/// deadline, when an initiator has stopped in the middle of a call.
+/// Leaves: later calls do not reach this rank; runs the calls that count on it. CORYMB_TIMEOUT
+/// after the group's deadline, when an initiator has stopped in the middle of a call.
 CORYMB_EXPORT corymb_status corymb_multicast_leave(corymb_multicast* multicast) CORYMB_NOEXCEPT;
-/// In between the rank is no member, and promises not to use what calls are about. They may be
-/// nested; the last end joins again if the first beginning left.
+/// Between begin and end the rank is no member, and promises not to use the data that calls are
+/// about. They may be nested; the last end joins again if the first beginning left.
 CORYMB_EXPORT corymb_status corymb_multicast_begin_quiescent(corymb_multicast* multicast)
     CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_multicast_end_quiescent(corymb_multicast* multicast)
     CORYMB_NOEXCEPT;
-/// Runs what this member was told; how many calls in `*ran`, which may be NULL.
+/// Runs the calls that this member was told; their number in `*ran`, which may be NULL.
 CORYMB_EXPORT corymb_status corymb_multicast_poll(corymb_multicast* multicast,
                                                   int* ran) CORYMB_NOEXCEPT;
-/// The same; when there is nothing, waits at most `limit_ns`, at last asleep.
+/// As corymb_multicast_poll; when there is no call, waits at most `limit_ns`, at last asleep.
 CORYMB_EXPORT corymb_status corymb_multicast_sleep(corymb_multicast* multicast, int64_t limit_ns,
                                                    int* ran) CORYMB_NOEXCEPT;
-/// Runs `function` on every member, at the same time on several threads, here before it returns if
+/// Runs `function` on every member, at the same time on several threads; here before it returns if
 /// this rank is one. `context` must stay until the call is complete. CORYMB_INVALID_ARGUMENT in a
 /// group between processes; CORYMB_TIMEOUT when as many calls as the group can have stay under way
-/// for its deadline. `token` NULL: nobody waits for it.
+/// for its deadline. `token` NULL: the call is not waited for.
 CORYMB_EXPORT corymb_status corymb_multicast_call(corymb_multicast* multicast,
                                                   corymb_multicast_function function, void* context,
                                                   corymb_multicast_token** token) CORYMB_NOEXCEPT;
@@ -164,17 +166,18 @@ CORYMB_EXPORT corymb_status corymb_multicast_send(corymb_multicast* multicast, c
 /// Leaves, as well as it can. CORYMB_INVALID_ARGUMENT inside of a call that runs on this rank.
 CORYMB_EXPORT corymb_status corymb_multicast_free(corymb_multicast** multicast) CORYMB_NOEXCEPT;
 
-/// Waits until all members have run it, at most `limit_ns` (0: the group's deadline), and serves
-/// the calls of others meanwhile. Then gives *token back and sets it to NULL. While *token stays,
-/// the call goes on and may be waited for again: CORYMB_TIMEOUT, whose text and ranks name the late
-/// members. CORYMB_TEAM_BROKEN names those whose processes have ended without having acknowledged;
-/// all others have run it. Other statuses are those of a member's function.
+/// Waits until all members have run the call, at most `limit_ns` (0: the group's deadline), and
+/// serves the calls of others meanwhile. Then gives *token back and sets it to NULL. While *token
+/// stays, the call goes on and may be waited for again: CORYMB_TIMEOUT, whose text and ranks name
+/// the late members. CORYMB_TEAM_BROKEN names the members whose processes have ended without having
+/// acknowledged; all others have run it. Other statuses are those of a member's function.
 CORYMB_EXPORT corymb_status corymb_multicast_token_wait(corymb_multicast_token** token,
                                                         int64_t limit_ns) CORYMB_NOEXCEPT;
-/// The same without waiting: `*done` is 0 when it is not complete.
+/// As corymb_multicast_token_wait, without waiting: `*done` is 0 when the call is not complete.
 CORYMB_EXPORT corymb_status corymb_multicast_token_test(corymb_multicast_token** token,
                                                         int* done) CORYMB_NOEXCEPT;
-/// For how many members it is, the initiator included if it is one; 0 when there is no such token.
+/// Members that the call is for, the initiator included if it is one; 0 when there is no such
+/// token.
 CORYMB_EXPORT int
 corymb_multicast_token_members(const corymb_multicast_token* token) CORYMB_NOEXCEPT;
 /// Members that have not run it yet: how many in `*count`, up to `room` of them in `late`.

@@ -41,7 +41,7 @@ typedef enum corymb_collective {
 typedef void (*corymb_plan_visitor)(corymb_collective op, int root, uint64_t bytes,
                                     const char* algorithm, void* context);
 
-/// What a team wants a plan for. Later versions may add fields at the end.
+/// A team's need for a plan. Later versions may add fields at the end.
 typedef struct corymb_plan_need {
     size_t struct_size;
     corymb_collective op;
@@ -55,8 +55,8 @@ typedef struct corymb_plan_need {
     /// The operation combines and corymb_options.reproducible is set: the order depends on nothing
     /// but the ranks' numbers and how many there are.
     int reproducible;
-    /// Of a barrier: the ranks have waited for data of this root before it, and probably do again
-    /// behind it, so it should be the first to leave it.
+    /// For a barrier: the ranks have waited for data of this root before it, and probably do again
+    /// behind it, so the root should be the first to leave it.
     int root_first;
 } corymb_plan_need;
 
@@ -66,7 +66,7 @@ typedef char* (*corymb_plan_source)(const corymb_plan_need* need, void* context)
 
 /// Options of a team. A field that is 0 has its default. Begin with corymb_options_init.
 typedef struct corymb_options {
-    size_t struct_size; ///< As your program knows the struct; set by corymb_options_init.
+    size_t struct_size; ///< Size of the struct that your program knows; set by corymb_options_init.
     /// Longest time an operation waits for its peers, in nanoseconds; 0: 5 minutes, or the seconds
     /// in $CORYMB_DEADLINE.
     int64_t deadline_ns;
@@ -86,13 +86,14 @@ typedef struct corymb_options {
     /// want its CPU asks every millisecond. 0: as above.
     int64_t interrupted_every_ns;
     /// Not 0: reductions and scans combine in an order that depends on nothing but the ranks'
-    /// numbers and how many there are, so that results of floating point are bitwise equal on every
-    /// machine, for any root, count and placement. The same on all ranks: those that differ are a
+    /// numbers and how many there are. Results of floating point are then bitwise equal on every
+    /// machine, for any root, count and placement. Must be equal on all ranks; if not,
     /// CORYMB_MISMATCH. Teams made from this one have it too.
     int reproducible;
-    /// How many take turns on each CPU of the team's, where others than its ranks do: other teams
-    /// of the same job, or other programs. Ranks that wait then give their CPU away. The same on
-    /// all ranks; teams made from this one count its ranks by themselves. 0: its ranks alone.
+    /// Ranks and programs that take turns on each CPU of the team, if others than its ranks do:
+    /// other teams of the job, or other programs. Ranks that wait then give their CPU away. Must be
+    /// equal on all ranks; teams made from this one count its ranks by themselves. 0: its ranks
+    /// alone.
     int ranks_per_cpu;
 } corymb_options;
 
@@ -104,17 +105,17 @@ static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT 
     options->struct_size = sizeof *options;
 }
 
-/// How a process finds its team; docs/processes.md. Without `name` and `descriptor`: what `corymb
-/// run` has prepared. Begin with corymb_attach_options_init.
+/// The way in which a process finds its team; docs/processes.md. Without `name` and `descriptor`:
+/// the team that `corymb run` has prepared. Begin with corymb_attach_options_init.
 typedef struct corymb_attach_options {
     size_t struct_size;
     const char* name;    ///< Processes of one user that give the same name and size meet.
-    int descriptor;      ///< Of corymb_make_team_descriptor, inherited; -1: none.
+    int descriptor;      ///< Descriptor of corymb_make_team_descriptor, inherited; -1: none.
     int size;            ///< Ranks of the whole team; needed with `name`.
     int rank;            ///< First of the ranks that this process brings; -1: the next free ones.
     int ranks_here;      ///< Ranks that this process brings; 0: as `corymb run` says, else one.
     int64_t patience_ns; ///< Longest time to wait for the others; 0: 60 seconds.
-    int huge_pages;      ///< Ask for huge pages; corymb_team_notes says what came of it.
+    int huge_pages;      ///< Ask for huge pages; corymb_team_notes tells the outcome.
     const corymb_options* team; ///< For the team itself; NULL: defaults. `pin` is not used.
 } corymb_attach_options;
 
@@ -128,10 +129,10 @@ static inline void corymb_attach_options_init(corymb_attach_options* options) CO
     options->rank = -1;
 }
 
-/// Not 0: others wait for what the hooks of this process's teams keep going (`interrupted` with an
-/// `interrupted_every_ns`). While it is set, each wait in such a team stays awake and asks its hook
-/// between all looks, once the wait has lasted 2 us. Of the whole process; takes effect in waits
-/// that begin later; starts as 0. Any thread may call it at any time.
+/// Not 0: others wait for work that the hooks of this process's teams keep going (`interrupted`
+/// with an `interrupted_every_ns`). While it is set, each wait in such a team stays awake and asks
+/// its hook between all looks, once the wait has lasted 2 us. The setting is the whole process's,
+/// takes effect in waits that begin later, and starts as 0. Any thread may call it at any time.
 CORYMB_EXPORT void corymb_set_hooks_urgent(int urgent) CORYMB_NOEXCEPT;
 
 #ifdef __cplusplus

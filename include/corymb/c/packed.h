@@ -9,29 +9,29 @@
 extern "C" {
 #endif
 
-/// How `count` elements get out of their places and back. The library packs them into memory of its
-/// own before an operation and unpacks them afterwards, so that memory for all of them is needed
-/// once more, and input and output may be the same places.
+/// The way of `count` elements out of their places and back. The library packs them into memory of
+/// its own before an operation and unpacks them afterwards. So it needs memory for all of them once
+/// more, and input and output may share their places.
 typedef struct corymb_packed {
     size_t count;
-    /// Copies all elements out, in their order. Needed for what is read.
+    /// Copies all elements out, in their order. Needed for a buffer that is read.
     void (*pack)(void* context, void* to);
-    /// Copies all elements back, in the same order. Needed for what is written.
+    /// Copies all elements back, in their order. Needed for a buffer that is written.
     void (*unpack)(void* context, const void* from);
     void* context; ///< Handed to both; outlives the operation.
 } corymb_packed;
 
-/// One collective with parts of equal lengths, parameters as of its own function; layouts are those
-/// of whole buffers, and one that the operation or this rank does not have may be NULL (a broadcast
-/// has `output` only). CORYMB_INVALID_ARGUMENT for a barrier, for layouts whose counts do not fit
-/// and for a function that is missing.
+/// Runs a collective with parts of equal lengths, parameters as in its own function. Layouts
+/// describe whole buffers; the layout of a buffer that the operation or this rank does not have may
+/// be NULL (a broadcast has `output` only). CORYMB_INVALID_ARGUMENT for a barrier, for layouts
+/// whose counts do not fit and for a missing function.
 CORYMB_EXPORT corymb_status corymb_run_packed(corymb_collective op, const corymb_packed* input,
                                               const corymb_packed* output, corymb_type type,
                                               corymb_op with, int root,
                                               corymb_team* team) CORYMB_NOEXCEPT;
-/// The same without waiting. Elements are packed now, and unpacked in the corymb_wait or
-/// corymb_test that completes the request; one that is freed or cancelled unpacks nothing. The
-/// layouts are copied.
+/// As corymb_run_packed, without waiting. Elements are packed now, and unpacked in the corymb_wait
+/// or corymb_test that completes the request; a request that is freed or cancelled unpacks nothing.
+/// The layouts are copied.
 CORYMB_EXPORT corymb_status corymb_start_packed(corymb_collective op, const corymb_packed* input,
                                                 const corymb_packed* output, corymb_type type,
                                                 corymb_op with, int root, corymb_team* team,

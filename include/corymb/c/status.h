@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of a call, and of the library itself. Part of <corymb.h>.
+// The outcome of a call, and facts about the library. Part of <corymb.h>.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -15,7 +15,7 @@ extern "C" {
 #define CORYMB_NOEXCEPT
 #endif
 
-/// What came of a call. Values never change; later versions may add some.
+/// The outcome of a call. Values never change; later versions may add some.
 typedef enum corymb_status {
     CORYMB_OK = 0,
     CORYMB_INVALID_ARGUMENT = 1, ///< A parameter breaks the contract of the call.
@@ -24,7 +24,7 @@ typedef enum corymb_status {
     CORYMB_STALE_MODEL = 4,      ///< The model was measured on another machine.
     CORYMB_INVALID_PLAN = 5,     ///< The checker refuses a plan.
     CORYMB_IO = 6,               ///< A file or descriptor could not be read or made.
-    CORYMB_UNSUPPORTED = 7,      ///< This machine, container or version does not do it.
+    CORYMB_UNSUPPORTED = 7,      ///< This machine, container or version does not support it.
     CORYMB_TIMEOUT = 8,          ///< A deadline passed; the ranks blamed did not arrive.
     CORYMB_TEAM_BROKEN = 9,      ///< An operation on this team failed; shrink it or make a new one.
     CORYMB_INTERRUPTED = 10,     ///< The caller asked to stop.

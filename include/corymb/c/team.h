@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// One rank's handle on its team, and on an operation under way. A rank's team and its requests are
+/// A rank's handle on its team, and on an operation under way. A rank's team and its requests are
 /// used by one thread at a time.
 typedef struct corymb_team corymb_team;
 typedef struct corymb_request corymb_request;
@@ -26,7 +26,7 @@ CORYMB_EXPORT corymb_status corymb_threads(int count, corymb_rank_main rank_main
 typedef struct corymb_thread_team corymb_thread_team;
 CORYMB_EXPORT corymb_status corymb_thread_team_create(int size, const corymb_options* options,
                                                       corymb_thread_team** team) CORYMB_NOEXCEPT;
-/// This thread becomes `rank`. Thread-safe.
+/// Makes this thread `rank`. Thread-safe.
 CORYMB_EXPORT corymb_status corymb_thread_team_join(corymb_thread_team* team, int rank,
                                                     corymb_team** joined) CORYMB_NOEXCEPT;
 /// Breaks the team on behalf of a rank that cannot go on, also one that has not joined.
@@ -36,12 +36,12 @@ CORYMB_EXPORT corymb_status corymb_thread_team_abandon(corymb_thread_team* team,
 /// Ranks that have joined go on. Sets *team to NULL; so do all functions of this kind.
 CORYMB_EXPORT corymb_status corymb_thread_team_free(corymb_thread_team** team) CORYMB_NOEXCEPT;
 
-/// This process becomes one rank of a team of processes, which returns when all ranks are there.
-/// `options` NULL: what `corymb run` has prepared.
+/// Makes this process one rank of a team of processes; returns when all ranks are there. `options`
+/// NULL: the team that `corymb run` has prepared.
 CORYMB_EXPORT corymb_status corymb_attach(const corymb_attach_options* options,
                                           corymb_team** team) CORYMB_NOEXCEPT;
 
-/// The same for a process that brings several ranks, one a thread.
+/// The ranks of a process that brings several to a team of processes, one a thread.
 typedef struct corymb_process_team corymb_process_team;
 CORYMB_EXPORT corymb_status corymb_process_team_create(const corymb_attach_options* options,
                                                        corymb_process_team** team) CORYMB_NOEXCEPT;
@@ -61,20 +61,20 @@ CORYMB_EXPORT corymb_status corymb_make_team_descriptor(int size, int* descripto
 CORYMB_EXPORT corymb_status corymb_absent_ranks(int descriptor, int* ranks, size_t room,
                                                 size_t* count) CORYMB_NOEXCEPT;
 
-/// This rank; -1 when there is no such team.
+/// The number of this rank; -1 when there is no such team.
 CORYMB_EXPORT int corymb_team_rank(const corymb_team* team) CORYMB_NOEXCEPT;
 /// Ranks of the team; 0 when there is no such team.
 CORYMB_EXPORT int corymb_team_size(const corymb_team* team) CORYMB_NOEXCEPT;
 /// Bytes of shared memory of the team's channels, for all its ranks together.
 CORYMB_EXPORT corymb_status corymb_team_memory(const corymb_team* team,
                                                size_t* bytes) CORYMB_NOEXCEPT;
-/// Which paths a team of processes took, for people; "" for threads. To be freed by corymb_free.
+/// The paths that a team of processes took, for people; "" for threads. To be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_team_notes(const corymb_team* team, char** text) CORYMB_NOEXCEPT;
 /// Collective: ranks of equal `color` form a new team, ordered by (key, old rank). A negative color
 /// gives NULL.
 CORYMB_EXPORT corymb_status corymb_team_split(corymb_team* team, int color, int key,
                                               corymb_team** part) CORYMB_NOEXCEPT;
-/// After a failure, collective among the survivors: a new team of those who call it.
+/// After a failure, collective among the survivors: a new team of the ranks that call it.
 CORYMB_EXPORT corymb_status corymb_team_shrink(corymb_team* team,
                                                corymb_team** survivors) CORYMB_NOEXCEPT;
 /// Breaks the team because this rank cannot go on: everybody's operations fail at once with

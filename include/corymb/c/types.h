@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and operators, standard ones and those of your own. Part of <corymb.h>.
+// Element types and operators, standard ones and your own. Part of <corymb.h>.
 #pragma once
 
 #include <corymb/c/status.h>
@@ -25,7 +25,7 @@ typedef enum corymb_type {
     CORYMB_FLOAT64 = 11,
     CORYMB_COMPLEX64 = 12,  ///< Two floats.
     CORYMB_COMPLEX128 = 13, ///< Two doubles.
-    CORYMB_BOOL = 14,       ///< One byte; results are 0 or 1.
+    CORYMB_BOOL = 14,       ///< A byte; results are 0 or 1.
     // struct { value; index; }: for CORYMB_MIN_LOC and CORYMB_MAX_LOC.
     CORYMB_INT16_INDEX32 = 15,
     CORYMB_INT32_INDEX32 = 16,
@@ -50,10 +50,10 @@ typedef enum corymb_type {
 /// A type of your own, of `bytes` bytes an element (1 to 2^30 - 1; in a reduction at most 8192, and
 /// with an operator of your own). CORYMB_NO_TYPE for other sizes. There is nothing to free.
 CORYMB_EXPORT corymb_type corymb_type_of_bytes(size_t bytes) CORYMB_NOEXCEPT;
-/// Bytes of an element; 0 for what is no type.
+/// Bytes of an element; 0 for a number that is no type.
 CORYMB_EXPORT size_t corymb_type_size(corymb_type type) CORYMB_NOEXCEPT;
 
-/// Operators; those of your own come from corymb_op_create.
+/// Operators; your own come from corymb_op_create.
 typedef enum corymb_op {
     CORYMB_NO_OP = -1,
     CORYMB_SUM = 0,
@@ -78,13 +78,13 @@ typedef enum corymb_op {
 typedef void (*corymb_combine)(const void* left, const void* right, void* out, size_t count,
                                corymb_type type, void* context);
 
-/// Makes an operator of your own, for any type. Where `commutative` is 0, ranks are combined in
-/// their order: `left` holds lower ranks than `right`. Else they come in any order and in pieces.
-/// Ranks that are threads may share one; then `combine` runs in several at once.
+/// Makes an operator of your own, for any type. If `commutative` is 0, ranks are combined in their
+/// order: `left` holds lower ranks than `right`. Otherwise ranks come in any order and payloads in
+/// pieces. Ranks that are threads may share an operator; then `combine` runs in several at once.
 CORYMB_EXPORT corymb_status corymb_op_create(corymb_combine combine, void* context, int commutative,
                                              corymb_op* op) CORYMB_NOEXCEPT;
-/// Gives it back and sets it to CORYMB_NO_OP. Operations under way keep what they need, except the
-/// context.
+/// Gives the operator back and sets it to CORYMB_NO_OP. Operations under way keep the memory that
+/// they need, except the context.
 CORYMB_EXPORT corymb_status corymb_op_free(corymb_op* op) CORYMB_NOEXCEPT;
 /// Whether the operator combines this type.
 CORYMB_EXPORT int corymb_is_defined(corymb_type type, corymb_op op) CORYMB_NOEXCEPT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks compare of a call's contents where an ElementType does not say it: numbers for
+// Numbers by which ranks compare the contents of a call where an ElementType is not enough:
 // Reduction::identity of calls that only move data. For bindings of other languages.
 #pragma once
 
@@ -52,14 +52,14 @@ static_assert(element_type_count <= first_other && collective_count < 16 && oper
     return 1U + (static_cast<std::uint32_t>(called) + 16U * op) * 256U + of_objects;
 }
 
-/// What messages between two ranks compare of objects.
+/// The identity of messages of objects between two ranks.
 inline constexpr std::uint32_t object_message = object_identity(Collective::barrier);
 
 struct ObjectCall {
     Collective called;
     std::optional<Operator> with;
 };
-/// Empty for what is no call of objects.
+/// Empty for an identity of no call of objects.
 [[nodiscard]] constexpr std::optional<ObjectCall>
 object_call_of_identity(std::uint32_t identity) noexcept {
     const std::uint32_t upper = (identity - 1U) / 256U;

@@ -20,7 +20,7 @@ class StagedBuffers final : public Staging {
 public:
     static_assert(moves_as_bytes<T>());
 
-    /// What the operation does with the output. Throws Errc::invalid_argument when a function is
+    /// The uses of the output by the operation. Throws Errc::invalid_argument when a function is
     /// missing: without it the operation would be in vain.
     struct Uses {
         bool is_read = false;
@@ -81,8 +81,8 @@ std::shared_ptr<StagedBuffers<T>> staged_in_place(const Packed<T>& data, bool is
     return std::make_shared<StagedBuffers<T>>(Packed<T>(), data, Uses{is_read, !is_read});
 }
 
-/// Packs what `team` is about to send. If that throws, the others cannot get it any more: they are
-/// told.
+/// Packs the elements that `team` is about to send. If that throws, the others cannot get them any
+/// more, and are told.
 template <class T>
 void pack_for(Team& team, StagedBuffers<T>& buffers) {
     try {

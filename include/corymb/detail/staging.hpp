@@ -5,7 +5,8 @@
 
 namespace corymb::detail {
 
-/// What a request does on the caller's side around its operation, with memory that it keeps.
+/// Work of a request on the caller's side before and after its operation, with memory that it
+/// keeps.
 class CORYMB_EXPORT Staging {
 public:
     Staging() = default;

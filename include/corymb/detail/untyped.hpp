@@ -26,7 +26,7 @@ struct Untyped {
                                       std::shared_ptr<const void> keep = nullptr) {
         return team.start(Team::Mode::persistent, wish, std::move(keep));
     }
-    /// Messages; `contents` says what they hold (detail/contents.hpp), 0 nothing.
+    /// Messages; `contents` is their kind (detail/contents.hpp), 0 for none.
     struct Message {
         void* data; ///< A send only reads it.
         std::size_t bytes;
@@ -40,7 +40,7 @@ struct Untyped {
     [[nodiscard]] static Request keeping(Request request, std::shared_ptr<Staging> staging) {
         return Team::keeping(std::move(request), std::move(staging));
     }
-    /// What the rank holds; for code that sees the private headers of src/team.
+    /// The member behind a team; for code that sees the private headers of src/team.
     [[nodiscard]] static Member& member(const Team& team) { return team.member(); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed front of the vector operations, whose parts differ in length.
+// Typed front of the vector operations.
 #pragma once
 
 #include <corymb/team.hpp>
@@ -11,7 +11,7 @@ namespace corymb {
 
 namespace detail {
 
-/// Of an operation that moves data only.
+/// The wish of an operation that moves data only.
 template <class T>
 Wish vector_wish(Collective op, Buffers<T> of, Rank root) {
     Wish wish{op, root, of.in.data(), of.out.data(), 0, {}, true};
