@@ -103,8 +103,8 @@ struct RankState : LaneState<Env> {
     /// before it reads another field.
     typename Env::template Atomic<std::uint32_t> gone;
     // Under the lock:
-    std::uint32_t left = 0;         ///< Its process has given up its handles.
-    std::uint32_t shrinking = 0;    ///< It wants a new team of the ranks that are left.
+    std::uint32_t left = 0;         ///< The rank's process has given up its handles.
+    std::uint32_t shrinking = 0;    ///< The rank wants a new team of the ranks that are left.
     std::uint64_t calls_in_all = 0; ///< Collectives called by a rank that is gone.
     std::uint64_t digest = 0;       ///< Digest of these collectives.
     // For `split`: the color and the key that the rank wants, and the arena of the team that it has
@@ -173,8 +173,9 @@ public:
         const std::size_t slots = cell_ring_slots();
         try {
             return cells(from, to, slots);
-        } catch (const Error&) { // Little memory, perhaps by a limit: what works with less, shall.
-            if (slots == channel::cell_ring_slots_least) {
+        } catch (const Error& error) {
+            // If memory is short, perhaps by a limit, the shortest channel does: it is only slower.
+            if (error.code() != Errc::io || slots == channel::cell_ring_slots_least) {
                 throw;
             }
             return cells(from, to, channel::cell_ring_slots_least);
