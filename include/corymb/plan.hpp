@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan is data: for each rank an ordered list of small steps. It can be checked, simulated,
-// drawn, hashed, stored and run; nothing else in the library says how a collective works.
+// drawn, hashed, stored and run. A team that runs a plan may put sends ahead of receipts, carry
+// messages by pull in another way, and leave out acknowledgements that this makes needless. The
+// data flow and the order of combining stay as they are.
 #pragma once
 
 #include <corymb/export.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: runs a program, one step after the other. There is no other code that performs a
-// collective: blocking, nonblocking and persistent calls differ in their waiter only.
+// Purpose: runs a program, one step after the other. Within a node no other code performs the steps
+// of a plan: blocking, nonblocking and persistent calls give the engine different waiters.
 //
 // Roles: one engine per rank, used by that rank's thread only.
 //

@@ -14,7 +14,10 @@
 
 namespace corymb::team {
 
-/// All that the default plan of a team depends on.
+/// Teams with equal origins share their default plans. Two facts are left out. The measured costs
+/// of copies (Surroundings::copies) differ a little each time that processes meet, so a process
+/// would never find a plan again; the plan keeps the costs of the first such team. The model of the
+/// machine is found once in a process for each set of CPUs, so it follows from `cpus`.
 struct PlanOrigin {
     std::vector<int> cpu_of_rank;
     std::vector<int> cpus;
@@ -42,7 +45,7 @@ struct KnownPlan {
 /// Thread-safe. Null when there was no such plan, or it was forgotten for others since.
 [[nodiscard]] std::shared_ptr<KnownPlan> remembered_plan(const PlanOrigin& origin);
 /// `plan` has been checked. Returns the plan that is remembered now: the first plan of an origin
-/// stays until there is the best one. All plans together stay within some 20 MB: those that were
+/// stays until there is the best one. All plans together stay within some 20 MB: plans that were
 /// not asked for longest are forgotten. A longer plan is returned, not kept.
 std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, std::shared_ptr<const Plan> plan,
                                          bool is_best, std::int64_t search_ns = 0);
