@@ -92,7 +92,7 @@ struct RankTeam {
     bool by_thread = false;
     /// Ranks on a CPU, others included, as far as the ranks knew when they met; equal on all ranks.
     int ranks_per_cpu = 1;
-    /// That number or more: the ranks that waits count with on this rank's own CPUs.
+    /// The ranks on this rank's own CPUs that its waits count with: at least `ranks_per_cpu`.
     int crowd = 1;
     Choice choice;
     Choice request_choice;    ///< For its nonblocking calls.

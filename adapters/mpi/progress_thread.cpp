@@ -7,7 +7,7 @@
 // The thread that begins a request and the progress thread that falls asleep see each other:
 // 1. begin: counts the request (seq_cst), then reads `asleep` (seq_cst);
 // 2. thread: writes `asleep` (seq_cst), then reads the count (seq_cst). One of them sees the other.
-// The same holds for the thread that ends it, with `must_end` in the place of the count.
+// The thread that ends the progress thread does as `begin`, with `must_end` in place of the count.
 #include "progress_thread.hpp"
 
 #include "hook.hpp"
@@ -33,9 +33,9 @@ namespace corymb::mpi {
 
 namespace {
 
-// Between looks; times the ranks that share a CPU, each of which has such a thread: the threads of
-// 32 processes that looked every 50 us took two CPUs all to themselves, so that no program got on
-// and all threads found themselves needed (gather of 8 B: 10 ms, which takes 0.2).
+// Pauses between looks, multiplied by the ranks that share a CPU, because each has such a thread.
+// With a fixed pause of 50 us the threads of 32 processes took two CPUs all to themselves. Then no
+// program got on, and all threads found themselves needed (gather of 8 B: 10 ms, which takes 0.2).
 constexpr std::int64_t shortest_ns = 50'000;
 constexpr std::int64_t longest_ns = 1'000'000;
 constexpr int idle_looks = 100;

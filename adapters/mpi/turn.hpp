@@ -74,8 +74,8 @@ public:
     [[nodiscard]] bool compares_lists() const noexcept {
         return call_.form == Form::blocking && lists().compared < Lists::compared_most;
     }
-    /// Then, collective: bytes that go to each rank, and bytes that are to come from each. True: a
-    /// rank has named another number than is sent.
+    /// In such a call, collective: compares the bytes sent to each rank and expected from each.
+    /// True: a rank expects another number than is sent.
     [[nodiscard]] bool find_bounds(const std::uint64_t* sent, const std::uint64_t* expected);
     /// Leaves a call with such lists to the MPI.
     int leave_bounds(std::uint64_t bytes) {

@@ -66,7 +66,7 @@ struct BroadcastReaderInfo {
     std::uint64_t last = 0;
     std::uint64_t lag = 0; ///< Messages published since.
     bool is_dropped = false;
-    bool has_ended = false; ///< Its process has ended.
+    bool has_ended = false; ///< The reader's process has ended.
 };
 
 /// The publishing end. Movable, not copyable; used by one thread at a time.

@@ -76,11 +76,11 @@ CORYMB_EXPORT Networks
 measure_networks(Carrier& carrier, const std::vector<int>& node_of_rank, Rank rank,
                  std::chrono::nanoseconds budget = std::chrono::seconds(1),
                  std::chrono::nanoseconds deadline = std::chrono::seconds(60));
-/// The network as $CORYMB_NETWORK of rank 0 says it (`networks_from`), or as rank 0 finds it in
-/// this user's cache (beside the machine's model) under `key`, a line that names nodes and
-/// transport; else measured, once in a process, and kept there. With CORYMB_NETWORK=measure the
-/// cache is not asked. Collective. Throws as `measure_networks`, and Errc::invalid_argument for a
-/// variable that says something else.
+/// The network for a team, found by rank 0: the one of $CORYMB_NETWORK (`networks_from`), or the
+/// one in this user's cache (beside the machine's model) under `key`, a line that names nodes and
+/// transport. If there is none, it is measured, once in a process, and kept there. With
+/// CORYMB_NETWORK=measure the cache is not asked. Collective. Throws as `measure_networks`, and
+/// Errc::invalid_argument for a variable with another value.
 CORYMB_EXPORT Networks known_networks(Carrier& carrier, const std::vector<int>& node_of_rank,
                                       Rank rank, const std::string& key,
                                       std::chrono::nanoseconds budget = std::chrono::seconds(1),

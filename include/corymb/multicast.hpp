@@ -83,7 +83,7 @@ struct MulticastLate {
     Rank rank = -1;
     State state = State::told;
     std::chrono::nanoseconds by{0}; ///< Since the call began.
-    int pid = 0;                    ///< Its process; 0 among threads.
+    int pid = 0;                    ///< The member's process; 0 among threads.
 };
 
 /// A call that is under way, as somebody else sees it.

@@ -38,9 +38,11 @@ struct AttachOptions {
 /// A team of this process and others. Construction returns when all ranks are there.
 class CORYMB_EXPORT ProcessTeam {
 public:
-    /// Throws Error: invalid_argument (size or rank does not fit, rank taken, descriptor of
-    /// something else), unsupported (other user, kernel or container refuses), timeout (`ranks()`
-    /// did not come within the patience), team_broken (a process ended before all were there).
+    /// Throws Error:
+    /// - invalid_argument: size or rank does not fit, rank taken, descriptor of something else;
+    /// - unsupported: other user, kernel or container refuses;
+    /// - timeout: `ranks()` did not come within the patience;
+    /// - team_broken: a process ended before all were there.
     explicit ProcessTeam(const AttachOptions& options = {});
 
     [[nodiscard]] int size() const noexcept;

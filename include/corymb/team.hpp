@@ -185,7 +185,7 @@ public:
     template <class T>
         requires(!Elements<T> && !detail::IsPointer<T>)
     [[nodiscard]] T broadcast(T value, Rank root = 0);
-    /// Does not compile: a pointer would move, not what it points to.
+    /// Does not compile: a pointer would move, not its target.
     template <detail::IsPointer T>
     void broadcast(T&& refused, Rank root = 0);
 
@@ -206,7 +206,7 @@ public:
     template <class T, class Op = std::plus<>>
         requires(!Elements<Op> && !detail::IsPointer<T>)
     [[nodiscard]] T allreduce(T value, Op op = {});
-    /// Does not compile, as above.
+    /// Does not compile: a pointer would move, not its target.
     template <detail::IsPointer T, class... Rest>
     void allreduce(T&& refused, Rest&&... rest);
 
@@ -461,15 +461,17 @@ public:
     /// Errc::timeout.
     [[nodiscard]] Team shrink();
 
-    /// From now on this rank's operations have these limits, also those that are under way. An
-    /// operation that a limit ends breaks the team, as the team's deadline does, for a rank that
-    /// stops in the middle leaves its peers without what they need. So does a stop that is
-    /// requested between two calls. Throws Errc::invalid_argument for a negative deadline.
+    /// From now on this rank's operations have these limits, also operations under way. An
+    /// operation that a limit ends breaks the team, as the team's deadline does, because a rank
+    /// that stops in the middle leaves its peers without its messages. A stop that is requested
+    /// between two calls breaks the team as well. Throws Errc::invalid_argument for a negative
+    /// deadline.
     void set_limits(const CallLimits& limits);
-    /// Those that were set last.
+    /// The limits that were set last.
     [[nodiscard]] CallLimits limits() const;
-    /// What `calls()` returns, with these limits for the operations in it. Afterwards the limits
-    /// are those from before. Throws as set_limits, and what `calls()` throws.
+    /// Calls `calls()` with these limits for the operations in it, and returns its result.
+    /// Afterwards the limits are those from before. Throws as set_limits, and whatever `calls()`
+    /// throws.
     template <class Calls>
     decltype(auto) limited(const CallLimits& limits, Calls&& calls);
 

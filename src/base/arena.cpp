@@ -2,8 +2,8 @@
 // An arena is a list of chunks. Objects are cut from the front of a chunk, table entries from its
 // end, so that entries never share a cache line with an object. The first chunk begins with the
 // root. Entries are a tree by the bits of their keys' hashes: a team of 32 ranks has ten thousands
-// of edges, and a tree, unlike a table, grows without moving what others may be reading. Every
-// change ends in a commit: who is killed meanwhile leaks some bytes, nothing else.
+// of edges, and a tree, unlike a table, grows without moving entries that others may be reading.
+// Every change ends in a commit: a process that is killed meanwhile leaks some bytes, nothing else.
 //
 // Roles: one writer at a time, which has the memory's lock; any number of ranks that search, with
 // the

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: messages of any length up to a limit from one thread to many, who join and leave while
-// it runs. Publishing costs the same for any number of readers: they are looked at once a ring, not
-// once a message.
+// Purpose: messages of any length up to a limit from one thread to many, which join and leave while
+// it
+// runs. Publishing costs the same for any number of readers: they are looked at once a ring, not
+// once
+// a message.
 //
 // Roles: one publisher; any number of readers up to the number of lines, each with one of the
 // policies of BroadcastKind. A line is given to one reader at a time (by the caller's lock).

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: tells a rank of an oversubscribed team whether its CPU is better given to a teammate.
-// A rank that yields while everybody who could use its CPU has already done so wastes a turn of the
-// scheduler, and one that spins while the awaited rank stands in line for this very CPU wastes its
-// whole time slice.
+// Purpose: tells a rank of an oversubscribed team whether its CPU is better given to a teammate. A
+// rank
+// wastes a turn of the scheduler if it yields after all ranks that could use its CPU have done so.
+// It
+// wastes its whole time slice if it spins while the awaited rank stands in line for this very CPU.
 //
 // Roles: one Crowd per team, in memory that all its ranks share; one Seat per rank, used by that
 // rank's thread only.

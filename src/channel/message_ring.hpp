@@ -98,7 +98,7 @@ public:
         slots_.word(sent_).store(word, std::memory_order_release); // P1 release
         ++sent_;
     }
-    /// Both, with a copy in between.
+    /// `reserve` and `commit`, with a copy in between.
     template <class Waiter>
     [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t bytes) {
         std::byte* const place = reserve(waiter, bytes);

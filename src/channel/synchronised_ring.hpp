@@ -149,7 +149,7 @@ public:
     /// Ends a `reserve` without a message.
     void give_up() noexcept { store_word(Ring::length_of_void); }
 
-    /// Both, with a copy in between.
+    /// `reserve` and `commit`, with a copy in between.
     template <class Waiter>
     [[nodiscard]] bool send(Waiter& waiter, const void* from, std::size_t bytes) {
         std::byte* const place = reserve(waiter, bytes);

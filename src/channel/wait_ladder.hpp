@@ -86,7 +86,7 @@ public:
         }
     }
 
-    /// Ends all waits on this flag; those that sleep must be woken afterwards.
+    /// Ends all waits on this flag; sleeping waiters must be woken afterwards.
     static void end_waits(Flag& broken) noexcept {
         broken.store(1, std::memory_order_release); // P1 release
     }

@@ -98,7 +98,7 @@ std::uint64_t ActiveState::begin(Rank to, std::uint16_t handler,
     WaitClock clock;
     std::int64_t nap_ns = first_nap_ns;
     for (int tries = 0; !try_send(to, frame); ++tries) {
-        if (is_running_) { // It is sent when the handler has returned.
+        if (is_running_) { // The frame is sent when the handler has returned.
             unsent_.push_back({to, std::move(frame)});
             break;
         }

@@ -167,7 +167,7 @@ public:
         return Answers<Env>::is_of(word, number);
     }
 
-    /// Gives the free position `p` an owner, who must `inherit` before it joins. Calls of `hold`,
+    /// Gives the free position `p` an owner, which must `inherit` before it joins. Calls of `hold`,
     /// `release` and `bury` for one position follow each other in the sense of the memory model.
     void hold(Position p) noexcept {
         // Continues the release sequence that P7 has begun.

@@ -6,12 +6,12 @@
 
 namespace corymb::plan {
 
-/// Adds the signals that `check_plan` would miss. If blocks lent by pull are overwritten or left
-/// before their reader has surely finished, or blocks offered for push are used or left before they
-/// are surely written, the peer signals after its step and the owner waits for the signal. An order
-/// that the plan's own messages prove costs nothing. The plan must not signal between ranks that
-/// lend to each other unless those signals are acknowledgements. Throws Errc::invalid_plan as the
-/// checker does when messages do not match. Time as for `check_plan`.
+/// Adds the signals that `check_plan` would miss. Blocks lent by pull must not be overwritten or
+/// left before their reader has surely finished. Blocks offered for push must not be used or left
+/// before they are surely written. Where the plan's own messages do not prove this order, the peer
+/// signals after its step and the owner waits for the signal. The plan must not signal between
+/// ranks that lend to each other unless those signals are acknowledgements. Throws
+/// Errc::invalid_plan as the checker does when messages do not match. Time as for `check_plan`.
 void acknowledge(Plan& plan);
 
 } // namespace corymb::plan

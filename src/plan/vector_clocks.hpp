@@ -120,7 +120,7 @@ private:
     std::deque<Clock> clocks_;
     std::vector<std::size_t> holders_; // of each clock: messages under way, and its rank
     std::vector<std::uint32_t> free_;
-    std::uint32_t used_ = 0; // clocks, those that are free now included
+    std::uint32_t used_ = 0; // clocks, free ones included
 };
 
 } // namespace corymb::plan

@@ -19,10 +19,10 @@ static_assert(sizeof(Address) <= line_payload_bytes);
 
 inline constexpr std::size_t enclosed_bytes = line_payload_bytes - sizeof(Address);
 
-/// Between processes, in teams of so many ranks at most since channels take memory for each two,
-/// messages of plans for any length go through cells up to so many bytes: before the kernel has
-/// begun to copy, most of a short one has been copied twice. Between cores with a cache together
-/// cells are faster until they leave that.
+/// In a small team of processes, messages up to `copied_bytes` go through cells in plans for any
+/// length. Most of a short message has been copied twice before the kernel begins to copy. Between
+/// cores that share a cache, cells are faster until they leave it. Larger teams do without, because
+/// channels take memory for each two ranks.
 inline constexpr std::size_t copying_ranks_most = 16;
 [[nodiscard]] constexpr std::size_t copied_bytes(Caches caches) noexcept {
     return std::size_t{caches == Caches::near ? 512U : 64U} << 10;

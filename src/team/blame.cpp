@@ -59,7 +59,7 @@ std::set<int> held_up(TeamShared& shared, const std::vector<int>& ranks) {
     return waiting;
 }
 
-/// "rank 1 did not arrive within 3 s", and who that is.
+/// "rank 1 did not arrive within 3 s", with the processes of the ranks.
 std::string describe_missing(TeamShared& shared, std::vector<int>& missing,
                              std::int64_t deadline_ns) {
     const std::set<int> waiting = held_up(shared, missing);

@@ -29,13 +29,14 @@ struct Standstill {
 [[nodiscard]] std::string names_of(TeamShared& shared, const std::vector<int>& ranks);
 
 [[nodiscard]] team::Failure blame(TeamShared& shared, const Standstill& at);
-/// Who holds up the first operation of a queue; `deadline_ns` and `timed_out` as in Standstill.
+/// Blames the ranks that hold up the first operation of a queue; `deadline_ns` and `timed_out` as
+/// in Standstill.
 [[nodiscard]] team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue,
                                              const LaneOperation& operation,
                                              std::int64_t deadline_ns, bool timed_out);
-/// Who has ended, when the memory of a peer could not be copied: a process that ends has none for a
-/// moment in which it does not count as ended. Asks `lost` until it names somebody, for a second at
-/// most.
+/// Ranks that have ended, after the memory of a peer could not be copied. A process that ends loses
+/// its memory a moment before it counts as ended. Asks `lost` until it names a rank, for a second
+/// at most.
 [[nodiscard]] std::vector<int> lost_soon(const std::function<std::vector<int>()>& lost);
 /// Blames the first operation of a queue when the ranks `lost` have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,

@@ -5,7 +5,7 @@
 
 namespace corymb::team {
 
-/// What a team has found about the caches of neighbouring ranks. `far`: some pair shares no cache.
+/// A team's findings about the caches of neighbouring ranks. `far`: some pair shares no cache.
 /// `near`: every pair that was timed shares one. `unknown`: no pair was timed.
 enum class Caches : std::uint32_t { unknown, near, far };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: what all ranks must agree on when they call a collective, a digest of all that a rank
-// has called, and a log of the last calls that it keeps for the others, so that a call that differs
-// is noticed by whoever gets its messages, and named instead of waited for.
+// Purpose: the terms of a collective on which all ranks must agree, a digest of all calls of a
+// rank,
+// and a log of its last calls for the others. A call that differs is so noticed by the rank that
+// gets
+// its messages, and named instead of waited for.
 //
 // Roles: one rank writes its log, any rank reads it, when it has met a foreign message or has
 // waited for long.

@@ -13,9 +13,9 @@ namespace corymb::detail {
 /// A call as messages name it: "allreduce of 400 bytes of float64 with sum".
 [[nodiscard]] std::string describe(const team::CallTerms& terms);
 
-/// Compares what the ranks say about the last operations of a lane, up to number `last`; names the
-/// first in which they differ. None: those that have said something agree. O(ranks), and for each
-/// operation that the logs have.
+/// Compares the ranks' records of the last operations of a lane, up to number `last`; names the
+/// first in which they differ. None: all present records agree. O(ranks), and for each operation
+/// that the logs have.
 [[nodiscard]] std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
                                                         std::uint64_t last);
 

@@ -23,8 +23,9 @@ constexpr std::int64_t watch_threads_ns = 10'000'000;
 // After longer operations it matters less which rank leaves a barrier first, and both together take
 // up to 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
 constexpr std::uint64_t short_bytes = 32 << 10;
-// Scans begin at rank 0. With a barrier that it leaves first they take 0.7 to 1.4 times as long
-// among 3 and 4 processes on two CPUs, on the average less, among 5 to 16 0.7 to 1.3 times, more.
+// Ranks a CPU up to which a scan counts as an operation with root 0, the rank where scans begin.
+// Measured on two CPUs with a barrier that rank 0 leaves first: 0.7 to 1.4 times as long among 3
+// and 4 processes, on the average less; among 5 to 16 0.7 to 1.3 times, on the average more.
 constexpr int ranks_per_cpu_of_scans = 2;
 
 /// Makes a call and measures its time, an example of the calls that follow. A function of its own,

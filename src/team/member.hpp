@@ -61,7 +61,8 @@ private:
         Member* member;
     };
 
-    /// Breaks the team when the token of the limits says so; called by whoever requests the stop.
+    /// Breaks the team when the token of the limits says so; called by the thread that requests the
+    /// stop.
     struct OnStop {
         Member* member;
         void operator()() const noexcept { member->interrupt(" was told to stop"); }
@@ -101,7 +102,8 @@ private:
     std::vector<std::byte> scratch_;
     std::unique_ptr<Pending> pending_; ///< Made when first needed.
     CallLimits limits_;
-    std::optional<std::stop_callback<OnStop>> on_stop_; ///< Of `limits_`; ends before the rest.
+    /// The callback of `limits_`; ends before the rest.
+    std::optional<std::stop_callback<OnStop>> on_stop_;
 };
 
 /// Ends a handle: waits for a call that another thread is in. A parent process's members are left

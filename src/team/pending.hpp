@@ -67,9 +67,10 @@ public:
     [[nodiscard]] std::optional<team::Failure> hopeless();
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { patrol_.set_deadline(deadline_ns); }
-    /// The rank has looked at what it waits for, and has waited for long.
+    /// Records that the rank has waited for long and has looked at the awaited word again.
     void note_long_wait() noexcept { ++long_waits_; }
-    /// Why nothing goes on here any more, if so: an operator has thrown, or the like.
+    /// The reason why nothing goes on here any more, if there is one: an operator has thrown, for
+    /// example.
     [[nodiscard]] std::optional<team::Failure> why_stopped();
 
 private:

@@ -22,7 +22,7 @@ template <class Env>
 struct Peer {
     Rank rank = -1;
     std::uint32_t process = 0; ///< The process to copy from and to; 0: this one.
-    ProcessMark mark{};        ///< Of another process.
+    ProcessMark mark{};        ///< Mark of another process.
     /// Until this time the process is known to be alive (ProcessCopies).
     std::int64_t alive_until_ns = 0;
     channel::ParkingSpot<Env>* spot = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPU stands for a rank whose process a launcher has bound.
+// Finds a CPU for each rank whose process a launcher has bound.
 #pragma once
 
 #include <span>

@@ -93,7 +93,7 @@ void let_go(detail::Operation* operation) noexcept {
     }
     OneUser& user = *operation->driver->user;
     if (user.is_inherited()) {
-        return; // The parent's, who goes on with it.
+        return; // The operation is the parent's, which goes on with it.
     }
     const OneUser::Call call = user.enter_when_free();
     operation->driver->drain(*operation);

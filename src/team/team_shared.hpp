@@ -64,7 +64,7 @@ struct PlanKey {
 /// Throws Errc::invalid_plan if the plan cuts a payload that must be whole.
 void check_one_block(const PlanKey& key, const Plan& plan);
 
-/// A plan and who reads its publications; lives as long as the team.
+/// A plan and the readers of its publications; lives as long as the team.
 struct SharedPlan {
     std::shared_ptr<const Plan> plan; ///< Invariant: not null.
     std::uint64_t number = 0;         ///< Number of the plan within the team.
@@ -232,7 +232,7 @@ struct TeamShared {
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 
-    /// What our ranks outside a part do: they go on and need their CPUs, or are given up.
+    /// The fate of our ranks outside a part: they go on and need their CPUs, or are given up.
     enum class Rest { goes_on, has_gone };
     /// The team with this arena, of these ranks of ours in its rank order; the same for all callers
     /// of this process while one of them has it.
@@ -284,7 +284,7 @@ private:
     std::map<Offset, std::weak_ptr<TeamShared>> parts_;
     std::shared_ptr<TeamShared> successor_; ///< While ranks of this process are still to come.
     std::ptrdiff_t successor_waits_for_ = 0;
-    std::string late_writes_; ///< Which ranks may still write; the end of the failure's text.
+    std::string late_writes_; ///< Ranks that may still write; the end of the failure's text.
     // For take_own_lane, under the memory's lock.
     std::vector<team::OwnLanes*> own_blocks_;
     std::size_t last_own_ = 0; ///< The next one is at or behind it mostly.

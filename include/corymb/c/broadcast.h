@@ -58,7 +58,7 @@ typedef struct corymb_broadcast_reader_info {
     uint32_t pid;
     corymb_broadcast_policy policy;
     int is_dropped;
-    int has_ended; ///< Its process has ended.
+    int has_ended; ///< The reader's process has ended.
     uint64_t last; ///< Number of the last message that it has told to have read.
     uint64_t lag;  ///< Messages published since.
 } corymb_broadcast_reader_info;

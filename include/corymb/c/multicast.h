@@ -77,7 +77,7 @@ typedef struct corymb_multicast_late {
     int rank;
     corymb_multicast_state state;
     int64_t by_ns; ///< Since the call began.
-    int pid;       ///< Its process; 0 among threads.
+    int pid;       ///< The member's process; 0 among threads.
 } corymb_multicast_late;
 
 /// A call that is not complete.

@@ -80,9 +80,9 @@ CORYMB_EXPORT corymb_status corymb_team_shrink(corymb_team* team,
 /// Breaks the team because this rank cannot go on: everybody's operations fail at once with
 /// CORYMB_TEAM_BROKEN naming this rank and `why`.
 CORYMB_EXPORT corymb_status corymb_team_abandon(corymb_team* team, const char* why) CORYMB_NOEXCEPT;
-/// From now on this rank's operations wait at most `deadline_ns` for their peers, also those that
-/// are under way; 0: as long as the team's options say. An operation that ends so breaks the team,
-/// as by the deadline of the team. Another thread ends a call with corymb_team_abandon.
+/// From now on this rank's operations wait at most `deadline_ns` for their peers, also operations
+/// under way; 0: as long as the team's options say. An operation that ends so breaks the team, as
+/// by the deadline of the team. Another thread ends a call with corymb_team_abandon.
 CORYMB_EXPORT corymb_status corymb_team_set_deadline(corymb_team* team,
                                                      int64_t deadline_ns) CORYMB_NOEXCEPT;
 /// Gives the handle back. Waits for operations under way, unless the team is broken; requests that

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allreduce with k leaders a node: leader l combines the l-th share of the payload for its node,
-// then each share is reduced over the nodes at once, then it goes around in the node (Bayatpour
-// and others, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader Design,
-// SC 2017). By runs, everything is combined in the order of the ranks.
+// Allreduce with k leaders a node: leader l combines the l-th share of the payload for its node.
+// Then each share is reduced over the nodes at once, and goes around in the node (Bayatpour and
+// others, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader Design, SC
+// 2017). By runs, everything is combined in the order of the ranks.
 #include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 

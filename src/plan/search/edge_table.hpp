@@ -16,10 +16,10 @@ struct EdgeTicks {
     std::int32_t latency = 0;
 };
 
-/// Fixed-point copy of the costs of one flow. A tick is a power of two of the model's unit, so
-/// small that rounding does not matter (at least 2^13 ticks in the dearest message) and so large
-/// that no tree over the group can overflow. Integers make the search the same on every platform:
-/// no fused multiply-add, no library function can change a comparison.
+/// Fixed-point copy of the costs of one flow. A tick is a power of two of the model's unit. It is
+/// so small that rounding does not matter (at least 2^13 ticks in the dearest message), and so
+/// large that no tree over the group can overflow. Integers make the search equal on every
+/// platform: no fused multiply-add, no library function can change a comparison.
 class EdgeTable {
 public:
     explicit EdgeTable(const TreeCosts& costs);
