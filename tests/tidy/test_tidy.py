@@ -4,8 +4,10 @@
 
 import unittest
 from typing import ClassVar
+from unittest import mock
 
 import banned
+import comments
 import documents
 import headers
 import layers
@@ -410,6 +412,37 @@ class Documents(RuleTest):
             with self.subTest(word):
                 self.bad(documents.check_foreign_words, {"a.md": f"# A\n{word}\n"}, 2)
         self.good(documents.check_foreign_words, {"a.md": "network/a homework/b AIX rooted\n"})
+
+
+class Comments(RuleTest):
+    def test_beginnings(self):
+        for comment in (
+            "/// The same for threads.", "// Of the ranks.", "int x; ///< Of a rank.",
+            "// Purpose: x.\n//\n// The same again.", "int x; // One.\n// The same of x.",
+        ):  # fmt: skip
+            with self.subTest(comment):
+                line = comment.count("\n") + 1
+                self.bad(comments.check_comments, {"src/a.cpp": f"{comment}\nint y;\n"}, line)
+
+    def test_the_words_may_stand_elsewhere(self):
+        for comment in (
+            "// All ranks call\n// the same operation.", "/// Two of three.", "// Office hours.",
+            "// A long line\n// Of its own.", "int x; ///< A line\n       ///< Of its own.",
+            'auto x = "// Of";',
+        ):  # fmt: skip
+            with self.subTest(comment):
+                self.good(comments.check_comments, {"src/a.cpp": f"{comment}\nint y;\n"})
+        self.good(comments.check_comments, {"docs/a.md": "// Of a page\n"})
+
+    def test_list_may_only_shrink(self):
+        own = {comments.OWN_PATH: ""}
+        with mock.patch.object(comments, "NOT_YET", frozenset({"src/a.cpp"})):
+            self.bad(comments.check_comment_list, {**own, "src/a.cpp": "// A.\n"}, 1, "src/a.cpp")
+            self.bad(comments.check_comment_list, own, 1, "src/a.cpp")
+            files = {**own, "src/a.cpp": "// Of b.\n"}
+            self.good(comments.check_comment_list, files)
+            self.good(comments.check_comments, files)
+            self.bad(comments.check_comments, {"src/b.cpp": "// Of b.\n"}, 1)
 
 
 class Whole(unittest.TestCase):

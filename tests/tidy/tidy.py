@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import banned
+import comments
 import documents
 import headers
 import layers
@@ -34,6 +35,8 @@ RULES = (
     banned.check_slow_headers,
     banned.check_first_lines,
     banned.check_executable_bit,
+    comments.check_comments,
+    comments.check_comment_list,
     lock_free.check_headers,
     lock_free.check_tags,
     lock_free.check_pairs,
