@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import LIMIT_S
 
 HERE = Path(__file__).parent
 LIBRARIES = Path(os.environ["CORYMB_MPI_LIBRARIES"])
@@ -99,7 +100,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Pa
                 "-o",
                 str(path),
             ]
-            subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+            subprocess.run([str(mpi.compiler), *words], check=True, timeout=LIMIT_S)
         return path
 
     return compiled
@@ -107,15 +108,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Pa
 
 @pytest.fixture
 def mpirun() -> Callable[..., Finished]:
-    """`corymb mpirun` with N ranks, without trials; anything that hangs ends after `seconds`."""
+    """`corymb mpirun` with N ranks, without trials; anything that hangs is ended."""
 
-    def run(mpi: Mpi, ranks: int, *words: Any, seconds: int = 100, **env: str) -> Finished:
+    def run(mpi: Mpi, ranks: int, *words: Any, **env: str) -> Finished:
         command = [sys.executable, "-m", "corymb", "mpirun", *mpi.options, "-n", str(ranks)]
         return subprocess.run(
             [*command, *map(str, words)],
             capture_output=True,
             text=True,
-            timeout=seconds,
+            timeout=LIMIT_S,
             env=mpi.environment | {"CORYMB_MPI": "always"} | env,
         )
 

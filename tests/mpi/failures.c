@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong in the middle: `failures kill`, `abort`, `mismatch`, `returned`, `longer`,
 // `uncommitted`, `refused`, `refused-late` or `refused-often`.
+#include "limits.h"
+
 #include <mpi.h>
 
 #include <signal.h>
@@ -127,7 +129,7 @@ static int use_uncommitted(void) {
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int rank, error = 0;
-    alarm(50);
+    alarm(scaled(50));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 20; ++i) {

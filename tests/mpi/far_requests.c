@@ -9,6 +9,8 @@
 //   made        persistent ones that are made and freed all the time, some never started
 //   computes    a rank begins a long operation and computes; the others are done before
 //   dead        rank 1 is killed between two starts of persistent ones; the others say who is told
+#include "limits.h"
+
 #include <mpi.h>
 
 #include <signal.h>
@@ -263,8 +265,9 @@ static void dead(void) {
     }
     printf("rank %d was %s\n", rank, error != MPI_SUCCESS ? "told" : "not told");
     fflush(stdout);
-    sleep(rank == 0 ? 8 : 0); // Its node sees it at once, and who ends takes the others along.
-    _exit(0);                 // MPI_Finalize would wait for the dead one.
+    // Its node sees it at once, and who ends takes the others along.
+    sleep(rank == 0 ? scaled(8) : 0);
+    _exit(0); // MPI_Finalize would wait for the dead one.
 }
 
 #else

@@ -6,8 +6,7 @@ from __future__ import annotations
 import subprocess
 
 from conftest import ADAPTERS, Finished, Mpi
-
-LIMIT_S = 150
+from limits import LIMIT_S
 
 # Each rank says on which node it is, and loads the adapter: "0011" is two nodes of two ranks.
 ON_NODES = """
@@ -31,6 +30,6 @@ def on_nodes(
         text=True,
         timeout=LIMIT_S,
         env=mpi.environment
-        | {"CORYMB_MPI": "always", "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": "60"}
+        | {"CORYMB_MPI": "always", "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": f"{LIMIT_S / 2}"}
         | variables,
     )

@@ -8,13 +8,12 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
-from limits import scaled
+from limits import LIMIT_S, comes_true, scaled
 from pretended_nodes import on_nodes
 
 import corymb
@@ -78,7 +77,7 @@ def test_requests(
     if progress and mpi.name == "openmpi":
         pytest.skip("Open MPI's own nonblocking reductions end by SIGSEGV in this program")
     path = program(mpi, "requests")
-    run = mpirun(mpi, ranks, "--explain", path, 12, ranks, level, CORYMB_DEADLINE="60", **progress)
+    run = mpirun(mpi, ranks, "--explain", path, 12, ranks, level, **progress)
     assert run.stdout == "12 rounds, 0 failures\n", run.stderr
     taken = {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
     assert {"MPI_Iallreduce", "MPI_Ibcast", "MPI_Alltoallv"} <= taken
@@ -94,7 +93,7 @@ def test_nobody_is_held_up(
 ) -> None:
     """Requests of a rank go on while it waits in the MPI or computes."""
     path = program(mpi, "held_up")
-    run = mpirun(mpi, ranks, "--explain", path, CORYMB_DEADLINE="30", **progress)
+    run = mpirun(mpi, ranks, "--explain", path, **progress)
     assert run.stdout == "0 wrong\n", run.stderr
     assert re.search(r"MPI_Iallreduce +17 .* corymb$", run.stderr, re.M), run.stderr
 
@@ -113,7 +112,7 @@ def test_what_goes_on_beside_collectives(mpi: Mpi, program: Program, mpirun: Mpi
 
 def test_started_processes(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """Communicators with processes of another MPI_COMM_WORLD are left to the MPI."""
-    run = mpirun(mpi, 2, "--explain", program(mpi, "spawned"), seconds=60)
+    run = mpirun(mpi, 2, "--explain", program(mpi, "spawned"))
     assert run.stdout == "0 wrong\n", run.stderr
     assert run.returncode == 0
     assert re.search(r"MPI_COMM_WORLD, 2 ranks\n.*\n( .*\n)* +MPI_Allreduce .* corymb$",
@@ -125,7 +124,7 @@ def test_threads_with_communicators(
     mpi: Mpi, program: Program, mpirun: Mpirun, variables: dict[str, str]
 ) -> None:
     path = program(mpi, "with_threads")
-    run = mpirun(mpi, 3, "--explain", path, CORYMB_DEADLINE="60", **variables)
+    run = mpirun(mpi, 3, "--explain", path, **variables)
     assert run.stdout == "0 wrong\n", run.stderr
     assert run.returncode == 0
     assert re.search(r"MPI_Bcast .* corymb$", run.stderr, re.M), run.stderr
@@ -197,7 +196,7 @@ def test_preloaded_into_the_launcher(mpi: Mpi, program: Program) -> None:
         [launcher, *mpi.options, "-n", "2", program(mpi, "random_collectives"), "60", "1"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=LIMIT_S,
         env=mpi.environment | {"LD_PRELOAD": str(adapter), "CORYMB_MPI_EXPLAIN": "1"},
     )
     assert run.stdout == "60 steps, 0 differences\n", run.stderr
@@ -216,7 +215,7 @@ def test_a_full_dev_shm(program: Program) -> None:
         ["unshare", "--mount", "sh", "-c", f'{full} && exec "$@"', "sh",
          mpi.compiler.parent / "mpirun", *mpi.options, "-n", "3",
          program(mpi, "random_collectives"), "60", "1"],
-        capture_output=True, text=True, timeout=100, check=False,
+        capture_output=True, text=True, timeout=LIMIT_S, check=False,
         env=mpi.environment | {"LD_PRELOAD": str(ADAPTERS / "libcorymb-mpi-openmpi.so"),
                                "CORYMB_MPI_EXPLAIN": "1"},
     )  # fmt: skip
@@ -278,7 +277,7 @@ def test_calls_of_sizes_that_few_know(
 ) -> None:
     """They are tried, all sizes together; calls that the MPI refuses on one rank are none."""
     path = program(mpi, "open_sizes")
-    run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="", CORYMB_DEADLINE="60")
+    run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="")
     assert run.stdout == "3000 calls, 0 wrong, 600 refused\n", run.stderr
     if words and ranks <= len(os.sched_getaffinity(0)):  # Else not where the MPI's calls are long.
         found = re.findall(r"MPI_(\w+) +\d+ +any +[\d.]+ us +[\d.]+ us", run.stderr)
@@ -302,7 +301,7 @@ def tried_requests(
     """How many nonblocking calls went to the MPI to see who is faster, and what came of it, by
     rank 0's summary."""
     path = program(mpi, "tried")
-    run = mpirun(mpi, 2, "--explain", path, how, calls, CORYMB_MPI="", CORYMB_DEADLINE="30")
+    run = mpirun(mpi, 2, "--explain", path, how, calls, CORYMB_MPI="")
     assert run.stdout == f"{calls} calls, 0 wrong\n", run.stderr
     rows = re.findall(r"MPI_Iallgather +(\d+) .* (MPI: tried|MPI: it was|corymb)", run.stderr)
     assert sum(int(number) for number, _ in rows) == calls
@@ -363,7 +362,7 @@ def test_it_can_be_switched_off(program: Program, mpirun: Mpirun) -> None:
 
 def test_a_call_that_is_refused_is_none(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """A root's wrong call, which the others do not see, is not counted on the way to a team."""
-    run = mpirun(mpi, 3, "--explain", program(mpi, "failures"), "refused", CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 3, "--explain", program(mpi, "failures"), "refused")
     assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
     assert re.search(r"MPI_Gather .*  corymb$", run.stderr, re.M), run.stderr
 
@@ -371,7 +370,7 @@ def test_a_call_that_is_refused_is_none(mpi: Mpi, program: Program, mpirun: Mpir
 def test_errors_of_datatypes_are_of_their_communicator(
     mpi: Mpi, program: Program, mpirun: Mpirun
 ) -> None:
-    run = mpirun(mpi, 2, program(mpi, "failures"), "uncommitted", CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 2, program(mpi, "failures"), "uncommitted")
     assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
     assert run.returncode == 0, run.stderr
 
@@ -379,7 +378,7 @@ def test_errors_of_datatypes_are_of_their_communicator(
 def built_in_cpp(mpi: Mpi, name: str, folder: Path) -> Path:
     built = folder / name
     words = ["-x", "c++", str(HERE / f"{name}.cpp"), "-o", str(built), "-lstdc++"]
-    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    subprocess.run([str(mpi.compiler), *words], check=True, timeout=LIMIT_S)
     return built
 
 
@@ -387,7 +386,7 @@ def built_in_cpp(mpi: Mpi, name: str, folder: Path) -> Path:
 def test_static_objects_may_end_mpi(mpi: Mpi, mpirun: Mpirun, tmp_path: Path, always: str) -> None:
     """And make collectives before, when static objects made later are gone."""
     built = built_in_cpp(mpi, "static_object", tmp_path)
-    run = mpirun(mpi, 2, built, seconds=30, CORYMB_MPI=always)
+    run = mpirun(mpi, 2, built, CORYMB_MPI=always)
     assert run.stdout.splitlines() == ["0 wrong"] * 2, run.stderr
     assert run.returncode == 0
 
@@ -405,7 +404,7 @@ def test_a_call_that_others_have_made_before_is_refused(
     mpi: Mpi, program: Program, mpirun: Mpirun
 ) -> None:
     """The call that makes up for it is still the MPI's, as theirs was."""
-    run = mpirun(mpi, 3, program(mpi, "failures"), "refused-late", CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 3, program(mpi, "failures"), "refused-late")
     assert sorted(run.stdout.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
 
 
@@ -415,7 +414,7 @@ def test_a_call_that_is_refused_when_tried_is_none(
 ) -> None:
     """Nor does it count among those that show who is faster: ranks would take turns apart."""
     path = program(mpi, "failures")
-    run = mpirun(mpi, 2, "--explain", path, "refused-often", CORYMB_MPI="", CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 2, "--explain", path, "refused-often", CORYMB_MPI="")
     assert "rank 1: 0 wrong, 0 refused\n" in run.stdout, run.stdout + run.stderr
     found = re.search(r"rank 0: 0 wrong, (\d+) refused\n", run.stdout)
     assert found, run.stdout + run.stderr
@@ -431,10 +430,8 @@ def test_a_rank_ends_in_the_middle(mpi: Mpi, program: Program, mpirun: Mpirun, w
     run = mpirun(mpi, 3, path, what)
     assert run.returncode != 0
     assert run.returncode == mpirun(mpi, 3, path, what, CORYMB_MPI="off").returncode
-    deadline = time.monotonic() + 20  # Open MPI's daemon may end them after mpirun has ended.
-    while (left := processes_of(path)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left == []
+    # Open MPI's daemon may end them after mpirun has ended.
+    assert comes_true(lambda: not processes_of(path)), processes_of(path)
 
 
 def processes_of(path: Path) -> list[int]:
@@ -467,7 +464,7 @@ def test_the_adapter_of_another_abi_says_so(program: Program) -> None:
         [str(program(MPIS["mpich"], "random_collectives")), "1"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         env=MPIS["mpich"].environment | {"LD_PRELOAD": str(adapter)},
     )
     assert run.returncode == 2
@@ -493,7 +490,7 @@ def test_other_programs_are_refused(mpirun: Mpirun, words: list[str], text: str)
 
 def test_without_words_it_says_how_it_is_used() -> None:
     command = [sys.executable, "-m", "corymb", "mpirun"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert run.returncode == 2
     assert run.stderr.startswith("usage: corymb mpirun")
     assert run.stdout == ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HERE, Finished, Mpi
+from limits import LIMIT_S
 
 SOURCES = HERE.parents[1] / "bench" / "applications"
 # Small ones that take all of a program's paths; bench/mpi/applications.py measures large ones.
@@ -31,7 +32,7 @@ def test_answers_are_the_same(
 ) -> None:
     path = tmp_path / name
     words = ["-O2", "-Wall", "-Wextra", "-Werror", str(SOURCES / f"{name}.c"), "-o", str(path)]
-    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    subprocess.run([str(mpi.compiler), *words], check=True, timeout=LIMIT_S)
     plain = mpirun(mpi, 3, path, *SIZES[name], CORYMB_MPI="off")
     corymb = mpirun(mpi, 3, path, *SIZES[name], CORYMB_MPI_EXPLAIN="1")
     assert plain.returncode == 0, plain.stderr

@@ -27,7 +27,7 @@ def test_equal_calls_have_equal_answers(
 def test_buffers_with_common_memory_and_data_of_no_type(
     mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int
 ) -> None:
-    run = mpirun(mpi, ranks, "--explain", program(mpi, "borders"), CORYMB_DEADLINE="20")
+    run = mpirun(mpi, ranks, "--explain", program(mpi, "borders"))
     assert run.stdout == "0 wrong\n", run.stderr
     assert run.returncode == 0
     assert "arguments that MPI refuses" not in run.stderr
@@ -35,7 +35,7 @@ def test_buffers_with_common_memory_and_data_of_no_type(
 
 def test_a_switch_permits_aliased_buffers(program: Program, mpirun: Mpirun) -> None:
     run = mpirun(MPIS["mpich"], 2, program(MPIS["mpich"], "borders"), "aliased",
-                 MPIR_CVAR_COLL_ALIAS_CHECK="0", CORYMB_DEADLINE="20")  # fmt: skip
+                 MPIR_CVAR_COLL_ALIAS_CHECK="0")  # fmt: skip
     assert run.stdout == "0 wrong\n", run.stderr
 
 
@@ -44,7 +44,7 @@ def test_lists_that_name_more_than_comes(
     mpi: Mpi, program: Program, mpirun: Mpirun, ranks: int
 ) -> None:
     """Ranks find that out in the first calls; then those are the MPI's."""
-    run = mpirun(mpi, ranks, "--explain", program(mpi, "bounds"), CORYMB_DEADLINE="20")
+    run = mpirun(mpi, ranks, "--explain", program(mpi, "bounds"))
     assert run.stdout == "0 wrong\n", run.stderr
     assert run.returncode == 0
     assert "a rank's lists name more than the others send" in run.stderr
@@ -54,7 +54,7 @@ def test_a_rank_in_the_mpi_contradicts_one_in_corymb(
     mpi: Mpi, program: Program, mpirun: Mpirun
 ) -> None:
     """Without a deadline."""
-    run = mpirun(mpi, 2, program(mpi, "bounds"), "differ", seconds=60)
+    run = mpirun(mpi, 2, program(mpi, "bounds"), "differ")
     assert run.returncode != 0
     assert "ended" not in run.stdout
     assert (
@@ -70,7 +70,7 @@ def test_a_request_completed_past_corymb_is_an_error(
     if how == "persistent" and not mpi.has_persistent:
         pytest.skip("no persistent collectives")
     path = program(mpi, "completed_past")
-    run = mpirun(mpi, 2, path, how, CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 2, path, how)
     assert run.returncode != 0
     assert "sum" not in run.stdout
     assert "was completed past it" in run.stderr
@@ -84,6 +84,6 @@ def test_a_persistent_request_may_be_freed_past_corymb(
     """The MPI then uses its value for other requests."""
     if not mpi.has_persistent:
         pytest.skip("no persistent collectives")
-    run = mpirun(mpi, 2, program(mpi, "completed_past"), "freed", CORYMB_DEADLINE="20")
+    run = mpirun(mpi, 2, program(mpi, "completed_past"), "freed")
     assert run.stdout == "0 wrong\n0 wrong\n", run.stderr
     assert run.returncode == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ADAPTERS, Finished, Mpi
+from limits import LIMIT_S
 
 Program = Callable[[Mpi, str], Path]
 Mpirun = Callable[..., Finished]
@@ -20,7 +21,7 @@ def compiled(mpi: Mpi, path: Path, *words: str) -> Path:
     command = [str(mpi.compiler), "-Wall", "-Werror", *words, str(SOURCE), "-o", str(path)]
     if "-DF08" in words and "-DTOOL" not in words:
         command += [str(path.parent / "libf08.so"), f"-Wl,-rpath,{path.parent}"]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=LIMIT_S)
     return path
 
 
@@ -48,7 +49,7 @@ def test_a_tool_that_replaces_functions(mpi: Mpi, tmp_path: Path, is_first: bool
     command = [str(launcher), *mpi.options, "-n", "2", "env", f"LD_PRELOAD={before}", str(built)]
     variables = {"CORYMB_MPI": "always", "CORYMB_MPI_EXPLAIN": "1"}
     run = subprocess.run(
-        command, capture_output=True, text=True, timeout=100, env=mpi.environment | variables
+        command, capture_output=True, text=True, timeout=LIMIT_S, env=mpi.environment | variables
     )
     assert run.stdout == "0 failures\n", run.stderr
     assert run.returncode == 0

@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 from conftest import ADAPTERS, MPIS, Finished, Mpi
-from pretended_nodes import LIMIT_S, ON_NODES, on_nodes
+from limits import LIMIT_S, SLOWNESS
+from pretended_nodes import ON_NODES, on_nodes
 
 import corymb
 from corymb.command import clusters
@@ -29,7 +30,7 @@ Program = Callable[[Mpi, str], Path]
 ROOT = Path(__file__).resolve().parents[2]
 
 # MPICH's launcher ends all ranks when it sees one end, and signals those that are left.
-UNSEEN_END = ON_NODES.replace('exec "$@"', "trap '' USR1\n\"$@\" || sleep 10")
+UNSEEN_END = ON_NODES.replace('exec "$@"', f"trap '' USR1\n\"$@\" || sleep {10 * SLOWNESS}")
 
 
 def taken(run: Finished) -> set[str]:
@@ -153,7 +154,7 @@ def test_a_dead_rank_ends_persistent_requests(program: Program) -> None:
     """Its node sees that it has ended, other nodes miss messages."""
     mpi = dataclasses.replace(MPIS["mpich"], options=("-disable-auto-cleanup",))
     words = (program(mpi, "far_requests"), "dead")
-    run = on_nodes(mpi, "0011", *words, script=UNSEEN_END, CORYMB_DEADLINE="4")
+    run = on_nodes(mpi, "0011", *words, script=UNSEEN_END, CORYMB_DEADLINE=f"{4 * SLOWNESS}")
     told = {line for line in run.stdout.splitlines() if line.startswith("rank")}
     assert told == {f"rank {rank} was told" for rank in (0, 2, 3)}, run.stdout + run.stderr
     assert "ended without finishing an operation: rank 1" in run.stderr, run.stderr
@@ -165,7 +166,8 @@ def test_requests_that_differ_on_nodes(program: Program, nodes: str) -> None:
     """Where the MPI would wait for ever, ranks say who calls something else."""
     for name in ("mpich", "openmpi"):
         mpi = MPIS[name]
-        run = on_nodes(mpi, nodes, program(mpi, "far_requests"), "differ", CORYMB_DEADLINE="5")
+        run = on_nodes(mpi, nodes, program(mpi, "far_requests"), "differ",
+                       CORYMB_DEADLINE=f"{5 * SLOWNESS}")  # fmt: skip
         assert run.returncode != 0
         assert re.search("call different operations|differ in operation", run.stderr), run.stderr
 
@@ -208,7 +210,7 @@ def no_namespaces() -> str:
         if shutil.which(name) is None:
             return f"there is no {name}"
     nodes = [sys.executable, str(ROOT / "bench/cluster/nodes.py"), "--nodes", "1", "--", "true"]
-    tried = subprocess.run(nodes, capture_output=True, text=True, timeout=60, check=False)
+    tried = subprocess.run(nodes, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     return "" if tried.returncode == 0 else f"nodes cannot be made here: {tried.stderr.strip()}"
 
 
@@ -227,7 +229,7 @@ def test_random_collectives_in_namespaces(
         pytest.skip(reason)
     mpi = MPIS[name]
     variables = {"LD_PRELOAD": str(ADAPTERS / f"libcorymb-mpi-{name}.so"), "CORYMB_MPI": "always",
-                 "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": "60",
+                 "CORYMB_MPI_EXPLAIN": "1", "CORYMB_DEADLINE": f"{LIMIT_S / 2}",
                  "OMPI_MCA_coll": "^han"}  # fmt: skip
     words = ["env", *(f"{key}={value}" for key, value in variables.items()),
              str(program(mpi, "random_collectives")), "60", "8", "single"]  # fmt: skip

@@ -53,23 +53,32 @@ def job(mpi: Mpi, program: Program) -> Job:
     return Job(mpi, program(mpi, "early"))
 
 
+def short(job: Job, folder: Path, calls: int, *words: object, **more: str) -> tuple[int, Barriers]:
+    """As many barriers, or fewer, as do not take the second after which a network is measured."""
+    while True:
+        cache = folder / str(calls)
+        found = job.run(cache, calls, *words, **more)
+        if found.took_ms < 800:
+            return calls, found
+        calls //= 2  # The machine is busy.
+        assert calls > 3
+
+
 def test_a_short_program_has_no_team(job: Job, tmp_path: Path) -> None:
-    assert job.run(tmp_path, 20, 0).early == 20
+    calls, found = short(job, tmp_path, 20, 0)
+    assert found.early == calls
 
 
 def test_what_a_part_of_the_ranks_has_makes_nobody_hurry(job: Job, tmp_path: Path) -> None:
     """A team of each node, which is kept."""
-    assert job.run(tmp_path, 20, 0, "halves", nodes="0011").early == 20
+    calls, found = short(job, tmp_path, 20, 0, "halves", nodes="0011")
+    assert found.early == calls
 
 
 def test_a_network_is_measured_for_a_long_one(job: Job, tmp_path: Path) -> None:
-    for attempt in range(5):  # In case that the machine is busy.
-        cache = tmp_path / str(attempt)
-        found = job.run(cache, 200, 2)
-        if found.took_ms < 800:
-            break
-    assert found.took_ms < 800, "the machine is too busy for this test"
-    assert found.early == 200
+    calls, found = short(job, tmp_path, 200, 2)
+    assert found.early == calls
+    cache = tmp_path / str(calls)
     assert not list(cache.glob("network-*"))
 
     first = job.run(cache, 1000, 2)
@@ -105,7 +114,7 @@ def test_another_transport_is_measured_for_itself(job: Job, tmp_path: Path) -> N
 
 def test_a_persistent_request_promises_many_calls(job: Job, tmp_path: Path) -> None:
     found = job.run(tmp_path, 20, 0, "persistent")
-    assert found.early == 20
+    assert found.early == 20 or found.took_ms > 800  # A busy machine has paid for a team by then.
     assert found.corymbs > 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HERE, Finished, Mpi
+from limits import LIMIT_S
 
 SOURCES = [HERE.parents[1] / "bench" / "mpi" / name for name in ("loops.c", "plain_calls.c")]
 OPERATIONS = (
@@ -24,7 +25,7 @@ def loops(mpi: Mpi, tmp_path: Path) -> Path:
     # MPI_Testall of MPICH 5.0 refuses persistent requests in the standard ABI.
     define = [] if mpi.name == "standard" else ["-DCORYMB_PEER_PERSISTENT"]
     words = [*define, "-O1", "-Wall", "-Wextra", "-Werror", *map(str, SOURCES), "-o", str(path)]
-    subprocess.run([str(mpi.compiler), *words], check=True, timeout=120)
+    subprocess.run([str(mpi.compiler), *words], check=True, timeout=LIMIT_S)
     return path
 
 

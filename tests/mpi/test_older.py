@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import OLDER, Finished, Mpi
+from limits import LIMIT_S
 
 Program = Callable[[Mpi, str], Path]
 Mpirun = Callable[..., Finished]
@@ -51,7 +52,7 @@ def test_nobody_is_held_up(program: Program, mpirun: Mpirun) -> None:
     mpi = OLDER["mpich-4.0"]
     if not mpi.compiler.exists():
         pytest.skip(f"{mpi.compiler} is not installed")
-    run = mpirun(mpi, 2, "--explain", program(mpi, "held_up"), CORYMB_DEADLINE="30")
+    run = mpirun(mpi, 2, "--explain", program(mpi, "held_up"))
     assert run.stdout == "0 wrong\n", run.stderr
     assert re.search(r"MPI_Iallreduce +17 .* corymb$", run.stderr, re.M), run.stderr
 
@@ -71,7 +72,7 @@ def test_fortran(older: Mpi, mpirun: Mpirun, tmp_path: Path, module: str) -> Non
     define = ["-DF08"] if module == "mpi_f08" else []
     built = tmp_path / "fortran"
     words = ["-O1", "-w", *define, str(HERE / "fortran.F90"), "-o", str(built)]
-    subprocess.run([str(compiler), *words], check=True, timeout=120)
+    subprocess.run([str(compiler), *words], check=True, timeout=LIMIT_S)
     run = mpirun(older, 3, "--explain", built)
     assert run.stdout.split() == ["0", "wrong"], run.stderr
     assert run.returncode == 0

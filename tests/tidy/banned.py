@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tree import Finding, Tree
+from tree import Finding, Source, Tree
 
 ORDER_PAGE = "docs/memory-order.md"
 
@@ -56,6 +56,25 @@ def check_banned_words(tree: Tree) -> Iterator[Finding]:
                 if match and not (ban.allow and re.search(ban.allow, line)):
                     word = match[0].strip().rstrip("(")
                     yield Finding(source.path, number, "banned", f"`{word}`: {ban.instead}")
+
+
+_FIXED_LIMIT = re.compile(r"\btimeout=\(?\d|\b(monotonic|time|perf_counter)\(\) [+<] \d")
+_SPEED = re.compile(r"\b(?:EXPECT|ASSERT)_L[TE]\([^;]*\bnow\(\) - |\bnow\(\) - \w+ < ")
+
+
+def check_limits_of_tests(tree: Tree) -> Iterator[Finding]:
+    """Limits follow the machine, and no test asserts that something takes less than a time."""
+    for source in tree.with_suffix(".py"):
+        if source.under("tests/python", "tests/mpi"):
+            yield from _each(source, _FIXED_LIMIT, source.text, "use LIMIT_S of tests/limits.py")
+    for source in tree.cpp("tests"):
+        yield from _each(source, _SPEED, source.code, "assert what happened, not how long it took")
+
+
+def _each(source: Source, pattern: re.Pattern[str], text: str, instead: str) -> Iterator[Finding]:
+    for match in pattern.finditer(text):
+        number = text.count("\n", 0, match.start()) + 1
+        yield Finding(source.path, number, "limits", instead)
 
 
 _ACCESS = re.compile(

@@ -276,6 +276,16 @@ class Banned(RuleTest):
         self.good(banned.check_default_orders, {"src/a.cpp": f"{use}std::exchange(a, b);\n"})
         self.good(banned.check_default_orders, {"src/a.cpp": "tree.exchange(a, b);\n"})
 
+    def test_limits_of_tests(self):
+        rule = banned.check_limits_of_tests
+        for text in ("run(timeout=60)\n", "end = time.monotonic() + 3\n"):
+            self.bad(rule, {"tests/python/test_a.py": text}, 1)
+        self.good(rule, {"tests/python/test_a.py": "run(timeout=LIMIT_S)\n"})
+        self.good(rule, {"bench/a.py": "run(timeout=60)\n"})
+        for text in ("EXPECT_LT(Clock::now() - begin,\n    30s);\n", "f(now() - begin < 3s);\n"):
+            self.bad(rule, {"tests/unit/a.cpp": text}, 1)
+        self.good(rule, {"tests/unit/a.cpp": "EXPECT_GE(Clock::now() - begin, 60ms);\n"})
+
     def test_strongest_orders(self):
         for word in ("std::memory_order_seq_cst", "memory_order::seq_cst", "atomic_thread_fence"):
             with self.subTest(word):

@@ -30,6 +30,7 @@ RULES = (
     sizes.check_blobs,
     banned.check_banned_words,
     banned.check_default_orders,
+    banned.check_limits_of_tests,
     banned.check_strongest_orders,
     banned.check_leftovers,
     banned.check_slow_headers,
