@@ -4,11 +4,20 @@
 // (private expedited), or of all processes that have joined (global expedited). Where the kernel
 // does not offer it, both sides execute a full fence. A full light fence goes with either heavy
 // one.
+//
+// The call waits for all CPUs that run the process. On a virtual machine one of them may have no
+// CPU of the host for tens of milliseconds. Each thread therefore compares the time of its calls
+// with the time between them. Where calls take longer than all else, the process goes over to full
+// fences at both ends, while its threads go on: first light fences become full, then one last call
+// makes sure that no thread is past an older one, and only then heavy fences do without the call. A
+// light fence that still was a compiler barrier lies before that call, so what its thread stored
+// before the fence is seen by whoever executes a heavy fence after the call.
 #pragma once
 
 #include "base/reach.hpp"
 
 #include <atomic>
+#include <cstdint>
 
 namespace corymb::membarrier {
 
@@ -17,6 +26,18 @@ namespace detail {
 // side.
 extern std::atomic<bool> asymmetric;
 void call(Reach reach) noexcept;
+
+/// How long the calls of one thread take.
+class Watch {
+public:
+    /// Counts a call. True: of the last ones so many more took longer than the time between it and
+    /// the call before than did not, that it is no accident.
+    [[nodiscard]] bool is_dear(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
+
+private:
+    std::int64_t last_end_ns_ = 0; ///< 0: there was none.
+    int long_calls_ = 0;           ///< More than short ones, at least 0.
+};
 } // namespace detail
 
 /// Whether the system call is in use; for `corymb doctor`.
@@ -31,12 +52,21 @@ inline bool available() noexcept {
 /// Makes the light fences of this process full ones from now on. Not undone.
 void use_full_light_fences() noexcept;
 
+/// Makes both fences among the threads of this process full ones, without the system call. Heavy
+/// fences that reach other processes stay. Any thread, at any time. Not undone.
+void use_full_fences() noexcept;
+
+/// Whether the process has gone over to full fences because the call takes too long.
+[[nodiscard]] bool is_dear() noexcept;
+
 /// A fence for both ends of a pair that does without the system call.
 inline void full() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 inline void light() noexcept {
+    // What the caller has stored lies before the look: a call after the look then covers it.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (detail::asymmetric.load(std::memory_order_relaxed)) [[likely]] {
         std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {

@@ -7,6 +7,7 @@
 
 #include "base/arena.hpp"
 #include "base/cache_line.hpp"
+#include "base/membarrier.hpp"
 #include "base/remote_memory.hpp"
 #include "channel/channels.hpp"
 #include "channel/copy_gate.hpp"
@@ -43,9 +44,10 @@ enum class Kind : std::uint32_t {
     answers,
 };
 
-/// Ranks that have no CPU of their own sleep often.
-constexpr channel::Fencing fencing_of(bool oversubscribed) noexcept {
-    return oversubscribed ? channel::Fencing::both : channel::Fencing::owner;
+/// Ranks that have no CPU of their own sleep often. So may others where heavy fences are dear.
+inline channel::Fencing fencing_of(bool oversubscribed) noexcept {
+    return oversubscribed || membarrier::is_dear() ? channel::Fencing::both
+                                                   : channel::Fencing::owner;
 }
 
 /// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has
