@@ -20,8 +20,6 @@ namespace corymb::mpi {
     X(attach)                                                                                      \
     X(absent_ranks)                                                                                \
     X(make_team_descriptor)                                                                        \
-    X(thread_team_create)                                                                          \
-    X(thread_team_free)                                                                            \
     X(team_free)                                                                                   \
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \

@@ -119,20 +119,6 @@ bool has_no_room() noexcept {
     return team_count() >= teams_max;
 }
 
-/// Whether a variable makes the options of this rank's teams wrong. Others would wait for a rank
-/// that finds that out only when it attaches.
-bool has_wrong_options() {
-    if (std::getenv("CORYMB_DEADLINE") == nullptr) {
-        return false;
-    }
-    corymb_options options;
-    corymb_options_init(&options);
-    corymb_thread_team* team = nullptr;
-    const bool is_wrong = library().thread_team_create(1, &options, &team) != CORYMB_OK;
-    library().thread_team_free(&team);
-    return is_wrong;
-}
-
 /// The first words of a rank; rank 0 makes the memory, if it does not offer a team.
 void open_talks(const Group& group, std::uint64_t parked, Words& words, Descriptor& memory) {
     words.parked = parked;
@@ -159,8 +145,6 @@ void open_talks(const Group& group, std::uint64_t parked, Words& words, Descript
         object(words, Objection::no_library);
     } else if (parked != 0) {
         return;
-    } else if (has_wrong_options()) {
-        object(words, Objection::not_attached);
     } else if (team_count() >= teams_max && has_no_room()) {
         object(words, Objection::too_many);
     } else if (group.rank == 0) {

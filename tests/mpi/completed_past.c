@@ -31,7 +31,6 @@ int main(int words, char** word) {
         printf("sum %d\n", sum);
     }
 #ifdef HAS_PERSISTENT
-    const Free free_past = (Free)dlsym(RTLD_DEFAULT, "PMPI_Request_free");
     if (strcmp(word[1], "persistent") == 0) {
         MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
                            &request);
