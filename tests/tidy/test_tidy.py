@@ -12,6 +12,7 @@ import documents
 import headers
 import layers
 import lock_free
+import prose
 import sizes
 import tidy
 from tree import Source, Tree
@@ -453,6 +454,40 @@ class Comments(RuleTest):
             self.good(comments.check_comment_list, files)
             self.good(comments.check_comments, files)
             self.bad(comments.check_comments, {"src/b.cpp": "// Of b.\n"}, 1)
+
+
+class Prose(RuleTest):
+    def page(self, text):
+        return {"docs/a.md": f"# A\n\n{text}\n"}
+
+    def test_long_sentences(self):
+        long = " ".join("w" * 36)
+        for text in (long, f"Short. {long}.", f"- {long}", f"{long[:40]}\n{long[40:]}"):
+            with self.subTest(text):
+                self.bad(prose.check_prose, self.page(text), 3, "words")
+        half = " ".join("w" * 18)
+        for text in (
+            f"{half}. {half}. {half}", f"- {half}\n- {half}", f"{half}\n\n{half}",
+            f"{half} `{half}`", f"```\n{long}\n```", f"    {long}", f"## {long}",
+            f"{half} [w](https://a.b/c%20{half.replace(' ', '/')})",
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.good(prose.check_prose, self.page(text))
+
+    def test_long_lines_and_cells(self):
+        self.bad(prose.check_prose, self.page("a " * 61), 3, "columns")
+        self.good(prose.check_prose, self.page("`" + "a " * 80 + "`"))
+        self.good(prose.check_prose, self.page("a" * 130))
+        self.bad(prose.check_prose, self.page("| a | " + "b" * 121 + " |"), 3, "cell")
+        self.good(prose.check_prose, self.page("| " + "a" * 90 + " | " + "b" * 90 + " |"))
+
+    def test_list_may_only_shrink(self):
+        own = {prose.OWN_PATH: ""}
+        with mock.patch.object(prose, "NOT_YET", frozenset({"docs/a.md"})):
+            self.bad(prose.check_prose_list, {**own, **self.page("Short.")}, 1, "docs/a.md")
+            self.bad(prose.check_prose_list, own, 1, "docs/a.md")
+            self.good(prose.check_prose_list, {**own, **self.page("a " * 61)})
+            self.good(prose.check_prose, self.page("a " * 61))
 
 
 class Whole(unittest.TestCase):

@@ -15,6 +15,7 @@ import documents
 import headers
 import layers
 import lock_free
+import prose
 import sizes
 from tree import Finding, Tree
 
@@ -46,6 +47,8 @@ RULES = (
     documents.check_reachable,
     documents.check_code_blocks,
     documents.check_foreign_words,
+    prose.check_prose,
+    prose.check_prose_list,
 )
 
 

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages that can be read: short sentences, short lines, short cells of tables."""
+
+import re
+from collections.abc import Iterator
+
+from tree import Finding, Source, Tree
+
+OWN_PATH = "tests/tidy/prose.py"
+SENTENCE_WORDS_MAX = 35  # A code span or a link counts as its text, a code span as one word.
+LINE_COLUMNS_MAX = 120
+CELL_CHARACTERS_MAX = 120
+
+# Pages that still break a rule. The list may only shrink.
+NOT_YET: frozenset[str] = frozenset(
+    {
+        "CHANGELOG.md",
+        "bench/README.md",
+        "docs/architecture.md",
+        "docs/c.md",
+        "docs/cluster-measured.md",
+        "docs/cluster.md",
+        "docs/command.md",
+        "docs/decisions/0004-asymmetric-fence-for-parking.md",
+        "docs/decisions/0009-measured-with-its-own-channel.md",
+        "docs/decisions/0013-two-ranks-meet-on-one-line.md",
+        "docs/decisions/0018-plans-travel-with-the-operation.md",
+        "docs/decisions/0019-a-rank-offers-its-buffer.md",
+        "docs/decisions/0022-a-message-has-half-of-each-start-up.md",
+        "docs/decisions/0023-plans-are-rehearsed-on-data-of-the-teams-own.md",
+        "docs/decisions/0024-processes-write-into-each-other.md",
+        "docs/decisions/0025-a-rank-sends-ahead-of-its-plan.md",
+        "docs/decisions/0026-requests-go-on-by-a-thread-without-a-hook.md",
+        "docs/decisions/0027-nonblocking-calls-are-tried-where-ranks-meet.md",
+        "docs/decisions/0029-a-team-between-nodes-waits-until-it-pays.md",
+        "docs/decisions/0030-handles-completed-past-the-adapter.md",
+        "docs/decisions/0031-nodes-say-what-they-are-inside.md",
+        "docs/decisions/0032-a-rank-has-its-nodes-part-of-a-plan.md",
+        "docs/measuring.md",
+        "docs/messages.md",
+        "docs/model.md",
+        "docs/mpi-measured.md",
+        "docs/mpi.md",
+        "docs/multicast.md",
+        "docs/plan-search.md",
+        "docs/processes.md",
+        "docs/requests.md",
+        "docs/waiting.md",
+        "tests/data/hwloc/README.md",
+    }
+)
+
+
+def _plain(text: str) -> str:
+    """What a reader reads: links are their text, a code span is one word."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"`[^`]*`", "code", text)
+    return text.replace("e.g.", "eg").replace("i.e.", "ie").replace("**", "")
+
+
+def _unbroken(line: str) -> str:
+    """Without spaces at which a line cannot be broken."""
+    return re.sub(r"`[^`]*(`|$)", lambda span: span[0].replace(" ", "_"), line)
+
+
+def _cells(line: str) -> list[str]:
+    bare = re.sub(r"`[^`]*`", lambda span: span[0].replace("|", "/"), line)
+    return [cell.strip() for cell in bare.strip().strip("|").split("|")]
+
+
+def _is_table(line: str) -> bool:
+    return line.lstrip().startswith("|")
+
+
+def _outside_code(source: Source) -> Iterator[tuple[int, str]]:
+    is_fenced = False
+    for number, line in enumerate(source.lines, 1):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+            yield number, ""
+        elif is_fenced or line.startswith("    "):
+            yield number, ""
+        else:
+            yield number, line
+
+
+def _paragraphs(source: Source) -> Iterator[tuple[int, str]]:
+    """(line, text) of each paragraph and each item of a list."""
+    first, words = 0, ""
+    for number, line in [*_outside_code(source), (0, "")]:
+        begins = re.match(r"\s*([-*+]|\d+\.) |#|>", line)
+        if words and (begins or not line.strip() or _is_table(line)):
+            yield first, words
+            words = ""
+        if line.strip() and not _is_table(line) and not line.startswith("#"):
+            first = number if not words else first
+            words = f"{words} {line.strip()}"
+
+
+def _breaks(source: Source) -> Iterator[tuple[int, str]]:
+    for number, line in _outside_code(source):
+        if _is_table(line):
+            longest = max(len(_plain(cell)) for cell in _cells(line))
+            if longest > CELL_CHARACTERS_MAX:
+                yield number, f"a cell of {longest} characters, at most {CELL_CHARACTERS_MAX}"
+        elif len(line) > LINE_COLUMNS_MAX and " " in _unbroken(line[:LINE_COLUMNS_MAX]).strip():
+            yield number, f"{len(line)} columns, at most {LINE_COLUMNS_MAX}"
+    for number, text in _paragraphs(source):
+        for sentence in re.split(r"(?<=[.!?])[)\"']*\s+", _plain(text)):
+            count = sum(bool(re.search(r"\w", word)) for word in sentence.split())
+            if count > SENTENCE_WORDS_MAX:
+                begin = " ".join(sentence.split()[:5])
+                yield number, f"{count} words, at most {SENTENCE_WORDS_MAX}: {begin} ..."
+
+
+def check_prose(tree: Tree) -> Iterator[Finding]:
+    for source in tree.with_suffix(".md"):
+        if source.path not in NOT_YET:
+            for number, text in _breaks(source):
+                yield Finding(source.path, number, "prose", text)
+
+
+def check_prose_list(tree: Tree) -> Iterator[Finding]:
+    """A listed page that keeps the rules, or is gone, leaves the list."""
+    if OWN_PATH not in tree.sources:
+        return
+    for path in sorted(NOT_YET):
+        source = tree.sources.get(path)
+        if source is None or not any(_breaks(source)):
+            yield Finding(OWN_PATH, 1, "prose-list", f"{path} keeps the rules: take it off NOT_YET")
