@@ -23,7 +23,7 @@ COMMENT = re.compile(r"//[^\n]*")
 CLASS = re.compile(r"^(?:class|struct) CORYMB_EXPORT (\w+)[^;{]*\{", re.MULTILINE)
 SECTION = re.compile(r"\b(public|private|protected):")
 NOT_CALLS = re.compile(r"^\s*(\[\[\w+\]\]\s*)?(friend|using|static)\b")
-REQUIRES = re.compile(r"\brequires\s*\((?:[^()]|\([^()]*\))*\)")
+REQUIRES = re.compile(r"\b(?:requires|decltype)\s*\((?:[^()]|\([^()]*\))*\)")
 
 
 def body_behind(text: str, begin: int) -> str:
