@@ -27,8 +27,8 @@ if [ "${#stages[@]}" -eq 0 ]; then
     stages=("${stages_of_kind[@]}")
 fi
 for stage in "${stages[@]}"; do
-    [ -x "$root/tools/test/$stage.sh" ] || fail "no test stage '$stage'; there are:" \
-        "${test_stages[*]} quick ${long_stages[*]}"
+    [ -x "$root/tools/test/$stage.sh" ] || fail "no test stage '$stage'; there are" \
+        "${test_stages[*]} (test), ${check_stages[*]} (check) and ${long_stages[*]} (long)"
 done
 
 "$root/tools/setup.sh" "$purpose"
