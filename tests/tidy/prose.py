@@ -42,10 +42,8 @@ NOT_YET: frozenset[str] = frozenset(
         "docs/mpi-measured.md",
         "docs/mpi.md",
         "docs/multicast.md",
-        "docs/plan-search.md",
         "docs/processes.md",
         "docs/requests.md",
-        "docs/waiting.md",
         "tests/data/hwloc/README.md",
     }
 )
