@@ -18,7 +18,6 @@ NOT_YET: frozenset[str] = frozenset(
         "bench/README.md",
         "docs/architecture.md",
         "docs/c.md",
-        "docs/cluster-measured.md",
         "docs/cluster.md",
         "docs/command.md",
         "docs/measuring.md",
