@@ -23,7 +23,6 @@ NOT_YET: frozenset[str] = frozenset(
         "docs/measuring.md",
         "docs/messages.md",
         "docs/model.md",
-        "docs/mpi-measured.md",
         "docs/mpi.md",
         "docs/multicast.md",
         "docs/processes.md",
