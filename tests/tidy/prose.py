@@ -16,8 +16,6 @@ NOT_YET: frozenset[str] = frozenset(
     {
         "CHANGELOG.md",
         "bench/README.md",
-        "docs/architecture.md",
-        "docs/c.md",
         "docs/cluster.md",
         "docs/command.md",
         "docs/measuring.md",
