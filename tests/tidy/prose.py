@@ -23,8 +23,6 @@ NOT_YET: frozenset[str] = frozenset(
         "docs/model.md",
         "docs/mpi.md",
         "docs/multicast.md",
-        "docs/processes.md",
-        "docs/requests.md",
         "tests/data/hwloc/README.md",
     }
 )
