@@ -21,7 +21,6 @@ NOT_YET: frozenset[str] = frozenset(
         "docs/measuring.md",
         "docs/model.md",
         "docs/mpi.md",
-        "docs/multicast.md",
         "tests/data/hwloc/README.md",
     }
 )
