@@ -19,7 +19,6 @@ NOT_YET: frozenset[str] = frozenset(
         "docs/cluster.md",
         "docs/command.md",
         "docs/measuring.md",
-        "docs/model.md",
         "docs/mpi.md",
         "tests/data/hwloc/README.md",
     }
