@@ -18,7 +18,6 @@ NOT_YET: frozenset[str] = frozenset(
         "bench/README.md",
         "docs/cluster.md",
         "docs/command.md",
-        "docs/measuring.md",
         "docs/mpi.md",
         "tests/data/hwloc/README.md",
     }
