@@ -15,7 +15,6 @@ CELL_CHARACTERS_MAX = 120
 NOT_YET: frozenset[str] = frozenset(
     {
         "CHANGELOG.md",
-        "bench/README.md",
         "docs/cluster.md",
         "docs/command.md",
         "docs/mpi.md",
