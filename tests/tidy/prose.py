@@ -16,8 +16,6 @@ NOT_YET: frozenset[str] = frozenset(
     {
         "CHANGELOG.md",
         "docs/cluster.md",
-        "docs/command.md",
-        "docs/mpi.md",
         "tests/data/hwloc/README.md",
     }
 )
