@@ -15,7 +15,6 @@ CELL_CHARACTERS_MAX = 120
 NOT_YET: frozenset[str] = frozenset(
     {
         "CHANGELOG.md",
-        "docs/cluster.md",
         "tests/data/hwloc/README.md",
     }
 )
