@@ -14,7 +14,6 @@ CELL_CHARACTERS_MAX = 120
 # Pages that still break a rule. The list may only shrink.
 NOT_YET: frozenset[str] = frozenset(
     {
-        "CHANGELOG.md",
         "tests/data/hwloc/README.md",
     }
 )
