@@ -64,7 +64,8 @@ watch_stage() {
 run_limited() {
     local status=0
     : >"$2"
-    setsid "$root/tools/test/$1.sh" >>"$2" 2>&1 </dev/null &
+    # The shell starts what runs beside it with Ctrl-C ignored, and tests send that.
+    setsid env --default-signal=INT,QUIT "$root/tools/test/$1.sh" >>"$2" 2>&1 </dev/null &
     child=$!
     watch_stage "$child" "$2" &
     watcher=$!
