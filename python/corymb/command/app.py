@@ -26,7 +26,7 @@ from corymb.command import (
 )
 from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
-from corymb.command.console import room, say_error
+from corymb.command.console import room, say_error, say_kept
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 USAGE_CODES = {"invalid_argument", "unknown_name"}
@@ -128,6 +128,7 @@ def run(arguments: list[str]) -> int:
             arguments, prog_name="corymb", standalone_mode=False
         )
         sys.stdout.flush()
+        say_kept()
     except corymb.Error as error:
         say_error(str(error))
         return _status_of(error)

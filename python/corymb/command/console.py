@@ -69,6 +69,19 @@ def say(text: str) -> None:
     errors.print(f"corymb: {text}", markup=False, style="dim")
 
 
+_kept: list[str] = []
+
+
+def keep(text: str) -> None:
+    """A remark that is said when the command has done its work. An error is one line without it."""
+    _kept.append(text)
+
+
+def say_kept() -> None:
+    while _kept:
+        say(_kept.pop(0))
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Report]:
     """Gives a function (done 0..1, what). A bar on a terminal, one line elsewhere."""

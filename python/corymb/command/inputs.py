@@ -45,7 +45,7 @@ def doubts_of(machine: corymb.Machine) -> list[str]:
     """What the model lacks, assumes or doubts, one sentence each."""
     quality = machine.quality
     doubts = []
-    if machine.assumption:
+    if machine.assumption and not machine.assumption.startswith("none"):
         doubts.append(f"Assumed: {machine.assumption}.".replace("..", "."))
     if quality.noisy:
         doubts.append(f"Noisy: {100 * quality.dropped_batches:.0f} % of the batches were dropped.")
@@ -64,11 +64,11 @@ def choose_machine(
     no_measure: bool = False,
     budget_s: float = MEASURE_BUDGET_S,
 ) -> Chosen:
-    """The machine of --machine or --model, else this one: cached, measured, or its topology. Says
-    what its model lacks or doubts."""
+    """The machine of --machine or --model, else this one: cached, measured, or its topology. What
+    its model lacks or doubts is said behind the results."""
     chosen = find_machine(name, model, no_measure, budget_s)
     for doubt in doubts_of(chosen.machine):
-        console.say(f"model of {chosen.title}: {doubt}")
+        console.keep(f"model of {chosen.title}: {doubt}")
     return chosen
 
 
