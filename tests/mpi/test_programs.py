@@ -71,7 +71,7 @@ def test_a_program_opens_a_library_of_another_name(
     shutil.copy(library_of(mpi), other)
     monkeypatch.setenv("PATH", str(mpi.compiler.parent), prepend=":")
     run = mpirun(mpi, 2, "--abi", name, "--explain", program(mpi, "opened"), other)
-    assert run.stdout == "ended\nended\n", run.stderr
+    assert run.stdout.count("ended") == 2, run.stderr  # The launcher may mix their lines.
     assert BY_CORYMB.search(run.stderr), run.stderr
 
 

@@ -4,6 +4,7 @@ that nothing stays behind."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -25,8 +26,10 @@ HERE = Path(__file__).parent
 
 def children() -> set[str]:
     """Our child processes, without the one helper that multiprocessing keeps."""
-    tasks = Path("/proc/self/task")
-    found = {pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # A thread that ends meanwhile.
+            found |= set((task / "children").read_text().split())
     return found - {str(resource_tracker._resource_tracker._pid)}  # type: ignore[attr-defined]
 
 
