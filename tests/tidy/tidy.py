@@ -48,7 +48,6 @@ RULES = (
     documents.check_code_blocks,
     documents.check_foreign_words,
     prose.check_prose,
-    prose.check_prose_list,
 )
 
 
