@@ -258,10 +258,14 @@ def show(out: Console, rows: Sequence[Row], found: Row) -> None:
 
 
 def _groups_table(groups: Sequence[Row]) -> Table:
-    table = Table(title="worse cells by what they share", box=None, padding=(0, 1))
+    table = Table(
+        title="worse cells by what they share, and their greatest ratios",
+        box=None,
+        padding=(0, 1, 0, 0),  # So that 80 columns hold every name whole.
+    )
     for title in ("op", "kind", "CPUs", "neighbours"):
-        table.add_column(title)
-    for title in ("worse", "ranks", "bytes", "most, median", "most, 99 %"):
+        table.add_column(title, no_wrap=True)
+    for title in ("worse", "ranks", "bytes", "median", "99 %"):
         table.add_column(title, justify="right", overflow="fold")
     for group in groups:
         table.add_row(
