@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of a collective as it comes from the program.
+#pragma once
+
+#include "below/host.hpp"
+
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// MPI's collectives, in the order of entry_points.py.
+enum class Operation : std::uint8_t {
+    barrier,
+    bcast,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    allgather,
+    allgatherv,
+    alltoall,
+    alltoallv,
+    alltoallw,
+    reduce,
+    allreduce,
+    reduce_scatter,
+    reduce_scatter_block,
+    scan,
+    exscan,
+    neighbor_allgather,
+    neighbor_allgatherv,
+    neighbor_alltoall,
+    neighbor_alltoallv,
+    neighbor_alltoallw,
+};
+
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+
+/// Makes this call in the MPI below; not owning.
+class Below {
+public:
+    template <class F>
+    explicit Below(F& call) noexcept
+        : self_(&call), call_([](void* self) { return (*static_cast<F*>(self))(); }) {}
+    int operator()() const { return call_(self_); }
+
+private:
+    void* self_;
+    int (*call_)(void*);
+};
+
+struct Call {
+    Operation operation;
+    Form form;
+    Below below;
+    MPI_Request* request = nullptr; ///< The request of the nonblocking and persistent forms.
+};
+
+} // namespace corymb::mpi

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "below/visit.hpp"
+
+#include "below/clock.hpp"
+#include "below/host.hpp"
+#include "below/node_ranks.hpp"
+#include "below/open_work.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// An MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
+/// could then keep each other waiting. So visits take at most about this part of a CPU's time,
+/// together for all ranks that share it, but are no further apart than that.
+constexpr std::int64_t visit_share = 16;
+constexpr std::int64_t visits_apart_ns_max = 5'000'000;
+/// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
+/// a rank that comes seldom looks several times.
+constexpr std::int64_t seldom_ns = 200'000;
+constexpr int looks_in_a_row = 64;
+constexpr std::int64_t look_most_ns = 50'000;
+
+/// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
+/// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.
+struct Idle {
+    MPI_Comm comm{}; ///< A communicator of this process alone, on which no message is ever sent.
+    MPI_Request request{};
+    bool exists = false;
+};
+
+std::atomic<bool> has_idle{false};
+
+Idle& idle() noexcept {
+    static Idle one = [] {
+        const Host& mpi = host();
+        Idle made;
+        // A dup would copy attributes.
+        made.exists =
+            mpi.Comm_split(mpi.comm_self, 0, 0, &made.comm) == MPI_SUCCESS &&
+            mpi.Comm_set_errhandler(made.comm, mpi.errors_return) == MPI_SUCCESS &&
+            mpi.Irecv(nullptr, 0, mpi.type_byte, 0, 0, made.comm, &made.request) == MPI_SUCCESS;
+        has_idle.store(made.exists, std::memory_order_release);
+        return made;
+    }();
+    return one;
+}
+
+/// Several threads may ask about it at once.
+void look_after_mpi() noexcept {
+    int flag = 0;
+    if (const Idle& one = idle(); one.exists) {
+        host().Request_get_status(one.request, &flag, MPI_STATUS_IGNORE);
+    }
+}
+
+/// `seldom_looks`: by a rank that has not been here for long.
+void visit(int seldom_looks) noexcept {
+    thread_local std::int64_t not_before_ns = 0;
+    thread_local std::int64_t last_end_ns = 0;
+    if (is_within_mpi) {
+        return;
+    }
+    if (has_open_work()) { // The wait itself looks at its own affairs in between.
+        look_after_mpi();
+        return;
+    }
+    const std::int64_t begin = now_ns();
+    if (begin < not_before_ns) {
+        return;
+    }
+    const int looks = begin - last_end_ns < seldom_ns ? 1 : seldom_looks;
+    std::int64_t end = begin;
+    for (int i = 0; i < looks && end - begin < look_most_ns; ++i) {
+        look_after_mpi();
+        end = now_ns();
+    }
+    last_end_ns = end;
+    const std::int64_t share = visit_share * known_ranks_per_cpu();
+    not_before_ns = end + std::min((end - begin) * share, visits_apart_ns_max);
+}
+
+} // namespace
+
+MPI_Comm quiet_comm() noexcept {
+    const Idle& one = idle();
+    return one.exists ? one.comm : host().comm_null;
+}
+
+void visit_mpi() noexcept {
+    visit(looks_in_a_row);
+}
+
+void visit_mpi_briefly() noexcept {
+    visit(1);
+}
+
+void visit_mpi_at_once() noexcept {
+    look_after_mpi();
+}
+
+void end_visits() noexcept {
+    if (has_idle.exchange(false, std::memory_order_acquire)) {
+        Idle& one = idle();
+        one.exists = false;
+        host().Cancel(&one.request);
+        host().Wait(&one.request, MPI_STATUS_IGNORE);
+        host().Comm_free(&one.comm);
+    }
+}
+
+} // namespace corymb::mpi

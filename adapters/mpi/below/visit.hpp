@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking after the MPI below while this rank waits in corymb: peers may wait for it there.
+#pragma once
+
+#include "below/host.hpp"
+
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// Time between the visits of a wait at first.
+inline constexpr std::int64_t visit_every_ns = 20'000;
+
+/// Looks in a row before a wait gives the CPU away.
+inline constexpr int looks_awake = 200;
+
+/// Set while this thread is in a function that the MPI has called.
+inline thread_local constinit bool is_within_mpi = false;
+
+/// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
+void visit_mpi() noexcept;
+/// As visit_mpi, for a rank that does not wait but computes between two tests: at most one look, as
+/// the MPI's own tests have.
+void visit_mpi_briefly() noexcept;
+/// Lets the MPI go on in any case, once.
+void visit_mpi_at_once() noexcept;
+/// A communicator of this process alone whose errors are returned; null after end_visits.
+[[nodiscard]] MPI_Comm quiet_comm() noexcept;
+/// Call it at MPI_Finalize: no visits after this.
+void end_visits() noexcept;
+
+} // namespace corymb::mpi

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adapter's record of a communicator: its team, or the reason why it has none. The record hangs
+// on the communicator as an attribute and goes with it.
+#pragma once
+
+#include "below/host.hpp"
+#include "below/threads.hpp"
+#include "communicator/account.hpp"
+#include "communicator/call_board.hpp"
+#include "communicator/carrier.hpp"
+#include "communicator/reasons.hpp"
+#include "data/kept_calls.hpp"
+#include "policy/choice.hpp"
+#include "policy/costly_plans.hpp"
+#include "policy/early_calls.hpp"
+
+#include <corymb.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <sched.h>
+#include <string>
+#include <vector>
+
+namespace corymb::mpi {
+
+/// Calls of an operation and size whose trial is over.
+struct Tried {
+    Trial* trial;
+    Operation operation;
+    std::uint64_t bytes;
+};
+
+/// Meetings: blocking calls, equal on all ranks, in which these compare their numbers of
+/// nonblocking calls. Blocking and nonblocking calls should come in one order everywhere, but MPI
+/// libraries do not enforce it. So only a meeting that finds all ranks at one call decides
+/// anything.
+struct Meetings {
+    static constexpr std::uint32_t never = ~std::uint32_t{0};
+    static constexpr std::uint32_t least_apart = 8, most_apart = 1024;
+
+    std::uint32_t held = 0; ///< Meetings that have found all ranks together.
+    std::uint32_t calls_left = least_apart;
+    std::uint32_t apart = least_apart;
+    std::uint64_t requests = 0; ///< Nonblocking calls.
+    std::uint64_t requests_before = 0;
+    std::vector<Tried> tried{}; ///< Trials for the next meeting that finds all ranks together.
+
+    bool are_over = false; ///< There will be no more meetings.
+
+    void end() noexcept {
+        are_over = true;
+        calls_left = never;
+    }
+    /// Begins on another communicator, whose ranks have all made no calls.
+    void begin_again() noexcept {
+        requests = requests_before = 0;
+        calls_left = are_over ? never : least_apart;
+        apart = least_apart;
+    }
+};
+
+/// Lists of an operation whose ranks do not know the lists of others (operations_of_any_size). Some
+/// programs give upper bounds where the standard wants exact counts, and MPI libraries accept that.
+struct Lists {
+    static constexpr int compared_most = 3;
+    int compared = 0; ///< Blocking calls in which ranks have compared them.
+    bool are_bounds = false;
+};
+
+/// The team that the ranks of a communicator share. When the communicator is freed, the next one of
+/// the same ranks goes on with the team (parked_teams.hpp).
+struct RankTeam {
+    /// Drawn when the team was made, equal on all ranks. 0: there is no team.
+    std::uint64_t id = 0;
+    /// Collectives of its communicators since then, on this rank. Ranks that have refused some
+    /// differ.
+    std::uint64_t calls_taken = 0;
+    int ranks = 0;
+    MPI_Group members{}; ///< The ranks, where it has an id.
+    corymb_team* team = nullptr;
+    /// Instead of that, of a communicator on several nodes; its messages between them.
+    corymb_cluster_team* cluster = nullptr;
+    std::unique_ptr<MessageCarrier> carrier{};
+    std::unique_ptr<CallBoard> board{}; ///< Set if the team is on one node.
+    bool can_request = true;            ///< Nonblocking and persistent operations, too.
+    Reason why_no_requests = Reason::no_hook;
+    /// Requests of a rank go on by a thread, not by a hook; equal on all ranks.
+    bool by_thread = false;
+    /// Ranks on a CPU, others included, as far as the ranks knew when they met; equal on all ranks.
+    int ranks_per_cpu = 1;
+    /// The ranks on this rank's own CPUs that its waits count with: at least `ranks_per_cpu`.
+    int crowd = 1;
+    Choice choice;
+    Choice request_choice;    ///< For its nonblocking calls.
+    CostlyPlans costly_plans; ///< For its blocking calls.
+    Meetings meetings;
+    std::array<Lists, operations_of_any_size.size()> lists{};
+    KeptCalls kept; ///< Kept calls of `team`.
+};
+
+struct Group : RankTeam {
+    enum class State : unsigned char { early, team, passed };
+
+    MPI_Comm comm{};
+    int rank = 0;
+    int size = 0;
+    State state = State::early;
+    Reason reason = Reason::early; ///< The reason of a communicator that is passed.
+    std::string why;               ///< The reason in words, for no_team.
+    EarlyCalls early;
+    /// Nonblocking collectives before the communicator has a team. Afterwards, calls that are still
+    /// left to the MPI because another rank has made them before.
+    std::uint64_t early_requests = 0;
+    std::atomic<bool> busy{false}; ///< The team is in use (InUse).
+    std::atomic<int> active{0};    ///< Requests under way.
+    /// Waits for such requests that leave the team to others between their looks.
+    std::atomic<int> waits{0};
+    std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
+    /// Two for each request that refers to it, and one if its communicator has been freed. The
+    /// thread that leaves only that one gives the group back.
+    std::atomic<int> references{0};
+    /// Requests of the library's that could not be freed while a thread had the team.
+    std::mutex left_lock{};
+    std::vector<corymb_request*> left{};
+    std::atomic<bool> has_left{false};
+    bool is_given_back = false; ///< Set at MPI_Finalize, under the registry's lock.
+    /// Calls are counted, for the summary or until the choices are settled.
+    bool is_watched = true;
+    bool is_shared = false;              ///< Several threads may use the team, one of them ours.
+    std::atomic<bool> has_failed{false}; ///< An operation of its team, on this rank.
+
+    Account account; ///< Account of this rank's calls.
+};
+
+/// The communicator that a thread has used last.
+struct LastGroup {
+    std::uint64_t generation = 0;
+    MPI_Comm comm{};
+    Group* group = nullptr;
+};
+inline thread_local constinit LastGroup last_group;
+/// Changes with every group that goes, so that nobody finds a remembered one again.
+inline constinit std::atomic<std::uint64_t> group_generation{1};
+
+/// If it is this one; else null.
+[[nodiscard]] inline Group* remembered_group(MPI_Comm comm) noexcept {
+    const LastGroup& last = last_group;
+    return last.comm == comm && last.generation == group_generation.load(std::memory_order_acquire)
+               ? last.group
+               : nullptr;
+}
+
+/// Whether the communicator has been freed before its requests.
+[[nodiscard]] inline bool is_orphan(const Group& group) noexcept {
+    return group.references.load(std::memory_order_relaxed) % 2 != 0;
+}
+/// A request refers to the group, and does so no more: the last one of an orphan frees it.
+inline void hold(Group& group) noexcept {
+    add(group.references, 2);
+}
+void let_go(Group& group) noexcept;
+
+/// Holds a group during a call in which the MPI may run the program's error handler, which may free
+/// the communicator.
+class Held {
+public:
+    explicit Held(Group& group) noexcept : group_(group) { hold(group_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { let_go(group_); }
+
+private:
+    Group& group_;
+};
+
+/// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them,
+/// the thread that stands in for a hook.
+class InUse {
+public:
+    explicit InUse(Group& group) noexcept : group_(&group) {
+        if (!group.is_shared && !has_many_threads()) { // A session may have come later.
+            group.busy.store(true, std::memory_order_relaxed);
+            return;
+        }
+        while (group.busy.exchange(true, std::memory_order_acquire)) {
+            sched_yield();
+        }
+    }
+    InUse(Group& group, std::try_to_lock_t /*unused*/) noexcept
+        : group_(group.busy.exchange(true, std::memory_order_acquire) ? nullptr : &group) {}
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+    ~InUse() {
+        if (group_ != nullptr) {
+            group_->busy.store(false, std::memory_order_release);
+        }
+    }
+    [[nodiscard]] bool has_it() const noexcept { return group_ != nullptr; }
+
+private:
+    Group* group_;
+};
+
+[[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
+
+/// The group of the communicator, made when first asked for. Null where MPI is not usable, the
+/// handle is none, or the thread is freeing it: then MPI does the call, or reports the error.
+[[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
+    Group* const last = remembered_group(comm);
+    return last != nullptr ? last : find_group(comm);
+}
+
+/// Whether all calls of a communicator are the MPI's and nobody counts them, as far as the thread
+/// remembers. It stays so.
+[[nodiscard]] inline bool is_left_alone(MPI_Comm comm) noexcept {
+    const Group* const last = remembered_group(comm);
+    return last != nullptr && last->state == Group::State::passed && !last->is_watched;
+}
+
+/// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
+/// (lifecycle.cpp).
+void watch_for_the_end() noexcept;
+/// The copy function of attributes that stay with their communicator.
+int do_not_copy(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* flag) noexcept;
+/// Between MPI_Init and MPI_Finalize.
+[[nodiscard]] bool is_world_usable() noexcept;
+/// Whether a session is open.
+[[nodiscard]] bool has_sessions() noexcept;
+/// Whether a session is open or was once. Each has a thread level of its own.
+[[nodiscard]] bool has_had_sessions() noexcept;
+/// The last session has ended before MPI_Init: MPI has forgotten all keys.
+void forget_key() noexcept;
+/// At MPI_Finalize: gives back all teams, or those without requests that the program may still
+/// start. All calls afterwards are the MPI's.
+void give_back_teams(bool all_but_with_requests) noexcept;
+
+/// Gives back the team of the group, of either kind. The communicators of a carrier stay.
+void give_back_team(Group& group) noexcept;
+/// Gives back a team without a group. With `all`, its communicators go, too.
+void end_team(RankTeam& team, bool all = true) noexcept;
+
+/// Breaks the group's team, of either kind, because this rank cannot go on.
+void abandon(Group& group, const char* why) noexcept;
+
+/// Teams of this process, with those that are parked.
+[[nodiscard]] int team_count() noexcept;
+
+/// Collective over the communicator. It ends with a team or a reason, on which all ranks agree
+/// (meeting.cpp), or it is too early for a team between nodes, unless the team is urgent.
+void meet(Group& group, bool is_urgent) noexcept;
+
+} // namespace corymb::mpi

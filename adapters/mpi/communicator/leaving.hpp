@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators that the program is freeing. Their attributes go with them, in an order of the
+// MPI's, and the attributes' callbacks may still call collectives. The MPI does all of these calls:
+// the adapter's attribute may have gone before, and not on all ranks.
+#pragma once
+
+#include "below/host.hpp"
+
+namespace corymb::mpi {
+
+/// While it lives, on its thread. They end in the reverse order of their beginning.
+class Leaving {
+public:
+    explicit Leaving(MPI_Comm comm) noexcept;
+    Leaving(const Leaving&) = delete;
+    Leaving& operator=(const Leaving&) = delete;
+    ~Leaving();
+
+    /// Whether this thread is freeing it.
+    [[nodiscard]] static bool has(MPI_Comm comm) noexcept;
+
+private:
+    MPI_Comm comm_;
+    const Leaving* outer_;
+};
+
+} // namespace corymb::mpi

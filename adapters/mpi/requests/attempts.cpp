@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "requests/attempts.hpp"
+
+#include "below/clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace corymb::mpi {
+
+namespace {
+
+struct UnderWay {
+    const Group* group;
+    Trial* trial;
+    Trial::Attempt attempt;
+    MPI_Request request;
+    Trial::Span span; ///< The time in the two calls, without the time between them.
+};
+
+/// Never destroyed: MPI may call back while the process ends. The lock also guards trials of
+/// requests, which one thread may start and another complete.
+struct Table {
+    std::mutex lock;
+    std::vector<UnderWay> calls;
+};
+
+Table& table() {
+    static auto* const one = new Table;
+    return *one;
+}
+
+/// Under the lock.
+template <class Where>
+void drop(Table& all, const Where& where) noexcept {
+    std::erase_if(all.calls, where);
+    attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+}
+
+/// Collective over the communicator.
+void settle(Group& group) noexcept {
+    for (const Tried& tried : group.meetings.tried) {
+        Trial& trial = *tried.trial;
+        {
+            Table& all = table();
+            const std::lock_guard lock(all.lock);
+            drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
+        }
+        group.request_choice.settle(tried.operation, tried.bytes,
+                                    trial.agree(group.comm, tried.bytes));
+    }
+    group.meetings.tried.clear();
+}
+
+} // namespace
+
+void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
+           const Trial::Span& start) noexcept {
+    if (!attempt.counts) {
+        return;
+    }
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    if (request == host().request_null) {
+        trial.add(attempt, start);
+        return;
+    }
+    try {
+        all.calls.push_back({&group, &trial, attempt, request, start});
+        attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+    } catch (const std::exception&) { // The trial lacks a call, and ends without a winner.
+    }
+}
+
+void forget_attempts(const Group& group) noexcept {
+    if (attempts_under_way.load(std::memory_order_relaxed) != 0) {
+        Table& all = table();
+        const std::lock_guard lock(all.lock);
+        drop(all, [&](const UnderWay& call) { return call.group == &group; });
+    }
+}
+
+void meet_about_requests(Group& group) noexcept {
+    Meetings& meetings = group.meetings;
+    const bool has_news =
+        meetings.requests != std::exchange(meetings.requests_before, meetings.requests) &&
+        group.request_choice.is_open();
+    const std::array<std::uint64_t, 3> mine{meetings.requests, ~meetings.requests,
+                                            has_news ? std::uint64_t{1} : 0};
+    std::array<std::uint64_t, 3> most{};
+    if (host().Allreduce(mine.data(), most.data(), 3, host().type_uint64, host().op_max,
+                         group.comm) != MPI_SUCCESS) {
+        meetings.end();
+        return;
+    }
+    meetings.apart =
+        most[2] != 0 ? Meetings::least_apart : std::min(2 * meetings.apart, Meetings::most_apart);
+    meetings.calls_left = meetings.apart;
+    if (most[0] == ~most[1]) {
+        ++meetings.held;
+        settle(group);
+    }
+}
+
+void CompletionWatch::begin() noexcept {
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    try {
+        watched_.reserve(std::min(all.calls.size(), static_cast<std::size_t>(count_)));
+    } catch (const std::exception&) {
+        return; // The trials of these calls end without a winner.
+    }
+    for (int i = 0; i < count_ && watched_.size() < all.calls.size(); ++i) {
+        const auto is_it = [&](const UnderWay& call) {
+            return call.request == requests_[i];
+        };
+        if (std::ranges::any_of(all.calls, is_it)) {
+            watched_.push_back({i, requests_[i]});
+        }
+    }
+    begin_ns_ = now_ns();
+}
+
+void CompletionWatch::end() noexcept {
+    const auto ns = (now_ns() - begin_ns_) / static_cast<std::int64_t>(watched_.size());
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    for (const auto& [place, request] : watched_) {
+        const auto call = std::ranges::find(all.calls, request, &UnderWay::request);
+        if (call == all.calls.end()) {
+            continue;
+        }
+        call->span.end_ns += ns;
+        if (requests_[place] == host().request_null) {
+            call->trial->add(call->attempt, call->span);
+            all.calls.erase(call);
+        }
+    }
+    attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+}
+
+} // namespace corymb::mpi

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nonblocking calls that show which library is faster (Choice). Their time is the time that the
+// program spends in the calls that start and complete them. Time in between, in which it computes
+// or waits elsewhere, does not count.
+#pragma once
+
+#include "below/few.hpp"
+#include "communicator/group.hpp"
+#include "policy/choice.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace corymb::mpi {
+
+/// Calls whose requests the program has not completed.
+inline constinit std::atomic<int> attempts_under_way{0};
+
+/// A call has been started. Its request is the program's. Without memory it counts as one that is
+/// never completed.
+void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
+           const Trial::Span& start) noexcept;
+/// The group is about to go.
+void forget_attempts(const Group& group) noexcept;
+/// Collective over the communicator, when the next meeting is due: settles the operations that were
+/// tried.
+void meet_about_requests(Group& group) noexcept;
+
+/// Watches one call of MPI's functions that complete requests, from its beginning to its end.
+class CompletionWatch {
+public:
+    CompletionWatch(int count, const MPI_Request* requests) noexcept
+        : requests_(requests),
+          count_(attempts_under_way.load(std::memory_order_relaxed) != 0 ? count : 0) {
+        if (count_ > 0 && requests_ != nullptr) [[unlikely]] {
+            begin();
+        }
+    }
+    CompletionWatch(const CompletionWatch&) = delete;
+    CompletionWatch& operator=(const CompletionWatch&) = delete;
+    ~CompletionWatch() {
+        if (!watched_.empty()) [[unlikely]] {
+            end();
+        }
+    }
+
+private:
+    struct Watched {
+        int place;
+        MPI_Request request;
+    };
+
+    void begin() noexcept;
+    void end() noexcept;
+
+    const MPI_Request* requests_;
+    int count_;
+    std::int64_t begin_ns_ = 0;
+    Few<Watched, 16> watched_;
+};
+
+} // namespace corymb::mpi
