@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan is data: for each rank an ordered list of small steps. It can be checked, simulated,
-// drawn, hashed, stored and run. A team that runs a plan may put sends ahead of receipts, carry
-// messages by pull in another way, and leave out acknowledgements that this makes needless. The
-// data flow and the order of combining stay as they are.
+// drawn, hashed, stored and run. A team performs the steps of a plan in the order of the plan.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -128,7 +126,13 @@ inline constexpr std::size_t line_payload_bytes =
 inline constexpr std::size_t exchange_payload_bytes = 8; ///< Each way, beside the sequences.
 inline constexpr std::size_t line_slots = 4;    ///< Messages of `line` that an edge holds unread.
 inline constexpr std::size_t cell_bytes = 8192; ///< Payload of one slot of the `cells` mechanism.
-inline constexpr std::size_t cell_slots = 4;    ///< Slots of `cells` that an edge holds unread.
+/// Slots of the shortest channel of `cells`. Four messages of at most cell_bytes fit into it.
+inline constexpr std::uint32_t cell_slots_least = 8;
+inline constexpr std::uint32_t cell_slots_most = 1U << 15U; ///< Slots of the longest channel.
+
+/// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
+/// also carries nothing, and small parts.
+inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
 
 /// The steps of every rank for one operation.
 ///
@@ -159,7 +163,11 @@ struct Plan {
     Rank root = 0;                 ///< The operation's root; if it has none, the inner root or 0.
     std::uint32_t block_count = 0; ///< Blocks of one part; 0 for a barrier.
     std::uint32_t scratch_blocks = 0;
-    std::uint64_t bytes_max = 0;          ///< Largest part in bytes that the plan is for.
+    std::uint64_t bytes_max = 0; ///< Largest part in bytes that the plan is for.
+    /// Slots that the plan counts on in the channel of `cells` of each ordered pair of ranks. A
+    /// team whose channels have fewer refuses the plan. A message that may need more slots than
+    /// this waits in its channel until the receiver takes it.
+    std::uint32_t cell_slots = cell_slots_least;
     std::string algorithm;                ///< Name in the portfolio, e.g. "dissemination-2".
     std::vector<std::vector<Step>> steps; ///< steps[rank] in program order.
 
@@ -201,12 +209,12 @@ CORYMB_EXPORT Plan plan_from_json(std::string_view text);
 /// digits. Two ranks with equal hashes run the same plan.
 CORYMB_EXPORT std::string plan_hash(const Plan& plan);
 
-/// Proves the plan by symbolic execution: every rank ends with the right blocks, each contribution
-/// exactly once; no rank waits for ever, even with the least buffering that the mechanisms
-/// guarantee; nothing is overwritten while a peer may still read it, also not after the end. Throws
-/// Errc::invalid_plan whose text names rank, step and fault. With `ordered`, also proves that
-/// reductions combine in rank order (non-commutative operators). O(steps x ranks / 64) time and
-/// memory for plans of the supported operations.
+/// Proves the plan by symbolic execution. Every rank ends with the right blocks, each contribution
+/// exactly once. No rank waits for ever, even with the least buffering that the mechanisms and
+/// `cell_slots` guarantee. Nothing is overwritten while a peer may still read it, also not after
+/// the end. Throws Errc::invalid_plan whose text names rank, step and fault. With `ordered`, also
+/// proves that reductions combine in rank order (non-commutative operators). O(steps x ranks / 64)
+/// time and memory for plans of the supported operations.
 CORYMB_EXPORT void check_plan(const Plan& plan, bool ordered = false);
 
 /// Whether the plan also serves parts of different lengths (the vector operations): no step moves

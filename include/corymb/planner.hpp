@@ -19,6 +19,12 @@ struct PlanRequest {
         placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
     Rank root = -1;          ///< -1: the planner's choice.
     std::uint64_t bytes = 8; ///< Bytes of one part (see Plan); ignored for a barrier.
+    /// The plan is for parts of any length, and `bytes` is an example that candidates are timed
+    /// with: the plan's `bytes_max` is `any_part_bytes`.
+    bool any_length = false;
+    /// The plan may count on channels of cells with so many slots (Plan::cell_slots). 0: as many as
+    /// a team of so many ranks has for its blocking operations.
+    std::uint32_t cell_slots = 0;
     /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
     std::string algorithm = "best";
     std::uint64_t seed = 1;

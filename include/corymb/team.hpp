@@ -89,14 +89,12 @@ struct PlanNeed {
     /// For a barrier: ranks that take turns on CPUs have waited for data of this root before it,
     /// and probably do again behind it, so `root` should be the first to leave it.
     bool root_first = false;
+    /// Slots that the channels of cells have. The plan may count on so many (Plan::cell_slots).
+    std::uint32_t cell_slots = cell_slots_least;
     /// The plan must not cut the payload: its `block_count` is at most 1. For operators that need a
     /// whole vector in each call.
     bool one_block = false;
 };
-
-/// The payload of plans for operations whose ranks do not know each other's lengths. Such a plan
-/// also carries nothing, and small parts.
-inline constexpr std::uint64_t any_part_bytes = std::uint64_t{1} << 48;
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
 /// team and need. The default plans on the cached model of this machine, or on its topology when

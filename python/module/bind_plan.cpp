@@ -43,6 +43,8 @@ void bind_plan(nb::module_& module) {
         .def_ro("block_count", &Plan::block_count)
         .def_ro("scratch_blocks", &Plan::scratch_blocks)
         .def_ro("bytes_max", &Plan::bytes_max)
+        .def_ro("cell_slots", &Plan::cell_slots,
+                "Slots that the plan counts on in the channel of cells between two ranks.")
         .def_ro("algorithm", &Plan::algorithm)
         .def_ro("steps", &Plan::steps, "steps[rank]: the list of that rank's steps.")
         .def_prop_ro(

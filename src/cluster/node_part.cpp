@@ -26,6 +26,7 @@ Plan without_steps(const Plan& plan) {
     same.block_count = plan.block_count;
     same.scratch_blocks = plan.scratch_blocks;
     same.bytes_max = plan.bytes_max;
+    same.cell_slots = plan.cell_slots;
     same.algorithm = plan.algorithm;
     return same;
 }

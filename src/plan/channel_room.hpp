@@ -14,8 +14,10 @@ static_assert(channel::line_payload == line_payload_bytes);
 static_assert(channel::exchange_payload == exchange_payload_bytes);
 static_assert(channel::cell_payload == cell_bytes);
 static_assert(channel::line_ring_slots >= line_slots);
-// A block of one cell may need two.
-static_assert(channel::cell_ring_slots_least >= 2 * cell_slots);
+static_assert(channel::cell_ring_slots_least == cell_slots_least);
+static_assert(channel::cell_slots_of_a_rank <= cell_slots_most);
+// A message of one cell may need two slots.
+static_assert(cell_slots_least >= 2 * line_slots);
 
 using channel::cell_ring_slots;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/matching.hpp"
 
+#include "plan/cells.hpp"
 #include "plan/refuse.hpp"
 #include "plan/step_kind.hpp"
 
@@ -187,7 +188,9 @@ void Matching::match_offer(StepNumber offering, StepNumber putting) const {
 // own.
 void Matching::find_room(std::span<const StepNumber> edge) {
     std::vector<StepNumber> line;
-    std::vector<StepNumber> cells;
+    std::vector<std::pair<StepNumber, std::uint64_t>> cells; // with the slots of each
+    std::size_t first = 0;                                   // of those that may be in the channel
+    std::uint64_t held = 0;                                  // slots of them
     for (const StepNumber send : edge) {
         const Step& message = step(send);
         if (message.via == Mechanism::line || message.via == Mechanism::pull ||
@@ -203,14 +206,14 @@ void Matching::find_room(std::span<const StepNumber> edge) {
             // reuse.cpp.
             continue;
         }
-        const std::uint64_t bytes = message.from.count * plan_->block_bytes(plan_->bytes_max);
-        rendezvous_[send] = bytes > cell_bytes ? 1 : 0;
-        if (!cells.empty() && rendezvous_[cells.back()] != 0) {
-            room_[send] = partner_[cells.back()]; // A long message may fill the whole ring.
-        } else if (cells.size() >= cell_slots) {
-            room_[send] = partner_[cells[cells.size() - cell_slots]];
+        const std::uint64_t need = cells_of(*plan_, message.from);
+        rendezvous_[send] = need > plan_->cell_slots ? 1 : 0;
+        held += need;
+        for (; held > plan_->cell_slots && first != cells.size(); ++first) {
+            room_[send] = partner_[cells[first].first];
+            held -= cells[first].second;
         }
-        cells.push_back(send);
+        cells.emplace_back(send, need);
     }
 }
 

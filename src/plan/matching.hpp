@@ -48,8 +48,8 @@ public:
     }
 
     /// The step that must have completed before a send or publish surely has room, under the least
-    /// buffering that the mechanisms guarantee: the receive of this earlier message, or all reads
-    /// of this earlier publication. `no_step`: there is always room.
+    /// buffering that the mechanisms and the plan's `cell_slots` guarantee: the receive of this
+    /// earlier message, or all reads of this earlier publication. `no_step`: there is always room.
     [[nodiscard]] StepNumber needs_room(StepNumber number) const noexcept { return room_[number]; }
 
     /// Whether the send may only complete once its partner has been reached: the message does not

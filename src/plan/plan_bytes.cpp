@@ -13,7 +13,7 @@ namespace corymb::plan {
 namespace {
 
 /// Changes with whatever the bytes mean.
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2;
 constexpr auto uint32_max = std::uint64_t{std::numeric_limits<std::uint32_t>::max()};
 constexpr unsigned group_bits = 7;
 constexpr std::uint64_t last_kind = static_cast<std::uint64_t>(StepKind::put_fold);
@@ -135,6 +135,7 @@ std::string to_bytes(const Plan& plan) {
     writer.put(plan.block_count);
     writer.put(plan.scratch_blocks);
     writer.put(plan.bytes_max);
+    writer.put(plan.cell_slots);
     writer.put(plan.algorithm);
     writer.put(plan.steps.size());
     for (const auto& steps : plan.steps) {
@@ -158,6 +159,7 @@ Plan plan_from_bytes(std::string_view bytes) {
     plan.block_count = reader.number_of<std::uint32_t>(block_count_max);
     plan.scratch_blocks = reader.number_of<std::uint32_t>(block_count_max);
     plan.bytes_max = reader.number(payload_bytes_max);
+    plan.cell_slots = reader.number_of<std::uint32_t>(cell_slots_most);
     plan.algorithm = reader.text();
     plan.steps.resize(reader.count(rank_count_max, 1));
     for (auto& steps : plan.steps) {

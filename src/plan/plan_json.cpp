@@ -75,6 +75,7 @@ nlohmann::ordered_json head_json(const Plan& plan) {
     }
     head["scratch_blocks"] = plan.scratch_blocks;
     head["bytes_max"] = plan.bytes_max;
+    head["cell_slots"] = plan.cell_slots;
     return head;
 }
 

@@ -94,6 +94,10 @@ Plan plan_from_json(std::string_view text) {
     plan.scratch_blocks = count_of(root.at("scratch_blocks"), plan::block_count_max);
     plan.bytes_max = static_cast<std::uint64_t>(
         root.at("bytes_max").integer(0, static_cast<std::int64_t>(plan::payload_bytes_max)));
+    if (const auto slots = root.find("cell_slots")) {
+        plan.cell_slots =
+            static_cast<std::uint32_t>(slots->integer(cell_slots_least, cell_slots_most));
+    }
     if (const auto algorithm = root.find("algorithm")) {
         plan.algorithm = algorithm->text();
     }

@@ -44,6 +44,10 @@ void check_head(const Plan& plan) {
     if (plan.bytes_max > payload_bytes_max) {
         refuse_head("bytes_max is too large");
     }
+    if (plan.cell_slots < cell_slots_least || plan.cell_slots > cell_slots_most) {
+        refuse_head("cell_slots must be from " + std::to_string(cell_slots_least) + " to " +
+                    std::to_string(cell_slots_most));
+    }
     std::size_t steps = 0;
     for (const auto& program : plan.steps) {
         steps += program.size();

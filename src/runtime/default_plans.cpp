@@ -190,7 +190,9 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
     request.op = need.op;
     request.placement = ground.placement;
     request.root = is_rooted(need.op) || need.root_first ? need.root : -1;
-    request.bytes = need.bytes == any_part_bytes ? typical_part_bytes : need.bytes;
+    request.any_length = need.bytes == any_part_bytes;
+    request.bytes = request.any_length ? typical_part_bytes : need.bytes;
+    request.cell_slots = need.cell_slots;
     request.moves = moves_at_run_time(team.size, ground.crowded);
     request.ordered = need.ordered;
     request.reproducible = need.reproducible;
@@ -227,11 +229,7 @@ std::optional<Plan> plan_on(GroundWhenNeeded& known, const PlanNeed& need, const
     if (!is_any && !ground.crowded && team.copies.present()) {
         return with_calls_that_overlap(std::move(portfolio), *ground.machine, request, effort);
     }
-    Plan plan = std::move(portfolio.best.front().plan);
-    if (is_any) {
-        plan.bytes_max = need.bytes; // The team proves it for that, too.
-    }
-    return plan;
+    return std::move(portfolio.best.front().plan);
 }
 
 /// Under which the best plan is kept for later processes.
@@ -239,9 +237,7 @@ std::string kept_under(GroundWhenNeeded& known, const PlanNeed& need) {
     const Surroundings& team = known.team();
     const Ground& ground = known.get();
     return planner_name() + ", on " + known.digest() + ": " +
-           key_of(request_of(ground, team, need)) +
-           (need.bytes == any_part_bytes ? ", any length" : "") +
-           (team.copies.present() ? ", processes" : "") +
+           key_of(request_of(ground, team, need)) + (team.copies.present() ? ", processes" : "") +
            (team.caches == Caches::near  ? ", near"
             : team.caches == Caches::far ? ", far"
                                          : "");

@@ -230,7 +230,7 @@ private:
     /// Whether the channel holds the message whole: then the sender goes on by itself, however late
     /// the receiver is.
     [[nodiscard]] bool fits_channel(const Step& step) const {
-        return plan::bytes_of(plan_, step.from, bytes_) <= cell_slots * cell_bytes;
+        return plan::bytes_of(plan_, step.from, bytes_) <= plan_.cell_slots * cell_bytes;
     }
 
     void check_far(StepNumber number, const Step& step, Rank rank) const {

@@ -169,11 +169,18 @@ private:
         }
         const bool copies = step.via == Mechanism::cells || step.via == Mechanism::network;
         end_ = started + (copies ? charges_.of(rank).copying(bytes_of(step.from)) : 0);
-        available_[number] = end_;
+        available_[number] = is_stream(number) ? started : end_;
+    }
+
+    /// Whether the receiver takes the first cells of a message while the sender still copies.
+    [[nodiscard]] bool is_stream(StepNumber send) const {
+        const Step& step = matching_.step(send);
+        return step.via == Mechanism::cells &&
+               (matching_.is_rendezvous(send) || bytes_of(step.from) > cell_bytes);
     }
 
     /// Times of a message longer than a cell: both ends copy at the same pace, the receiver one
-    /// cell behind. `started` is when the sender begins to copy.
+    /// cell behind. The sender begins to copy at `available_`.
     struct Stream {
         double first_cell; // when it can be taken
         double copying;
@@ -185,7 +192,7 @@ private:
         const Rank rank = matching_.rank_of(send);
         const double cell = charges_.of(rank).copying(std::min<std::uint64_t>(bytes, cell_bytes));
         return {available_[send] + cell, charges_.of(rank).copying(bytes), cell,
-                bytes <= cell_slots * cell_bytes};
+                bytes <= plan_.cell_slots * cell_bytes};
     }
 
     /// The sender goes on when the last cell is in the channel.
@@ -201,7 +208,7 @@ private:
                          : std::max(members_[index(matching_.rank_of(partner))].clock,
                                     stream.first_cell);
             end_ = std::max(end_, taken_from + stream.copying -
-                                      static_cast<double>(cell_slots) * stream.cell);
+                                      static_cast<double>(plan_.cell_slots) * stream.cell);
         }
     }
 
@@ -220,7 +227,7 @@ private:
             member.receives_in_row = 0;
             return;
         }
-        const bool streams = matching_.is_rendezvous(source);
+        const bool streams = is_stream(source);
         const Stream stream = streams ? stream_of(source) : Stream{};
         const double there = streams ? stream.first_cell : available_[source];
         member.receives_in_row = there <= begin_ ? member.receives_in_row + 1 : 1;
@@ -284,7 +291,9 @@ private:
     const Costs& charges_;
     std::uint64_t bytes_;
     std::vector<Member> members_;
-    std::vector<double> available_; // by sending step: its data; by receiving step: its begin
+    // By sending step: when its data is there, or a stream of cells begins; by receiving step: when
+    // that begins.
+    std::vector<double> available_;
     std::vector<double> finished_;
     std::vector<double> delay_;  // by reading step
     std::vector<bool> is_fresh_; // by sending step

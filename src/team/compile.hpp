@@ -2,7 +2,6 @@
 // Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
 #pragma once
 
-#include "plan/send_ahead.hpp"
 #include "plan/step_kind.hpp"
 #include "team/addresses.hpp"
 #include "team/closing_waits.hpp"
@@ -12,20 +11,11 @@
 #include <corymb/team.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace corymb::team {
-
-/// Ways to make programs faster on one team or another. Invariant: all ranks of a plan have the
-/// same.
-struct Shortcuts {
-    bool sends_ahead = false; ///< Before receipts that come earlier in the plan (send_ahead.hpp).
-    /// Messages by pull, of plans for any length, that go through cells.
-    std::size_t copied_bytes = team::copied_bytes(Caches::unknown);
-};
 
 template <class Env>
 class Compiler {
@@ -36,20 +26,23 @@ public:
     Compiler(Fabric<Env>& fabric, Rank rank, Peers& peers)
         : fabric_(&fabric), rank_(rank), peers_(&peers) {}
 
-    /// `number` is the plan's within the team, `readers` are its publication_readers. Throws
-    /// Errc::invalid_plan for a step that no engine can run; `plan` must have passed check_plan.
+    /// `number` is the plan's within the team, `readers` are its publication_readers. Messages by
+    /// pull of up to `copied` bytes go through cells, in plans for any length. Throws
+    /// Errc::invalid_plan for a step that no engine can run, Errc::io if a channel is shorter than
+    /// the plan counts on; `plan` must have passed check_plan.
     Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers,
-                         const Shortcuts& shortcuts = {}) {
+                         std::size_t copied = copied_bytes(Caches::unknown)) {
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;
         own_end_ = nullptr;
         ends_.clear();
         number_ = number;
-        cells_most_ = shortcuts.copied_bytes / cell_bytes;
+        cells_most_ = copied / cell_bytes;
+        cell_slots_ = plan.cell_slots;
         are_optional_ = may_copy_short(plan) && acknowledges_one_by_one(plan);
         const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
-        for (const std::size_t index : order_of(plan, shortcuts.sends_ahead)) {
+        for (std::size_t index = 0; index < steps.size(); ++index) {
             const Step& step = steps[index];
             CompiledStep<Env> compiled;
             compiled.number = static_cast<std::uint32_t>(index);
@@ -75,19 +68,6 @@ public:
     }
 
 private:
-    std::vector<std::size_t> order_of(const Plan& plan, bool sends_ahead) {
-        if (sends_ahead) {
-            return plan::order_with_sends_ahead(plan, rank_, [this](Rank rank) {
-                Peer<Env>& to = peer(rank);
-                connect(to, Opcode::send_cells);
-                return to.cells_out.slots();
-            });
-        }
-        std::vector<std::size_t> order(plan.steps[static_cast<std::size_t>(rank_)].size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        return order;
-    }
-
     static Opcode opcode(const Step& step) {
         if (step.via == Mechanism::exchange) {
             switch (step.kind) {
@@ -235,6 +215,7 @@ private:
                 peer.cells_out =
                     channel::SlotSender<Env, CellRing<Env>>(fabric_->cells(rank_, peer.rank));
             }
+            check_room(peer.cells_out.slots(), peer.rank);
             break;
         case Opcode::receive_cells:
             if (!peer.has_cells_in) {
@@ -242,8 +223,22 @@ private:
                 peer.cells_in =
                     channel::SlotReceiver<Env, CellRing<Env>>(fabric_->cells(peer.rank, rank_));
             }
+            check_room(peer.cells_in.slots(), peer.rank);
             break;
         default: break;
+        }
+    }
+
+    /// A channel is shorter than others only for want of memory (Fabric::cells).
+    void check_room(std::uint64_t slots, Rank peer) const {
+        if (slots < cell_slots_) {
+            throw Error(Errc::io, "not enough memory for the channels between ranks " +
+                                      std::to_string(rank_) + " and " + std::to_string(peer) +
+                                      ": there are " + std::to_string(slots) + " slots of " +
+                                      std::to_string(cell_bytes) +
+                                      " bytes where the plan counts on " +
+                                      std::to_string(cell_slots_) +
+                                      "; raise the limit (ulimit -v, or the size of /dev/shm)");
         }
     }
 
@@ -277,7 +272,8 @@ private:
     Peers* peers_;
     // The number of the program that is being compiled.
     std::uint64_t number_ = 0;
-    std::size_t cells_most_ = 0; ///< Cells that a message by pull may take.
+    std::size_t cells_most_ = 0;   ///< Cells that a message by pull may take.
+    std::uint32_t cell_slots_ = 0; ///< Slots that the plan counts on in a channel of cells.
     /// Whether signals depend on their message: without one if it takes a copy along.
     bool are_optional_ = false;
     PublicationEnd<Env>* own_end_ = nullptr;              ///< This rank's end as publisher.

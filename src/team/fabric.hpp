@@ -70,6 +70,13 @@ inline constexpr LaneId own_lanes_max = 1 << 14;
 /// much memory.
 inline constexpr LaneId whole_own_lanes = 8;
 
+/// Slots of the channels of cells of a lane.
+[[nodiscard]] constexpr std::size_t lane_cell_ring_slots(LaneId lane, int ranks) noexcept {
+    const bool is_whole =
+        lane == 0 || (lane >= long_lane && lane < first_own_lane + whole_own_lanes);
+    return is_whole ? channel::cell_ring_slots(ranks) : shared_cell_ring_slots(ranks);
+}
+
 using channel::CellRing;
 using channel::LinePublication;
 using channel::LineRing;
@@ -244,10 +251,7 @@ private:
         if constexpr (requires { Env::cell_ring_slots; }) {
             return Env::cell_ring_slots;
         }
-        const std::size_t slots = channel::cell_ring_slots(size_);
-        const bool is_alone =
-            lane_ == 0 || (lane_ >= long_lane && lane_ < first_own_lane + whole_own_lanes);
-        return is_alone ? slots : shared_cell_ring_slots(size_);
+        return lane_cell_ring_slots(lane_, size_);
     }
 
     ArenaKey key(Kind kind, Rank from, Rank to) const noexcept {

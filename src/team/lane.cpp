@@ -14,8 +14,7 @@ LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
     auto fabric = shared_->lane(lane_);
     const auto caches = shared_->company ? shared_->company->caches : team::Caches::unknown;
     return team::Compiler<team::Env>(fabric, rank_, peers_)
-        .compile(plan, number, readers,
-                 {.sends_ahead = true, .copied_bytes = team::copied_bytes(caches)});
+        .compile(plan, number, readers, team::copied_bytes(caches));
 }
 
 LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {

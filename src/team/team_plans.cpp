@@ -42,6 +42,12 @@ struct Terms {
     bool push;
 };
 
+/// Slots that the channels of cells have where plans of the key run.
+std::uint32_t cell_slots_of(const team::PlanKey& key, int size) {
+    return static_cast<std::uint32_t>(key.short_channels ? team::shared_cell_ring_slots(size)
+                                                         : channel::cell_ring_slots(size));
+}
+
 /// Throws Errc::invalid_plan for a plan that the team cannot run for the key.
 void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
     // Other ranks than the root need not have given the buffers that the root has.
@@ -56,6 +62,13 @@ void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
     if (uses(plan, Mechanism::network)) {
         throw Error(Errc::unsupported, plan.algorithm + " is a plan for several nodes; a team's "
                                                         "ranks share memory");
+    }
+    if (plan.cell_slots > cell_slots_of(key, terms.size)) {
+        throw Error(Errc::invalid_plan,
+                    plan.algorithm + " counts on " + std::to_string(plan.cell_slots) +
+                        " slots in each channel of cells, which have " +
+                        std::to_string(cell_slots_of(key, terms.size)) +
+                        " here; the plan source must look at PlanNeed::cell_slots");
     }
     if (key.keeps_parts && !keeps_parts(plan)) {
         throw Error(Errc::invalid_plan, plan.algorithm +
@@ -110,30 +123,37 @@ TeamPlans::~TeamPlans() = default;
 TeamPlans::Agreed TeamPlans::agree(team::LaneId lane, const team::PlanKey& key, unsigned turn,
                                    std::int64_t spent_ns) {
     const std::lock_guard lock(mutex_);
-    Entry& entry = entry_of(key);
-    if (entry.is_last) {
-        return {&entry.first, true};
-    }
-    unsigned& counted = entry.turns_counted[lane];
-    if (turn > counted) { // The first of this process's ranks tells for all.
-        counted = turn;
-        search_if_due(key, spent_ns);
-    }
-    return decide(lane, key, turn, entry, false);
+    return agree_on_one(lane, key, turn, spent_ns, false);
 }
 
 TeamPlans::Agreed TeamPlans::agree_on_best(team::LaneId lane, const team::PlanKey& key,
                                            unsigned turn) {
     const std::lock_guard lock(mutex_);
+    return agree_on_one(lane, key, turn, 0, true);
+}
+
+TeamPlans::Agreed TeamPlans::agree_on_one(team::LaneId lane, const team::PlanKey& key,
+                                          unsigned turn, std::int64_t spent_ns, bool for_best) {
     Entry& entry = entry_of(key);
-    if (entry.is_last) {
-        return {&entry.first, true};
+    Agreed agreed{&entry.first, true};
+    if (!entry.is_last) {
+        unsigned& counted = entry.turns_counted[lane];
+        if (for_best && !has_better(key, entry)) {
+            const Known best = team_.company ? common_plan(key, Version::better) : best_plan(key);
+            entry.better = shared_plan(best->plan, key.number() | better_plan);
+        } else if (turn > counted) { // The first of this process's ranks tells for all.
+            counted = turn;
+            search_if_due(key, spent_ns);
+        }
+        agreed = decide(lane, key, turn, entry, for_best);
     }
-    if (!has_better(key, entry)) {
-        const Known best = team_.company ? common_plan(key, Version::better) : best_plan(key);
-        entry.better = shared_plan(best->plan, key.number() | better_plan);
+    if (!key.short_channels &&
+        agreed.plan->plan->cell_slots > team::lane_cell_ring_slots(lane, team_.fabric.size())) {
+        team::PlanKey other = key;
+        other.short_channels = true;
+        return agree_on_one(lane, other, turn, spent_ns, for_best);
     }
-    return decide(lane, key, turn, entry, true);
+    return agreed;
 }
 
 /// The rank that asks first decides for all.
@@ -313,6 +333,7 @@ PlanNeed TeamPlans::need_of(const team::PlanKey& key) const {
             .keeps_parts = key.keeps_parts,
             .reproducible = key.reproducible,
             .root_first = key.root_first,
+            .cell_slots = cell_slots_of(key, team_.fabric.size()),
             .one_block = key.one_block};
 }
 

@@ -65,6 +65,9 @@ private:
 
     Entry& entry_of(const team::PlanKey& key);
     [[nodiscard]] bool has_better(const team::PlanKey& key, Entry& entry);
+    /// `agree` and `agree_on_best`, under the lock.
+    Agreed agree_on_one(team::LaneId lane, const team::PlanKey& key, unsigned turn,
+                        std::int64_t spent_ns, bool for_best);
     Agreed decide(team::LaneId lane, const team::PlanKey& key, unsigned turn, Entry& entry,
                   bool for_best);
 

@@ -31,6 +31,7 @@ std::uint64_t PlanKey::number() const noexcept {
     return static_cast<std::uint64_t>(op) | (ordered ? 1u << 8 : 0u) |
            (keeps_parts ? 1u << 9 : 0u) | (reproducible ? 1u << 10 : 0u) |
            (root_first ? 1u << 11 : 0u) | (one_block ? 1u << 14 : 0u) | (stays ? 1u << 13 : 0u) |
+           (short_channels ? 1u << 15 : 0u) |
            static_cast<std::uint64_t>(std::bit_width(bytes)) << 16 |
            static_cast<std::uint64_t>(root) << 32;
 }

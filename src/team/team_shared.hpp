@@ -51,6 +51,8 @@ struct PlanKey {
     /// Results depend on the order of combining, so that equal calls need equal plans.
     bool stays = false;
     bool one_block = false; ///< The payload is not cut.
+    /// For lanes whose channels of cells are shorter than those of blocking operations.
+    bool short_channels = false;
 
     auto operator<=>(const PlanKey&) const = default;
     /// Different for different keys, the same in every process.

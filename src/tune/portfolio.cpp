@@ -3,6 +3,7 @@
 
 #include "plan/cost_view.hpp"
 #include "plan/generate/families.hpp"
+#include "plan/performed.hpp"
 #include "tune/plain.hpp"
 #include "tune/variant.hpp"
 
@@ -243,6 +244,10 @@ private:
         Candidate candidate;
         candidate.variant = variant;
         candidate.plan = family.make(request_.op, input);
+        if (request_.any_length) {
+            candidate.plan.bytes_max = any_part_bytes;
+        }
+        candidate.plan = plan::performed(std::move(candidate.plan), request_.cell_slots);
         candidate.plan.algorithm = candidate_name(family.name, variant);
         if (steps_of(candidate.plan) > steps_max_ ||
             (request_.one_block && candidate.plan.block_count > 1) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/request.hpp"
 
+#include "plan/channel_room.hpp"
 #include "plan/generate/families.hpp"
 #include "plan/limits.hpp"
 
@@ -67,6 +68,13 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
     }
     if (full.bytes > plan::payload_bytes_max) {
         refuse("a payload of " + std::to_string(full.bytes) + " bytes is too large");
+    }
+    if (full.cell_slots == 0) {
+        full.cell_slots = static_cast<std::uint32_t>(plan::cell_ring_slots(ranks));
+    }
+    if (full.cell_slots < cell_slots_least || full.cell_slots > cell_slots_most) {
+        refuse("channels of " + std::to_string(full.cell_slots) + " cells; they have from " +
+               std::to_string(cell_slots_least) + " to " + std::to_string(cell_slots_most));
     }
     if (full.op == Collective::barrier) {
         full.bytes = 0;

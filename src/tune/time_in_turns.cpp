@@ -136,15 +136,9 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     return all;
 }
 
-/// A team makes such plans for parts of any length, but where every rank knows all of them.
-bool is_for_any_length(const PlanRequest& request) {
-    return request.keeps_parts && !plan::knows_all_lengths(request.op);
-}
-
-/// The plan's waits, in turns. Nothing is sent ahead of a plan for parts of any length.
-double waits_of(const Plan& plan, const PlanRequest& request, int cpus) {
-    const Plan performed = is_for_any_length(request) ? plan : as_performed(plan);
-    const plan::Matching order(performed);
+/// The plan's waits, in turns.
+double waits_of(const Plan& plan, int cpus) {
+    const plan::Matching order(plan);
     const double others = std::max(0.0, static_cast<double>(plan.size()) / cpus - 1);
     return turns_in_a_row(order, cpus) + turns_of_message * others * messages_in_a_row(order);
 }
@@ -157,7 +151,7 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
     const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
     const double busy = work_of(plan, request, timeline, cpus) / cpus;
-    return std::max(timeline.makespan, busy) + waits_of(plan, request, cpus) * turn;
+    return std::max(timeline.makespan, busy) + waits_of(plan, cpus) * turn;
 }
 
 } // namespace corymb::tune

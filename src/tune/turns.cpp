@@ -9,7 +9,6 @@
 #include "plan/channel_room.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
-#include "plan/send_ahead.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
 
@@ -61,7 +60,7 @@ private:
 
     static std::size_t at(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
 
-    /// Plans may count on four cells; here a rank sends ahead as much as its channels really hold.
+    /// Messages of several operations may be in a channel, as many as it really holds.
     void find_what_channels_hold() {
         const Plan& plan = matching_.plan();
         for (plan::StepNumber number = 0; number < matching_.step_count(); ++number) {
@@ -176,7 +175,7 @@ private:
         }
         if (plan::is_sending(kind) && kind != StepKind::signal) {
             const plan::StepNumber room = matching_.needs_room(number);
-            if (room != plan::no_step && !is_held(number)) {
+            if (room != plan::no_step) {
                 return is_completed(room, operation);
             }
             const std::uint64_t ahead = std::max<std::uint64_t>(held_[number], 1);
@@ -193,18 +192,13 @@ private:
 
     /// A message that does not fit its channel is on its way until the receiver takes it.
     [[nodiscard]] bool can_complete(plan::StepNumber number, std::uint64_t operation) const {
-        if (!matching_.is_rendezvous(number) || is_held(number)) {
+        if (!matching_.is_rendezvous(number)) {
             return true;
         }
         const plan::StepNumber partner = matching_.partner(number);
         const Rank rank = matching_.rank_of(partner);
         return progress_[at(rank)] >=
                2 * (operation * length_of(rank) + matching_.index_of(partner));
-    }
-
-    /// A message through cells that its channel holds whole.
-    [[nodiscard]] bool is_held(plan::StepNumber number) const {
-        return matching_.step(number).via == Mechanism::cells && held_[number] != 0;
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
@@ -223,21 +217,6 @@ private:
 };
 
 } // namespace
-
-Plan as_performed(Plan plan) {
-    const auto slots = [size = plan.size()](Rank) {
-        return plan::cell_ring_slots(size);
-    };
-    for (Rank rank = 0; rank < plan.size(); ++rank) {
-        std::vector<Step> steps;
-        auto& own = plan.steps[static_cast<std::size_t>(rank)];
-        for (const std::size_t index : plan::order_with_sends_ahead(plan, rank, slots)) {
-            steps.push_back(own[index]);
-        }
-        own = std::move(steps);
-    }
-    return plan;
-}
 
 double turns_in_a_row(const plan::Matching& matching, int cpus) {
     const auto ranks = static_cast<std::size_t>(matching.plan().size());
@@ -258,8 +237,7 @@ double turns_in_a_row(const plan::Matching& matching, int cpus) {
 
 double turns_in_a_row(const Plan& plan, int cpus) {
     plan::check_shape(plan);
-    const Plan performed = as_performed(plan);
-    return turns_in_a_row(plan::Matching(performed), cpus);
+    return turns_in_a_row(plan::Matching(plan), cpus);
 }
 
 } // namespace corymb::tune

@@ -52,7 +52,6 @@ NOT_YET = frozenset(
         "tests/unit/cluster_team/rehearsal_test.cpp",
         "tests/unit/discover/topology_test.cpp",
         "tests/unit/handles/table.hpp",
-        "tests/unit/plan/send_ahead_test.cpp",
         "tests/unit/plan_core/block_map_test.cpp",
         "tests/unit/plan_core/random_execution.hpp",
         "tests/unit/process/children.hpp",

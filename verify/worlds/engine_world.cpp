@@ -5,6 +5,7 @@
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
 #include "plan/generate/families.hpp"
+#include "plan/performed.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
 #include "team/sample_plans.hpp"
@@ -56,9 +57,8 @@ enum class Short : std::uint8_t { lies_there, encloses, in_cells };
 template <class Waiter>
 class EngineInstance final : public Instance {
 public:
-    EngineInstance(const Plan& plan, std::uint64_t operations, Short how,
-                   const corymb::team::Shortcuts& shortcuts)
-        : plan_(plan), operations_(operations), how_(how), shortcuts_(shortcuts),
+    EngineInstance(const Plan& plan, std::uint64_t operations, Short how)
+        : plan_(plan), operations_(operations), how_(how),
           fabric_(corymb::Arena(memory_), plan.size()),
           readers_(corymb::team::publication_readers(plan)) {
         for (Rank rank = 0; how == Short::in_cells && rank < plan.size(); ++rank) {
@@ -88,7 +88,7 @@ private:
             : rank(static_cast<std::size_t>(own)),
               waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter, own),
               program(corymb::team::Compiler<ExplorerEnv>(world.fabric_, own, peers)
-                          .compile(world.plan_, 0, world.readers_, world.shortcuts_)),
+                          .compile(world.plan_, 0, world.readers_)),
               input(world.plan_.block_count), output(world.plan_.block_count),
               scratch(world.plan_.scratch_blocks), letters(world.operations_) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
@@ -165,7 +165,6 @@ private:
     const Plan& plan_;
     std::uint64_t operations_;
     Short how_;
-    corymb::team::Shortcuts shortcuts_;
     corymb::HeapMemory memory_;
     corymb::team::Fabric<ExplorerEnv> fabric_;
     corymb::team::Readers readers_;
@@ -174,16 +173,14 @@ private:
 
 template <class Waiter = AwaitWaiter>
 World runs(const std::string& what, Plan plan, std::uint64_t operations,
-           const Options& options = {}, Short how = Short::lies_there,
-           const corymb::team::Shortcuts& shortcuts = {}) {
+           const Options& options = {}, Short how = Short::lies_there) {
     const int ranks = plan.size();
     const std::string name = "engine: " + std::string(corymb::to_string(plan.op)) + " " + what +
                              ", " + std::to_string(ranks) + " ranks, " +
                              std::to_string(operations) + (operations == 1 ? " time" : " times");
     const auto shared = std::make_shared<const Plan>(std::move(plan));
-    Program program{ranks, [shared, operations, how, shortcuts] {
-                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations, how,
-                                                                        shortcuts);
+    Program program{ranks, [shared, operations, how] {
+                        return std::make_unique<EngineInstance<Waiter>>(*shared, operations, how);
                     }};
     return {name, std::move(program), options};
 }
@@ -220,6 +217,11 @@ void add_generated(std::vector<World>& worlds, Collective op, Rank size, std::ui
             worlds.push_back(large(runs(name, std::move(plan), operations)));
         }
     }
+}
+
+/// As a team performs it.
+Plan ahead(Plan plan) {
+    return corymb::plan::performed(std::move(plan), ExplorerEnv::cell_ring_slots);
 }
 
 Plan without(Plan plan, std::size_t rank, StepKind kind) {
@@ -288,10 +290,9 @@ std::vector<World> all_worlds() {
              Short::in_cells),
         runs("by chain in a cell", chain_reduce(3, any, pull), 2, {}, Short::in_cells),
         runs("in turns over cells", allreduce_in_turns(), 2),
-        runs("over cells, sent ahead", allreduce_in_turns(), 4, {}, Short::lies_there,
-             {.sends_ahead = true}),
-        runs<ParkingWaiter<0>>("over cells, sent ahead, parking", allreduce_in_turns(), 2,
-                               unpreempted, Short::lies_there, {.sends_ahead = true}),
+        runs("over cells, sent ahead", ahead(allreduce_in_turns()), 4),
+        runs<ParkingWaiter<0>>("over cells, sent ahead, parking", ahead(allreduce_in_turns()), 2,
+                               unpreempted),
         runs("by put", halves_reduce(16, false), 2),
         runs("by put and fold", halves_reduce(16, true), 2),
         runs<ParkingWaiter<0>>("by put and fold, parking", halves_reduce(16, true), 1, two),

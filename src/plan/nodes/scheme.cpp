@@ -92,7 +92,7 @@ constexpr std::uint64_t steps_most = std::uint64_t{1} << 23;
 /// times: at most as often as an edge within the node holds messages at a time. A rank that is
 /// alone has no such edges.
 bool can_lead(const Layout& layout, int leaders) {
-    constexpr std::size_t held = std::min(line_slots, cell_slots);
+    constexpr std::size_t held = line_slots;
     const auto all = static_cast<std::size_t>(leaders);
     return std::ranges::all_of(layout.nodes, [all](const std::vector<Rank>& node) {
         return node.size() == 1 || (all + node.size() - 1) / node.size() <= held;
@@ -173,7 +173,7 @@ int run_leaders_most(const Layout& layout) {
         most = std::max(most, run.size());
     }
     if (runs.nodes.size() > layout.nodes.size()) {
-        most = std::min({most, line_slots, cell_slots});
+        most = std::min(most, line_slots);
     }
     return static_cast<int>(most);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/random.hpp"
+#include "plan/cells.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -199,17 +200,29 @@ private:
         return true;
     }
 
+    template <class Queue>
+    [[nodiscard]] bool has_room(const Queue& queue, const Step& step) const {
+        if (step.via != Mechanism::cells) {
+            return step.via == Mechanism::network || queue.size() < line_slots;
+        }
+        std::uint64_t need = plan::cells_of(plan_, step.from);
+        for (const Message& message : queue) {
+            need += plan::cells_of(plan_, message.where);
+        }
+        return need <= plan_.cell_slots;
+    }
+
     bool try_send(std::size_t rank, const Step& step) {
         Member& me = ranks_[rank];
         const EdgeKey key{rank, static_cast<std::size_t>(step.peer), channel(step.via)};
         auto& queue = edges_[key];
-        const bool is_long = step.via == Mechanism::cells &&
-                             step.from.count * plan_.block_bytes(plan_.bytes_max) > cell_bytes;
+        const bool is_long =
+            step.via == Mechanism::cells && plan::cells_of(plan_, step.from) > plan_.cell_slots;
         if (me.posted) { // goes on when the receiver has taken everything
             me.posted = !queue.empty();
             return queue.empty();
         }
-        if (tight_ && !is_long && step.via != Mechanism::network && queue.size() >= line_slots) {
+        if (tight_ && !is_long && !has_room(queue, step)) {
             return false;
         }
         queue.push_back({taken(rank, step.from), rank, step.from});

@@ -124,7 +124,11 @@ TEST(Refusal, CountsNoMoreBufferingThanIsGuaranteed) {
     expect_refusal(unread(Mechanism::pull, 5, 100000), "rank ", "waits for ever");
     check_plan(unread(Mechanism::cells, 4, 4 * cell_bytes));
     expect_refusal(unread(Mechanism::cells, 5, 5 * cell_bytes), "rank ", "waits for ever");
-    expect_refusal(unread(Mechanism::cells, 1, cell_bytes + 1), "rank ", "waits for ever");
+    check_plan(unread(Mechanism::cells, 1, 7 * cell_bytes));
+    expect_refusal(unread(Mechanism::cells, 1, 8 * cell_bytes), "rank ", "waits for ever");
+    Plan more = unread(Mechanism::cells, 5, 5 * cell_bytes);
+    more.cell_slots = 10;
+    check_plan(more);
     check_plan(unread(Mechanism::network, 9, 100000)); // does not wait for its receivers
 }
 

@@ -119,7 +119,7 @@ TEST(Simulate, SenderOfALongMessageWaitsForALateReceiver) {
     const double ready = timeline.finish[1] + receive_cost; // rank 2 has seen the signal
     EXPECT_NEAR(timeline.finish[2], ready + receive_cost + 10 * cell, 1e-6);
     // All but what the channel holds must have been taken.
-    EXPECT_NEAR(timeline.finish[0], ready + 6 * cell, 1e-6);
+    EXPECT_NEAR(timeline.finish[0], ready + 2 * cell, 1e-6);
 }
 
 TEST(Simulate, WhoPutsPaysForTheBytes) {

@@ -2,7 +2,9 @@
 // The engine runs what the generators make, for every operation, on equal parts and on parts of
 // different lengths. One thread plays all ranks in random turns.
 #include "channel/env.hpp"
+#include "plan/channel_room.hpp"
 #include "plan/generate/families.hpp"
+#include "plan/performed.hpp"
 #include "plan/places.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
@@ -71,10 +73,9 @@ PartName part_of(const Plan& plan, Rank rank, Buffer buffer, Rank part) {
 
 struct Player {
     Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
-           const team::Readers& readers, const Waiter::Flag& broken,
-           const team::Shortcuts& shortcuts = {})
+           const team::Readers& readers, const Waiter::Flag& broken)
         : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
-          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers, shortcuts)) {
+          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers)) {
         const std::size_t longest = 37;
         operands.bytes = longest * sizeof(Word);
         operands.element_bytes = sizeof(Word);
@@ -149,15 +150,14 @@ struct Player {
 };
 
 /// "" when every rank ends with the right result.
-std::string run_once(const Plan& plan, LengthOf length, unsigned seed,
-                     const team::Shortcuts& shortcuts) {
+std::string run_once(const Plan& plan, LengthOf length, unsigned seed) {
     HeapMemory memory;
     team::Fabric<Env> fabric(Arena(memory), plan.size());
     const auto readers = team::publication_readers(plan);
     Waiter::Flag broken{};
     std::deque<Player> players;
     for (Rank rank = 0; rank < plan.size(); ++rank) {
-        players.emplace_back(plan, rank, length, fabric, readers, broken, shortcuts);
+        players.emplace_back(plan, rank, length, fabric, readers, broken);
     }
     std::mt19937 random(seed);
     const auto is_done = [](const Player& player) {
@@ -179,10 +179,11 @@ std::string run_once(const Plan& plan, LengthOf length, unsigned seed,
     return "";
 }
 
-/// In the order of the plan, and with sends ahead.
+/// As the generator made it, and as a team performs it.
 std::string run(const Plan& plan, LengthOf length, unsigned seed) {
-    const std::string in_order = run_once(plan, length, seed, {.sends_ahead = false});
-    return in_order.empty() ? run_once(plan, length, seed, {.sends_ahead = true}) : in_order;
+    const std::string as_made = run_once(plan, length, seed);
+    const auto slots = static_cast<std::uint32_t>(plan::cell_ring_slots(plan.size()));
+    return as_made.empty() ? run_once(plan::performed(plan, slots), length, seed) : as_made;
 }
 
 TEST(GeneratedPlans, RunForEveryOperationAndKeepPartsOfAnyLength) {

@@ -36,7 +36,9 @@ PlanSource any_plans(unsigned seed, bool pull, std::set<std::string>& seen, std:
         PlanRequest request;
         request.op = need.op;
         request.root = is_rooted(need.op) ? need.root : -1;
-        request.bytes = std::min<std::uint64_t>(need.bytes, 1 << 16);
+        request.any_length = need.bytes == any_part_bytes;
+        request.bytes = request.any_length ? 1 << 16 : need.bytes;
+        request.cell_slots = need.cell_slots;
         request.ordered = need.ordered;
         request.keeps_parts = need.keeps_parts;
         request.pull = pull;
@@ -46,7 +48,6 @@ PlanSource any_plans(unsigned seed, bool pull, std::set<std::string>& seen, std:
                             static_cast<unsigned>(need.bytes % 1009));
         request.algorithm = portfolio[random() % portfolio.size()].first;
         Plan plan = make_plan(machine, request).plan;
-        plan.bytes_max = std::max(plan.bytes_max, need.bytes);
         const std::lock_guard lock(mutex);
         seen.insert(std::string(to_string(need.op)) + " " + plan.algorithm);
         return plan;

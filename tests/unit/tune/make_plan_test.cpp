@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../sim/models.hpp"
+#include "plan/channel_room.hpp"
+#include "plan/performed.hpp"
 #include "tune/messages_in_a_row.hpp"
 #include "tune/portfolio.hpp"
 #include "tune/turns.hpp"
@@ -314,8 +316,8 @@ TEST(MakePlan, RanksThatTakeTurnsHaveFewMessagesInARow) {
     const Machine machine = uniform_machine(2, 7, 20);
     const auto in_a_row = [&](PlanRequest request, const char* algorithm) {
         request.algorithm = algorithm;
-        const Plan performed = tune::as_performed(make_plan(machine, request).plan);
-        return tune::messages_in_a_row(plan::Matching(performed));
+        const Plan plan = make_plan(machine, request).plan;
+        return tune::messages_in_a_row(plan::Matching(plan));
     };
     for (const Collective op : {Collective::broadcast, Collective::gather, Collective::reduce}) {
         PlanRequest request = request_in_turns(op, 2048);
@@ -386,7 +388,8 @@ TEST(MakePlan, ALongMessageTakesATurnOnlyIfItsChannelDoesNotHoldIt) {
         const Blocks block{Buffer::output, 0, 1};
         plan.steps = {{{.kind = StepKind::send, .via = Mechanism::cells, .peer = 1, .from = block}},
                       {{.kind = StepKind::recv, .via = Mechanism::cells, .peer = 0, .to = block}}};
-        return tune::turns_in_a_row(plan, 1);
+        const auto slots = static_cast<std::uint32_t>(plan::cell_ring_slots(2));
+        return tune::turns_in_a_row(plan::performed(std::move(plan), slots), 1);
     };
     // Two messages of 1 MiB are on their way before the receiver has to take one.
     EXPECT_LT(turns_of(64 << 10), turns_of(1 << 20));

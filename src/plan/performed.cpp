@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/send_ahead.hpp"
+#include "plan/performed.hpp"
 
-#include "base/cache_line.hpp"
-#include "plan/step_kind.hpp"
+#include "plan/cells.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -94,48 +94,46 @@ private:
     std::array<Blocks, 3> written_{};
 };
 
-/// The cells that a send takes at most. If data is combined, cells hold whole elements: of elements
-/// longer than half a cell only one. Data that is only moved fills the cells; its blocks are whole
-/// cache lines.
-std::uint64_t cells_of(const Plan& plan, const Step& send) {
-    const std::uint64_t block = plan.block_bytes(plan.bytes_max);
-    return is_reduction(plan.op)
-               ? 2 * (send.from.count * block / cell_bytes + 1)
-               : send.from.count * (block + cache_line_bytes - 1) / cell_bytes + 1;
-}
-
 /// The room left for this operation in the channels to all peers.
 class Room {
 public:
-    explicit Room(const std::function<std::size_t(Rank peer)>& slots_to) : slots_to_(&slots_to) {}
+    explicit Room(std::uint64_t cell_slots) : cell_slots_(cell_slots) {}
 
     /// Takes the room that a send needs. If there is too little, the send holds back all that
     /// follow it.
     bool take(const Plan& plan, const Step& send) {
         const bool is_line = send.via == Mechanism::line;
-        std::map<Rank, std::uint64_t>& all = is_line ? lines_ : cells_;
-        auto known = all.find(send.peer);
-        if (known == all.end()) {
-            known = all.emplace(send.peer, is_line ? line_slots : (*slots_to_)(send.peer)).first;
-        }
-        const std::uint64_t need = is_line ? 1 : cells_of(plan, send);
-        const bool fits = need <= known->second;
-        known->second = fits ? known->second - need : 0;
+        std::uint64_t& left = (is_line ? lines_ : cells_)
+                                  .emplace(send.peer, is_line ? line_slots : cell_slots_)
+                                  .first->second;
+        const std::uint64_t need = is_line ? 1 : cells_of(plan, send.from);
+        const bool fits = need <= left;
+        left = fits ? left - need : 0;
         return fits;
     }
 
 private:
-    const std::function<std::size_t(Rank peer)>* slots_to_;
+    std::uint64_t cell_slots_;
     std::map<Rank, std::uint64_t> lines_, cells_;
 };
 
-} // namespace
+/// The most slots that the messages of these steps to one peer take.
+std::uint64_t cells_to_a_peer(const Plan& plan, const std::vector<Step>& steps) {
+    std::map<Rank, std::uint64_t> to;
+    std::uint64_t most = 0;
+    for (const Step& step : steps) {
+        if (step.kind == StepKind::send && step.via == Mechanism::cells) {
+            std::uint64_t& all = to[step.peer];
+            all += cells_of(plan, step.from);
+            most = std::max(most, all);
+        }
+    }
+    return most;
+}
 
-std::vector<std::size_t>
-order_with_sends_ahead(const Plan& plan, Rank rank,
-                       const std::function<std::size_t(Rank peer)>& slots_to) {
-    const auto& steps = plan.steps[static_cast<std::size_t>(rank)];
-    Room room(slots_to);
+std::vector<std::size_t> order_of(const Plan& plan, const std::vector<Step>& steps,
+                                  std::uint32_t cell_slots) {
+    Room room(cell_slots);
     Order order(steps);
     for (std::size_t index = 0; index < steps.size(); ++index) {
         const Step& step = steps[index];
@@ -147,6 +145,25 @@ order_with_sends_ahead(const Plan& plan, Rank rank,
         }
     }
     return std::move(order).all();
+}
+
+} // namespace
+
+Plan performed(Plan plan, std::uint32_t cell_slots) {
+    std::uint64_t used = cell_slots_least;
+    for (std::vector<Step>& steps : plan.steps) {
+        used = std::max(used, cells_to_a_peer(plan, steps));
+        const std::vector<std::size_t> order = order_of(plan, steps, cell_slots);
+        if (!std::ranges::is_sorted(order)) {
+            std::vector<Step> ordered;
+            ordered.reserve(steps.size());
+            std::ranges::transform(order, std::back_inserter(ordered),
+                                   [&steps](std::size_t index) { return steps[index]; });
+            steps = std::move(ordered);
+        }
+    }
+    plan.cell_slots = static_cast<std::uint32_t>(std::min<std::uint64_t>(used, cell_slots));
+    return plan;
 }
 
 } // namespace corymb::plan
