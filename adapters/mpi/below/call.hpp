@@ -37,10 +37,10 @@ enum class Operation : std::uint8_t {
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
 /// Makes this call in the MPI below; not owning.
-class Below {
+class MpiFunction {
 public:
     template <class F>
-    explicit Below(F& call) noexcept
+    explicit MpiFunction(F& call) noexcept
         : self_(&call), call_([](void* self) { return (*static_cast<F*>(self))(); }) {}
     int operator()() const { return call_(self_); }
 
@@ -52,7 +52,7 @@ private:
 struct Call {
     Operation operation;
     Form form;
-    Below below;
+    MpiFunction below;
     MPI_Request* request = nullptr; ///< The request of the nonblocking and persistent forms.
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks of the program take turns on a CPU of this node, as far as this process knows. A
+// How many ranks of the program share a CPU of this node, as far as this process knows. A
 // communicator of two ranks has a CPU for each, and yet none to wait on when eight others want
 // them.
 #pragma once

@@ -2,7 +2,7 @@
 #include "communicator/account.hpp"
 
 #include "below/library.hpp"
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 
 #include <cinttypes>
 #include <cstdio>
@@ -90,19 +90,20 @@ Summary& summary() {
     return *one;
 }
 
-std::string title_of(const Group& group) {
+std::string title_of(const Communicator& communicator) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
-    host().Comm_get_name(group.comm, name, &length);
+    host().Comm_get_name(communicator.comm, name, &length);
     return (length > 0 ? std::string(name) : "unnamed communicators") + ", " +
-           std::to_string(group.size) + (group.size == 1 ? " rank" : " ranks");
+           std::to_string(communicator.size) + (communicator.size == 1 ? " rank" : " ranks");
 }
 
 using TellOfCluster = decltype(&corymb_cluster_network);
 /// The text in which a team over several nodes describes itself; "" for a team on one node.
-std::string told_by(TellOfCluster tell, const Group& group) {
+std::string told_by(TellOfCluster tell, const Communicator& communicator) {
     const char* text = "";
-    return group.cluster != nullptr && tell(group.cluster, &text) == CORYMB_OK ? text : "";
+    return communicator.cluster != nullptr && tell(communicator.cluster, &text) == CORYMB_OK ? text
+                                                                                             : "";
 }
 
 /// Keeps the results of a choice's trials. If several communicators have one title, the last one's
@@ -154,15 +155,16 @@ extern "C" void keep_plan(corymb_collective op, int /*root*/, std::uint64_t byte
 
 /// Keeps the plans of the team or of the team over all nodes. If a thread goes on with its requests
 /// just now, the summary lacks them.
-void keep_plans(Group& group, std::map<Summary::PlanKey, std::string>& kept) noexcept {
-    const InUse use(group, std::try_to_lock);
+void keep_plans(Communicator& communicator,
+                std::map<Summary::PlanKey, std::string>& kept) noexcept {
+    const InUse use(communicator, std::try_to_lock);
     if (!use.has_it()) {
         return;
     }
-    if (group.cluster != nullptr) {
-        library().cluster_plans(group.cluster, keep_plan, &kept);
-    } else if (group.team != nullptr) {
-        library().team_plans(group.team, keep_plan, &kept);
+    if (communicator.cluster != nullptr) {
+        library().cluster_plans(communicator.cluster, keep_plan, &kept);
+    } else if (communicator.team != nullptr) {
+        library().team_plans(communicator.team, keep_plan, &kept);
     }
 }
 
@@ -203,33 +205,34 @@ bool is_explaining() noexcept {
     return wanted;
 }
 
-void keep_for_summary(Group& group) noexcept {
-    if (!is_explaining() || group.account.rows().empty()) {
+void keep_for_summary(Communicator& communicator) noexcept {
+    if (!is_explaining() || communicator.account.rows().empty()) {
         return;
     }
     try {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
-        all.has_waited = all.has_waited || group.early.wanted_ns > 0;
-        if (std::string network = told_by(library().cluster_network, group); !network.empty()) {
+        all.has_waited = all.has_waited || communicator.early.wanted_ns > 0;
+        if (std::string network = told_by(library().cluster_network, communicator);
+            !network.empty()) {
             all.network = std::move(network); // The form that CORYMB_NETWORK and --network take.
-            all.insides = told_by(library().cluster_insides, group);
+            all.insides = told_by(library().cluster_insides, communicator);
         }
-        auto& kept = all.comms[title_of(group)];
-        for (const auto& [key, row] : group.account.rows()) {
+        auto& kept = all.comms[title_of(communicator)];
+        for (const auto& [key, row] : communicator.account.rows()) {
             const Reason reason = std::get<Reason>(key);
             Account::Row& sum =
-                kept.rows[{key, reason == Reason::no_team ? group.why : text_of(reason)}];
+                kept.rows[{key, reason == Reason::no_team ? communicator.why : text_of(reason)}];
             sum.calls += row.calls;
             sum.bytes += row.bytes;
             sum.ns += row.ns;
         }
-        keep_trials(group.choice, Form::blocking, kept.trials);
-        keep_trials(group.request_choice, Form::nonblocking, kept.trials);
-        keep_plans(group, kept.plans);
+        keep_trials(communicator.choice, Form::blocking, kept.trials);
+        keep_trials(communicator.request_choice, Form::nonblocking, kept.trials);
+        keep_plans(communicator, kept.plans);
     } catch (const std::exception&) { // The summary is the less complete.
     }
-    group.account.clear();
+    communicator.account.clear();
 }
 
 void print_summary(int world_rank, int world_size) noexcept {

@@ -13,7 +13,7 @@
 
 namespace corymb::mpi {
 
-struct Group;
+struct Communicator;
 
 /// The account of one communicator. Kept up only where is_explaining().
 class Account {
@@ -40,7 +40,7 @@ private:
 [[nodiscard]] bool is_explaining() noexcept;
 
 /// A communicator goes, or MPI ends: moves its account to the process's summary.
-void keep_for_summary(Group& group) noexcept;
+void keep_for_summary(Communicator& communicator) noexcept;
 
 /// Writes the summary to stderr.
 void print_summary(int world_rank, int world_size) noexcept;

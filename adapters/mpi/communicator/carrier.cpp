@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator/carrier.hpp"
 
-#include "requests/hook.hpp"
+#include "below/hook.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "below/host.hpp"
-#include "below/visit.hpp"
+#include "below/mpi_progress.hpp"
 #include "data/elements.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "data/elements.hpp"
 
 #include "below/library.hpp"
-#include "below/visit.hpp"
+#include "below/mpi_progress.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,11 +30,11 @@ struct Named {
     MPI_Datatype handle;
     Layout layout;
     corymb_type type;
-    Class group;
+    Class communicator;
 };
 
 /// `type` is left out, for corymb's kernels, if its size is not the MPI type's.
-void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class group,
+void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class communicator,
          std::size_t type_bytes) {
     const Host& mpi = host();
     int size = 0;
@@ -53,7 +53,7 @@ void add(std::vector<Named>& all, MPI_Datatype handle, corymb_type type, Class g
                         handle,
                         0,
                         extent};
-    all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, group});
+    all.push_back({handle, layout, fits ? type : CORYMB_NO_TYPE, communicator});
 }
 
 /// The integer type of a C type.
@@ -69,8 +69,8 @@ constexpr corymb_type integer_type() {
 }
 
 template <class T>
-void add_integer(std::vector<Named>& all, MPI_Datatype handle, Class group = integer) {
-    add(all, handle, integer_type<T>(), group, sizeof(T));
+void add_integer(std::vector<Named>& all, MPI_Datatype handle, Class communicator = integer) {
+    add(all, handle, integer_type<T>(), communicator, sizeof(T));
 }
 
 void add_integers(std::vector<Named>& all) {
@@ -155,7 +155,7 @@ const Named* find_named(MPI_Datatype type) {
 struct NamedOperator {
     MPI_Op handle;
     corymb_op op;
-    unsigned groups; ///< The standard defines it for these.
+    unsigned communicators; ///< The standard defines it for these.
 };
 
 /// The last kernel that a thread has looked up.
@@ -325,11 +325,11 @@ const NamedOperator* find_operator(MPI_Op op) noexcept {
 
 /// The maximum of a NaN and a number is either of them, the maximum of two zeros has either sign,
 /// and products of complex numbers with infinities have several formulas.
-Answer answer_of(Class group, corymb_op op) noexcept {
-    if ((group & (floating | complex | floating_pair)) == 0) {
+Answer answer_of(Class communicator, corymb_op op) noexcept {
+    if ((communicator & (floating | complex | floating_pair)) == 0) {
         return Answer::one;
     }
-    const bool rounds_once = op == CORYMB_SUM || (op == CORYMB_PROD && group == floating);
+    const bool rounds_once = op == CORYMB_SUM || (op == CORYMB_PROD && communicator == floating);
     return rounds_once ? Answer::one_of_two : Answer::several;
 }
 
@@ -337,11 +337,12 @@ std::optional<Kernel> find_kernel(MPI_Datatype type, MPI_Op op) {
     const Named* const named = find_named(type);
     const NamedOperator* const with = find_operator(op);
     if (named == nullptr || named->type == CORYMB_NO_TYPE || with == nullptr ||
-        (with->groups & named->group) == 0 || library().is_defined(named->type, with->op) == 0) {
+        (with->communicators & named->communicator) == 0 ||
+        library().is_defined(named->type, with->op) == 0) {
         return std::nullopt;
     }
     return Kernel{named->type, with->op, static_cast<std::size_t>(named->layout.extent),
-                  answer_of(named->group, with->op),
+                  answer_of(named->communicator, with->op),
                   named->layout.is_dense ? nullptr : &named->layout};
 }
 
@@ -368,13 +369,13 @@ std::optional<Answer> answer_of(MPI_Datatype type, MPI_Op op) {
         return std::nullopt;
     }
     const Named* const named = find_named(type);
-    return named != nullptr ? answer_of(named->group, with->op) : Answer::several;
+    return named != nullptr ? answer_of(named->communicator, with->op) : Answer::several;
 }
 
 bool is_allowed(MPI_Datatype type, MPI_Op op) {
     if (const NamedOperator* const known = find_operator(op)) {
         const Named* const named = find_named(type);
-        return named != nullptr && (known->groups & named->group) != 0;
+        return named != nullptr && (known->communicators & named->communicator) != 0;
     }
     // Handles of some MPIs are looked up. An operator that compares vectors has a single result.
 #if defined(MPIX_EQUAL)

@@ -12,7 +12,7 @@ void KeptCalls::drop(KeptCall& entry) noexcept {
 }
 
 /// Without memory for it the call goes on as it is.
-void KeptCalls::keep(KeptCall& entry, const Meaning& meaning, corymb_team* team) noexcept {
+void KeptCalls::keep(KeptCall& entry, const CallMeaning& meaning, corymb_team* team) noexcept {
     entry.meaning = meaning;
     library().call_create(meaning.operation, meaning.count, meaning.type, meaning.with,
                           entry.shape.root, team, &entry.call);

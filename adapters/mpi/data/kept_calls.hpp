@@ -15,7 +15,7 @@
 namespace corymb::mpi {
 
 /// A call without its buffers.
-struct Shape {
+struct CallShape {
     Operation operation;
     MPI_Count count;
     MPI_Datatype type;
@@ -25,12 +25,12 @@ struct Shape {
     MPI_Datatype other_type{};
     bool in_place = false; ///< The input is the output.
 
-    bool operator==(const Shape&) const = default;
+    bool operator==(const CallShape&) const = default;
 };
 
 /// The meaning of a call in corymb's terms. Its types and operators are predefined, since others
 /// change, and its buffers are used where they lie.
-struct Meaning {
+struct CallMeaning {
     corymb_collective operation;
     std::size_t count;
     corymb_type type;
@@ -44,8 +44,8 @@ struct Meaning {
 };
 
 struct KeptCall {
-    Shape shape{};
-    Meaning meaning{};
+    CallShape shape{};
+    CallMeaning meaning{};
     corymb_call* call = nullptr; ///< Null: it was made once.
 
     /// Whether the buffers have memory in common, which only the long way judges.
@@ -62,13 +62,13 @@ struct KeptCall {
 
 class KeptCalls {
 public:
-    [[nodiscard]] const KeptCall* find(const Shape& shape) const noexcept {
+    [[nodiscard]] const KeptCall* find(const CallShape& shape) const noexcept {
         const KeptCall& entry = entries_[index_of(shape)];
         return entry.call != nullptr && entry.shape == shape ? &entry : nullptr;
     }
     /// The call is made. From the second time in a row on, as far as others share its place, it is
     /// kept.
-    void note(const Shape& shape, const Meaning& meaning, corymb_team* team) noexcept {
+    void note(const CallShape& shape, const CallMeaning& meaning, corymb_team* team) noexcept {
         KeptCall& entry = entries_[index_of(shape)];
         if (!(entry.shape == shape)) {
             entry.shape = shape;
@@ -81,13 +81,13 @@ public:
     void forget() noexcept { entries_ = {}; }
 
 private:
-    [[nodiscard]] static std::size_t index_of(const Shape& shape) noexcept {
+    [[nodiscard]] static std::size_t index_of(const CallShape& shape) noexcept {
         return (static_cast<std::size_t>(shape.operation) * 3 +
                 static_cast<std::size_t>(shape.root) + static_cast<std::size_t>(shape.count)) %
                entry_count;
     }
     static void drop(KeptCall& entry) noexcept;
-    static void keep(KeptCall& entry, const Meaning& meaning, corymb_team* team) noexcept;
+    static void keep(KeptCall& entry, const CallMeaning& meaning, corymb_team* team) noexcept;
 
     static constexpr std::size_t entry_count = 16;
     std::array<KeptCall, entry_count> entries_{};

@@ -69,7 +69,7 @@ std::vector<Span> spans_of(const PartList& list, const void* base, std::size_t b
 
 /// Parts of which one begins before another ends. The standard forbids programs to have them
 /// written to, but every MPI puts up with it, and only this rank knows where its parts lie.
-bool overlap(const Few<ProgramPart, few_ranks>& parts) {
+bool overlap(const SmallList<ProgramPart, small_ranks>& parts) {
     using Offsets = std::pair<MPI_Aint, MPI_Aint>; // Begin and end.
     const auto span_of = [](const ProgramPart& part) -> Offsets {
         return {part.offset,
@@ -150,7 +150,7 @@ void Work::do_not_store() noexcept {
 /// Lists the places of a buffer's parts, in the buffer or in a copy that begins with the first
 /// part.
 PartList Work::place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                     const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read) {
+                     const SmallList<ProgramPart, small_ranks>& all, bool must_copy, bool is_read) {
     const bool is_dense = std::ranges::all_of(
         all, [](const ProgramPart& part) { return part.elements == 0 || part.layout->is_dense; });
     PartList list;

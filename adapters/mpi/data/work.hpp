@@ -4,8 +4,8 @@
 #pragma once
 
 #include "below/call.hpp"
-#include "below/few.hpp"
 #include "below/library.hpp"
+#include "below/small_list.hpp"
 #include "data/kept_handles.hpp"
 #include "data/operators.hpp"
 #include "data/staging.hpp"
@@ -18,12 +18,12 @@
 namespace corymb::mpi {
 
 /// Ranks whose lists need no memory of their own.
-inline constexpr std::size_t few_ranks = 8;
+inline constexpr std::size_t small_ranks = 8;
 
 /// The places of parts of different lengths, in elements of the work's type.
 struct PartList {
-    Few<std::size_t, few_ranks> counts;
-    Few<std::size_t, few_ranks> displacements;
+    SmallList<std::size_t, small_ranks> counts;
+    SmallList<std::size_t, small_ranks> displacements;
 };
 /// The parts of the input and of the output; lists that an operation does not have are empty.
 struct PartLists {
@@ -45,9 +45,9 @@ struct ProgramParts {
     ProgramParts& operator=(const ProgramParts&) = delete;
     ~ProgramParts() = default;
 
-    Few<ProgramPart, few_ranks> list; ///< By rank; empty when MPI would refuse them.
-    Layout layout;                    ///< The layout of all parts, or
-    Few<Layout, few_ranks> layouts;   ///< the layout of each.
+    SmallList<ProgramPart, small_ranks> list; ///< By rank; empty when MPI would refuse them.
+    Layout layout;                            ///< The layout of all parts, or
+    SmallList<Layout, small_ranks> layouts;   ///< the layout of each.
 };
 
 class Work {
@@ -147,7 +147,7 @@ private:
     static void copy_piece_in(const Piece& piece, std::byte* to);
     static void copy_piece_out(const Piece& piece, const std::byte* from) noexcept;
     PartList place(std::unique_ptr<Copy>& copy, std::byte*& base, std::byte* buffer,
-                   const Few<ProgramPart, few_ranks>& all, bool must_copy, bool is_read);
+                   const SmallList<ProgramPart, small_ranks>& all, bool must_copy, bool is_read);
     void copy_if_they_overlap();
     void copy_in();
     void copy_out() noexcept;

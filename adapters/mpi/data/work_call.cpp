@@ -6,7 +6,7 @@ namespace corymb::mpi {
 
 namespace {
 
-const std::size_t* list(const Few<std::size_t, few_ranks>& numbers) noexcept {
+const std::size_t* list(const SmallList<std::size_t, small_ranks>& numbers) noexcept {
     return numbers.empty() ? nullptr : numbers.data();
 }
 

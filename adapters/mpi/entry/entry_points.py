@@ -252,7 +252,8 @@ def definition(entry: Entry) -> str:
         "    }",
         f"    auto below = [=] {{ return function({names}); }};",
         "    const corymb::mpi::Call call{corymb::mpi::Operation::"
-        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::Below(below), {request}}};",
+        f"{enumerator}, corymb::mpi::Form::{entry.form}, corymb::mpi::MpiFunction(below), "
+        f"{request}}};",
     ]
     if entry.operation in PASSED_ON:
         received = ", ".join(name for name, _ in entry.parameters if name in RECEIVED)
@@ -283,7 +284,7 @@ def wait(name: str, wide: bool) -> str:
     lines = [
         f"CORYMB_MPI_ENTRY int MPI_{name}{end}({types}) {{",
         "    const corymb::mpi::Host& mpi = corymb::mpi::host();",
-        f"    if (!corymb::mpi::must_look() || mpi.{below}{end} == nullptr{nobody}) [[likely]] {{",
+        f"    if (!corymb::mpi::must_poll() || mpi.{below}{end} == nullptr{nobody}) [[likely]] {{",
         f"        return mpi.{name}{end} != nullptr ? mpi.{name}{end}({given})",
         f'            : corymb::mpi::missing_function("MPI_{name}{end}");',
         "    }",
@@ -291,7 +292,7 @@ def wait(name: str, wide: bool) -> str:
     if name.lower().endswith("probe"):
         flagged = given.replace("comm,", "comm, &flag,")
         lines.append(
-            "    return corymb::mpi::wait_by_looks([&](int& flag) { "
+            "    return corymb::mpi::wait_by_polling([&](int& flag) { "
             f"return mpi.{below}({flagged}); }});"
         )
     else:
@@ -315,7 +316,7 @@ def sendrecv(wide: bool) -> str:
         [
             f"CORYMB_MPI_ENTRY int MPI_Sendrecv{end}({types}) {{",
             "    const corymb::mpi::Host& mpi = corymb::mpi::host();",
-            "    if (!corymb::mpi::must_look()) [[likely]] {",
+            "    if (!corymb::mpi::must_poll()) [[likely]] {",
             f"        return mpi.Sendrecv{end} != nullptr ? mpi.Sendrecv{end}({', '.join(names)})",
             f'            : corymb::mpi::missing_function("MPI_Sendrecv{end}");',
             "    }",
@@ -323,7 +324,7 @@ def sendrecv(wide: bool) -> str:
             f"        const int result = mpi.Recv{end}({receive}, status);",
             f"        return result != MPI_SUCCESS ? result : MPI_Send{end}({send});",
             "    }",
-            "    return corymb::mpi::exchange_by_looks(",
+            "    return corymb::mpi::exchange_by_polling(",
             f"        [&](MPI_Request* request) {{ return mpi.Irecv{end}({receive}, request); }},",
             f"        [&](MPI_Request* request) {{ return mpi.Isend{end}({send}, request); }},",
             "        status);",
@@ -338,7 +339,7 @@ def look(name: str) -> str:
     return "\n".join(
         [
             f"CORYMB_MPI_ENTRY int MPI_{name}({types}) {{",
-            "    corymb::mpi::go_on_before_look();",
+            "    corymb::mpi::go_on_before_poll();",
             f"    return corymb::mpi::host().{name}({', '.join(names)});",
             "}",
         ]
@@ -411,9 +412,9 @@ def source() -> str:
     head = [
         "// Made by entry_points.py; do not edit.",
         '#include "entry/calls.hpp"',
-        '#include "communicator/group.hpp"',
+        '#include "communicator/communicator.hpp"',
         '#include "below/host.hpp"',
-        '#include "requests/looks.hpp"',
+        '#include "requests/polling.hpp"',
         '#include "below/open_work.hpp"',
         "",
         '#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))',

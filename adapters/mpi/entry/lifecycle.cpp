@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The beginning of the process and the end of MPI. All else is made when it is first used.
+#include "below/hook.hpp"
 #include "below/host.hpp"
-#include "below/visit.hpp"
+#include "below/mpi_progress.hpp"
 #include "communicator/account.hpp"
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
+#include "communicator/sessions.hpp"
 #include "entry/calls.hpp"
-#include "requests/hook.hpp"
 #include "requests/progress_thread.hpp"
 #include "requests/requests.hpp"
 
@@ -24,9 +25,6 @@ namespace {
     ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-/// Sessions that are open; MPI_Finalize, or the last session after it, ends the adapter.
-std::atomic<int> open_sessions{0};
-std::atomic<bool> had_sessions{false};
 std::atomic<bool> is_watched{false};
 /// Before any attribute of the program's, which then go before ours.
 std::atomic<bool> comes_last{false};
@@ -51,10 +49,10 @@ void end() noexcept {
         remove_hook();
         give_back_teams(false);
         if (comes_last.load()) {
-            forget_active_groups();
+            forget_active_communicators();
         }
         give_back_handles(comes_last.load());
-        end_visits();
+        end_mpi_progress();
     }
     if (is_explaining() && rank == 0) {
         print_summary(rank, size);
@@ -68,19 +66,8 @@ int end_with_self(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra
     return MPI_SUCCESS;
 }
 
-} // namespace
-
-namespace corymb::mpi {
-
-bool has_sessions() noexcept {
-    return open_sessions.load() > 0;
-}
-
-bool has_had_sessions() noexcept {
-    return had_sessions.load();
-}
-
-void watch_for_the_end() noexcept {
+void watch() noexcept {
+    using namespace corymb::mpi;
     const Host& mpi = host();
     if (!mpi.whole || is_watched.exchange(true)) {
         return;
@@ -91,7 +78,11 @@ void watch_for_the_end() noexcept {
         mpi.Comm_set_attr(mpi.comm_self, key, nullptr) == MPI_SUCCESS;
 }
 
-} // namespace corymb::mpi
+[[gnu::constructor]] void offer_watch() noexcept {
+    corymb::mpi::watch_for_the_end.store(&watch);
+}
+
+} // namespace
 
 #define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))
 
@@ -101,7 +92,7 @@ CORYMB_MPI_ENTRY int MPI_Init(int* count, char*** words) {
     const int result = host().Init(count, words);
     if (result == MPI_SUCCESS) {
         comes_last = !is_watched.load();
-        watch_for_the_end();
+        watch();
     }
     return result;
 }
@@ -110,7 +101,7 @@ CORYMB_MPI_ENTRY int MPI_Init_thread(int* count, char*** words, int wanted, int*
     const int result = host().Init_thread(count, words, wanted, provided);
     if (result == MPI_SUCCESS) {
         comes_last = !is_watched.load();
-        watch_for_the_end();
+        watch();
     }
     return result;
 }

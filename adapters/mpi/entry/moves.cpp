@@ -4,7 +4,7 @@
 #include "data/aliasing.hpp"
 #include "data/elements.hpp"
 #include "entry/calls.hpp"
-#include "entry/turn.hpp"
+#include "entry/dispatch.hpp"
 
 namespace corymb::mpi {
 
@@ -24,7 +24,7 @@ Work bytes_work(corymb_collective op, std::size_t bytes, int root = 0) noexcept 
     return work;
 }
 
-Meaning moving(corymb_collective op, std::size_t bytes) noexcept {
+CallMeaning moving(corymb_collective op, std::size_t bytes) noexcept {
     return {op, bytes, CORYMB_BYTE, CORYMB_NO_OP, bytes};
 }
 
@@ -34,8 +34,8 @@ bool is_kept(const Layout& layout) noexcept {
 }
 
 /// Bytes of as many parts as there are ranks.
-std::size_t bytes_of_all(const Turn& turn, std::size_t bytes) noexcept {
-    return static_cast<std::size_t>(turn.size()) * bytes;
+std::size_t bytes_of_all(const Dispatch& dispatch, std::size_t bytes) noexcept {
+    return static_cast<std::size_t>(dispatch.size()) * bytes;
 }
 
 /// The type of a count. For empty data some libraries take any type in some calls, even none: ranks
@@ -52,38 +52,38 @@ MPI_Datatype type_of(Operation operation, MPI_Count count, MPI_Datatype type) no
 } // namespace
 
 int barrier(const Call& call, MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team);
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on(Reason::no_team);
     }
-    return turn.take(0, [] { return bytes_work(CORYMB_BARRIER, 0); });
+    return dispatch.take(0, [] { return bytes_work(CORYMB_BARRIER, 0); });
 }
 
 int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root,
           MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, count, type, {}, root};
-    if (const KeptCall* const known = turn.kept(shape, nullptr, buffer)) [[likely]] {
-        return turn.take(*known, nullptr, buffer);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, count, type, {}, root};
+    if (const KeptCall* const known = dispatch.kept(shape, nullptr, buffer)) [[likely]] {
+        return dispatch.take(*known, nullptr, buffer);
     }
-    if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team, count, type);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on(Reason::no_team, count, type);
     }
     type = type_of(call.operation, count, type);
-    if (!is_valid(count, type) || !turn.is_rank(root) || buffer == MPI_IN_PLACE) {
-        return turn.pass_on(Reason::arguments);
+    if (!is_valid(count, type) || !dispatch.is_rank(root) || buffer == MPI_IN_PLACE) {
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(type);
     const std::size_t bytes = bytes_of(count, layout);
     if (is_kept(layout)) {
-        Meaning meaning = moving(CORYMB_BROADCAST, bytes);
+        CallMeaning meaning = moving(CORYMB_BROADCAST, bytes);
         meaning.has_input = false;
-        turn.keep(shape, meaning, nullptr, buffer);
+        dispatch.keep(shape, meaning, nullptr, buffer);
     }
-    return turn.take(bytes, [=, &turn, &layout] {
+    return dispatch.take(bytes, [=, &dispatch, &layout] {
         Work work = bytes_work(CORYMB_BROADCAST, bytes, root);
         work.write(buffer, count, layout);
-        if (turn.rank() == root) {
+        if (dispatch.rank() == root) {
             work.read_from_output(buffer, 0, count, layout);
             work.do_not_store();
         }
@@ -93,39 +93,39 @@ int bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, in
 
 int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
            MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    if (!turn.has_team()) {
-        return in == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, out_count, out_type)
-                                  : turn.pass_on(Reason::no_team, in_count, in_type);
+    if (!dispatch.has_team()) {
+        return in == MPI_IN_PLACE ? dispatch.pass_on(Reason::no_team, out_count, out_type)
+                                  : dispatch.pass_on(Reason::no_team, in_count, in_type);
     }
-    const bool is_root = turn.rank() == root;
+    const bool is_root = dispatch.rank() == root;
     const bool in_place = in == MPI_IN_PLACE;
-    if (!turn.is_rank(root) || (in_place && !is_root) ||
+    if (!dispatch.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(in_count, in_type)) ||
         (is_root && (out == MPI_IN_PLACE || !is_valid(out_count, out_type)))) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout own = is_root ? layout_of(out_type) : layout_of(in_type);
     const std::size_t bytes = bytes_of(is_root ? out_count : in_count, own);
     if (is_root && is_aliased({in, in_count, in_type},
                               from_element(out_count * root, {out, out_count, out_type}, own))) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     if (is_kept(own) && (in_place || is_kept(layout_of(in_type)))) {
-        Meaning meaning = moving(CORYMB_GATHER, bytes);
+        CallMeaning meaning = moving(CORYMB_GATHER, bytes);
         meaning.has_output = is_root;
         meaning.in_bytes = bytes;
-        meaning.out_bytes = is_root ? bytes_of_all(turn, bytes) : 0;
-        turn.keep(shape, meaning, in, out);
+        meaning.out_bytes = is_root ? bytes_of_all(dispatch, bytes) : 0;
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(bytes, [=, &turn, &own] {
+    return dispatch.take(bytes, [=, &dispatch, &own] {
         Work work = bytes_work(CORYMB_GATHER, bytes, root);
         if (is_root) {
-            work.write(out, out_count * turn.size(), own);
+            work.write(out, out_count * dispatch.size(), own);
         }
         if (in_place) {
             work.input = CORYMB_IN_PLACE;
@@ -139,40 +139,40 @@ int gather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in
 
 int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
             MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, in_count, in_type, {}, root, out_count, out_type};
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    if (!turn.has_team()) {
-        return out == MPI_IN_PLACE ? turn.pass_on(Reason::no_team, in_count, in_type)
-                                   : turn.pass_on(Reason::no_team, out_count, out_type);
+    if (!dispatch.has_team()) {
+        return out == MPI_IN_PLACE ? dispatch.pass_on(Reason::no_team, in_count, in_type)
+                                   : dispatch.pass_on(Reason::no_team, out_count, out_type);
     }
-    const bool is_root = turn.rank() == root;
+    const bool is_root = dispatch.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
     in_type = type_of(call.operation, in_count, in_type);
-    if (!turn.is_rank(root) || (in_place && !is_root) ||
+    if (!dispatch.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(out_count, out_type)) ||
         (is_root && (in == MPI_IN_PLACE || !is_valid(in_count, in_type)))) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout own = is_root ? layout_of(in_type) : layout_of(out_type);
     const std::size_t bytes = bytes_of(is_root ? in_count : out_count, own);
     if (is_root && is_aliased(from_element(in_count * root, {in, in_count, in_type}, own),
                               {out, out_count, out_type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     if (is_kept(own) && (in_place || is_kept(layout_of(out_type)))) {
-        Meaning meaning = moving(CORYMB_SCATTER, bytes);
+        CallMeaning meaning = moving(CORYMB_SCATTER, bytes);
         meaning.has_input = is_root;
-        meaning.in_bytes = is_root ? bytes_of_all(turn, bytes) : 0;
+        meaning.in_bytes = is_root ? bytes_of_all(dispatch, bytes) : 0;
         meaning.out_bytes = bytes;
-        turn.keep(shape, meaning, in, out);
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(bytes, [=, &turn, &own] {
+    return dispatch.take(bytes, [=, &dispatch, &own] {
         Work work = bytes_work(CORYMB_SCATTER, bytes, root);
         if (is_root) {
-            work.read(in, in_count * turn.size(), own);
+            work.read(in, in_count * dispatch.size(), own);
         }
         if (in_place) {
             work.output = CORYMB_IN_PLACE;
@@ -185,37 +185,37 @@ int scatter(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
 
 int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
               MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    if (!turn.has_team()) {
-        return turn.pass_on(Reason::no_team, out_count, out_type);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on(Reason::no_team, out_count, out_type);
     }
     const bool in_place = in == MPI_IN_PLACE;
     if (out == MPI_IN_PLACE || !is_valid(out_count, out_type) ||
         (!in_place && !is_valid(in_count, in_type))) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
     if (is_aliased({in, in_count, in_type},
-                   from_element(out_count * turn.rank(), {out, out_count, out_type}, layout))) {
-        return turn.refuse_aliased();
+                   from_element(out_count * dispatch.rank(), {out, out_count, out_type}, layout))) {
+        return dispatch.refuse_aliased();
     }
     if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
-        Meaning meaning = moving(CORYMB_ALLGATHER, bytes);
+        CallMeaning meaning = moving(CORYMB_ALLGATHER, bytes);
         meaning.in_bytes = bytes;
-        meaning.out_bytes = bytes_of_all(turn, bytes);
-        turn.keep(shape, meaning, in, out);
+        meaning.out_bytes = bytes_of_all(dispatch, bytes);
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(bytes, [=, &turn, &layout] {
+    return dispatch.take(bytes, [=, &dispatch, &layout] {
         Work work = bytes_work(CORYMB_ALLGATHER, bytes);
-        work.write(out, out_count * turn.size(), layout);
+        work.write(out, out_count * dispatch.size(), layout);
         if (in_place) {
             work.input = CORYMB_IN_PLACE;
-            work.read_from_output(out, out_count * turn.rank(), out_count, layout);
+            work.read_from_output(out, out_count * dispatch.rank(), out_count, layout);
         } else {
             work.read(in, in_count, layout_of(in_type));
         }
@@ -225,42 +225,43 @@ int allgather(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype
 
 int alltoall(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
              MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, in_count, in_type, {}, 0, out_count, out_type};
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    if (!turn.has_team()) {
-        return turn.pass_on_list(Reason::no_team, [&] {
-            const MPI_Count all = out_count * turn.size();
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on_list(Reason::no_team, [&] {
+            const MPI_Count all = out_count * dispatch.size();
             return all > 0 ? bytes_of(all, layout_of(out_type)) : 0;
         });
     }
     const bool in_place = in == MPI_IN_PLACE;
     if (out == MPI_IN_PLACE || !is_valid(out_count, out_type) ||
         (!in_place && !is_valid(in_count, in_type))) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout layout = layout_of(out_type);
     const std::size_t bytes = bytes_of(out_count, layout);
     if (is_aliased({in, in_count, in_type}, {out, out_count, out_type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     if (is_kept(layout) && (in_place || is_kept(layout_of(in_type)))) {
-        Meaning meaning = moving(CORYMB_ALLTOALL, bytes);
-        meaning.bytes = meaning.in_bytes = meaning.out_bytes = bytes_of_all(turn, bytes);
-        turn.keep(shape, meaning, in, out);
+        CallMeaning meaning = moving(CORYMB_ALLTOALL, bytes);
+        meaning.bytes = meaning.in_bytes = meaning.out_bytes = bytes_of_all(dispatch, bytes);
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(bytes * static_cast<std::size_t>(turn.size()), [=, &turn, &layout] {
-        Work work = bytes_work(CORYMB_ALLTOALL, bytes);
-        work.write(out, out_count * turn.size(), layout);
-        if (in_place) {
-            work.read_copy(out, out_count * turn.size(), layout);
-        } else {
-            work.read(in, in_count * turn.size(), layout_of(in_type));
-        }
-        return work;
-    });
+    return dispatch.take(bytes * static_cast<std::size_t>(dispatch.size()),
+                         [=, &dispatch, &layout] {
+                             Work work = bytes_work(CORYMB_ALLTOALL, bytes);
+                             work.write(out, out_count * dispatch.size(), layout);
+                             if (in_place) {
+                                 work.read_copy(out, out_count * dispatch.size(), layout);
+                             } else {
+                                 work.read(in, in_count * dispatch.size(), layout_of(in_type));
+                             }
+                             return work;
+                         });
 }
 
 } // namespace corymb::mpi

@@ -2,7 +2,7 @@
 // Operations among neighbours of a topology: the MPI's, with their bytes for the summary.
 #include "data/elements.hpp"
 #include "entry/calls.hpp"
-#include "entry/turn.hpp"
+#include "entry/dispatch.hpp"
 
 namespace corymb::mpi {
 
@@ -36,8 +36,9 @@ int neighbours_of(MPI_Comm comm) {
 /// `bytes(neighbours)` is asked for the summary only.
 template <class Bytes>
 int pass_on_with(const Call& call, MPI_Comm comm, const Bytes& bytes) {
-    Turn turn(call, comm);
-    return turn.pass_on_list(Reason::no_translation, [&] { return bytes(neighbours_of(comm)); });
+    Dispatch dispatch(call, comm);
+    return dispatch.pass_on_list(Reason::no_translation,
+                                 [&] { return bytes(neighbours_of(comm)); });
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 #include "data/elements.hpp"
 #include "data/operators.hpp"
 #include "entry/calls.hpp"
-#include "entry/turn.hpp"
+#include "entry/dispatch.hpp"
 
 #include <optional>
 
@@ -37,9 +37,9 @@ const Layout* gapped(const Reducing& how) noexcept {
     return how.by_host && how.by_host->has_gaps ? &how.by_host->layout : how.gapped;
 }
 
-Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+Reducing reducing(const Dispatch& dispatch, MPI_Count count, MPI_Datatype type, MPI_Op op) {
     Reducing how;
-    if (!turn.has_team()) {
+    if (!dispatch.has_team()) {
         how.refused = Reason::no_team;
     } else if (count < 0 || type == host().type_null || op == host().op_null) {
         how.refused = Reason::arguments;
@@ -47,18 +47,18 @@ Reducing reducing(const Turn& turn, MPI_Count count, MPI_Datatype type, MPI_Op o
         how.type = kernel->type;
         how.op = kernel->op;
         how.bytes = kernel->bytes;
-        how.may_choose = is_one_answer(kernel->answer, turn.size());
+        how.may_choose = is_one_answer(kernel->answer, dispatch.size());
         how.gapped = kernel->gapped;
     } else if (!is_usable(type)) {
         how.refused = Reason::arguments;
     } else if (how.by_host = host_kernel_of(type, op); !how.by_host) {
         how.refused = Reason::no_kernel;
-    } else if (turn.is_by_thread()) {
+    } else if (dispatch.is_by_thread()) {
         how.refused = Reason::not_by_thread;
     } else {
         how.bytes = static_cast<std::size_t>(how.by_host->layout.extent);
         how.type = library().type_of_bytes(how.bytes);
-        how.may_choose = is_one_answer(how.by_host->answer, turn.size());
+        how.may_choose = is_one_answer(how.by_host->answer, dispatch.size());
     }
     return how;
 }
@@ -82,8 +82,8 @@ bool may_keep(const Reducing& how) noexcept {
     return !how.by_host && how.gapped == nullptr;
 }
 
-Meaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) noexcept {
-    Meaning meaning{
+CallMeaning meaning_of(corymb_collective op, MPI_Count count, const Reducing& how) noexcept {
+    CallMeaning meaning{
         op, elements(count), how.type, how.op, elements(count) * how.bytes, how.may_choose};
     meaning.in_bytes = meaning.out_bytes = meaning.bytes;
     return meaning;
@@ -127,32 +127,32 @@ void set_scattered(Work& work, const Reducing& how, const void* in, void* out, M
 
 int on_all_ranks(corymb_collective operation, const Call& call, const void* in, void* out,
                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    Turn turn(call, comm);
-    Shape shape{call.operation, count, type, op};
+    Dispatch dispatch(call, comm);
+    CallShape shape{call.operation, count, type, op};
     shape.in_place = in == MPI_IN_PLACE;
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    const Reducing how = reducing(turn, count, type, op);
+    const Reducing how = reducing(dispatch, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused, count, type);
+        return dispatch.pass_on(how.refused, count, type);
     }
-    const bool has_result = operation != CORYMB_EXSCAN || turn.rank() != 0;
+    const bool has_result = operation != CORYMB_EXSCAN || dispatch.rank() != 0;
     if (has_result && out == MPI_IN_PLACE) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_aliased({in, count, type}, {out, count, type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     if (may_keep(how)) {
-        turn.keep(shape, meaning_of(operation, count, how), in, out);
+        dispatch.keep(shape, meaning_of(operation, count, how), in, out);
     }
-    return turn.take(
+    return dispatch.take(
         elements(count) * how.bytes,
-        [=, &turn, &call, &how] {
+        [=, &dispatch, &call, &how] {
             Work work = reduction_work(operation, call, elements(count), how);
             set_buffers(work, how, in, out, count, true);
-            if (operation == CORYMB_EXSCAN && turn.rank() == 0) { // Rank 0 gets no result.
+            if (operation == CORYMB_EXSCAN && dispatch.rank() == 0) { // Rank 0 gets no result.
                 work.do_not_store();
             }
             return work;
@@ -179,32 +179,32 @@ int exscan(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 
 int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
-    Turn turn(call, comm);
-    Shape shape{call.operation, count, type, op, root};
+    Dispatch dispatch(call, comm);
+    CallShape shape{call.operation, count, type, op, root};
     shape.in_place = in == MPI_IN_PLACE;
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    const Reducing how = reducing(turn, count, type, op);
+    const Reducing how = reducing(dispatch, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused, count, type);
+        return dispatch.pass_on(how.refused, count, type);
     }
-    const bool is_root = turn.rank() == root;
-    if (!turn.is_rank(root) || (is_root ? out : in) == MPI_IN_PLACE) {
-        return turn.pass_on(Reason::arguments);
+    const bool is_root = dispatch.rank() == root;
+    if (!dispatch.is_rank(root) || (is_root ? out : in) == MPI_IN_PLACE) {
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_root && is_aliased({in, count, type}, {out, count, type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     if (may_keep(how)) {
-        Meaning meaning = meaning_of(CORYMB_REDUCE, count, how);
+        CallMeaning meaning = meaning_of(CORYMB_REDUCE, count, how);
         meaning.has_output = is_root;
         meaning.out_bytes = is_root ? meaning.out_bytes : 0;
-        turn.keep(shape, meaning, in, out);
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(
+    return dispatch.take(
         elements(count) * how.bytes,
-        [=, &turn, &call, &how] {
+        [=, &dispatch, &call, &how] {
             Work work = reduction_work(CORYMB_REDUCE, call, elements(count), how);
             work.root = root;
             set_buffers(work, how, in, out, count, is_root);
@@ -215,31 +215,31 @@ int reduce(const Call& call, const void* in, void* out, MPI_Count count, MPI_Dat
 
 int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count count,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Shape shape{call.operation, count, type, op};
-    if (const KeptCall* const known = turn.kept(shape, in, out)) [[likely]] {
-        return turn.take(*known, in, out);
+    Dispatch dispatch(call, comm);
+    const CallShape shape{call.operation, count, type, op};
+    if (const KeptCall* const known = dispatch.kept(shape, in, out)) [[likely]] {
+        return dispatch.take(*known, in, out);
     }
-    const Reducing how = reducing(turn, count, type, op);
+    const Reducing how = reducing(dispatch, count, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on(how.refused, count, type);
+        return dispatch.pass_on(how.refused, count, type);
     }
     if (out == MPI_IN_PLACE) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_aliased({in, count, type}, {out, count, type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
-    const MPI_Count all = count * turn.size();
+    const MPI_Count all = count * dispatch.size();
     if (may_keep(how)) {
-        Meaning meaning = meaning_of(CORYMB_REDUCE_SCATTER, count, how);
-        meaning.bytes *= static_cast<std::uint64_t>(turn.size());
+        CallMeaning meaning = meaning_of(CORYMB_REDUCE_SCATTER, count, how);
+        meaning.bytes *= static_cast<std::uint64_t>(dispatch.size());
         meaning.in_bytes = meaning.bytes;
-        turn.keep(shape, meaning, in, out);
+        dispatch.keep(shape, meaning, in, out);
     }
-    return turn.take(
+    return dispatch.take(
         elements(all) * how.bytes,
-        [=, &turn, &call, &how] {
+        [=, &dispatch, &call, &how] {
             Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(count), how);
             set_scattered(work, how, in, out, all, count);
             return work;
@@ -249,39 +249,39 @@ int reduce_scatter_block(const Call& call, const void* in, void* out, MPI_Count 
 
 int reduce_scatter(const Call& call, const void* in, void* out, Counts counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
-    Turn turn(call, comm);
-    const Reducing how = reducing(turn, 0, type, op);
+    Dispatch dispatch(call, comm);
+    const Reducing how = reducing(dispatch, 0, type, op);
     if (how.refused != Reason::none) {
-        return turn.pass_on_list(how.refused,
-                                 [&] { return listed_bytes(turn.size(), counts, type); });
+        return dispatch.pass_on_list(how.refused,
+                                     [&] { return listed_bytes(dispatch.size(), counts, type); });
     }
     if (!counts.exists() || out == MPI_IN_PLACE) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     bool is_valid = true;
     bool is_uniform = true;
     MPI_Count all = 0;
-    for (int rank = 0; rank < turn.size(); ++rank) {
+    for (int rank = 0; rank < dispatch.size(); ++rank) {
         is_valid = is_valid && counts[rank] >= 0;
         is_uniform = is_uniform && counts[rank] == counts[0];
         all += counts[rank];
     }
     if (!is_valid) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_aliased({in, all, type}, {out, all, type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
-    return turn.take(
+    return dispatch.take(
         elements(all) * how.bytes,
-        [=, &turn, &call, &how] {
-            const MPI_Count own = counts[turn.rank()];
+        [=, &dispatch, &call, &how] {
+            const MPI_Count own = counts[dispatch.rank()];
             Work work = reduction_work(CORYMB_REDUCE_SCATTER, call, elements(own), how);
             set_scattered(work, how, in, out, all, own);
             if (!is_uniform) {
                 auto& list = work.parts.emplace().in.counts;
-                list.reserve(static_cast<std::size_t>(turn.size()));
-                for (int rank = 0; rank < turn.size(); ++rank) {
+                list.reserve(static_cast<std::size_t>(dispatch.size()));
+                for (int rank = 0; rank < dispatch.size(); ++rank) {
                     list.push_back(elements(counts[rank]));
                 }
             }

@@ -4,7 +4,7 @@
 #include "data/aliasing.hpp"
 #include "data/elements.hpp"
 #include "entry/calls.hpp"
-#include "entry/turn.hpp"
+#include "entry/dispatch.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -136,31 +136,31 @@ struct Traffic {
 
 /// `describe` fills in this rank's. Whether the MPI is to do the call; without memory it is not.
 template <class Describe>
-bool has_bounds(Turn& turn, const Describe& describe) {
-    if (turn.has_bounds()) {
+bool has_bounds(Dispatch& dispatch, const Describe& describe) {
+    if (dispatch.has_bounds()) {
         return true;
     }
-    if (!turn.compares_lists()) [[likely]] {
+    if (!dispatch.compares_lists()) [[likely]] {
         return false;
     }
-    Traffic traffic(turn.size());
+    Traffic traffic(dispatch.size());
     describe(traffic);
-    return turn.find_bounds(traffic.sent.data(), traffic.expected.data());
+    return dispatch.find_bounds(traffic.sent.data(), traffic.expected.data());
 }
 
 /// `take_in` and `take_out` copy lists that describe so many bytes. `is_alike`: both sides have
 /// equal lists and types.
 template <class TakeIn, class TakeOut>
-int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_in, void* out,
-             MPI_Count out_bytes, const TakeOut& take_out, bool is_alike) {
+int exchange(Dispatch& dispatch, const void* in, MPI_Count in_bytes, const TakeIn& take_in,
+             void* out, MPI_Count out_bytes, const TakeOut& take_out, bool is_alike) {
     const bool in_place = in == MPI_IN_PLACE;
     if (out == MPI_IN_PLACE || out_bytes < 0 || (!in_place && in_bytes < 0)) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     // If they are not alike, other parts of the array may be sent and received.
     if (is_alike &&
         is_aliased({in, out_bytes, host().type_byte}, {out, out_bytes, host().type_byte})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     const auto describe = [&](Traffic& traffic) {
         ProgramParts parts;
@@ -172,10 +172,10 @@ int exchange(Turn& turn, const void* in, MPI_Count in_bytes, const TakeIn& take_
         }
         traffic.set(traffic.sent, in_place ? parts : in_parts);
     };
-    if (has_bounds(turn, describe)) {
-        return turn.leave_bounds(static_cast<std::uint64_t>(out_bytes));
+    if (has_bounds(dispatch, describe)) {
+        return dispatch.leave_bounds(static_cast<std::uint64_t>(out_bytes));
     }
-    return turn.take(static_cast<std::size_t>(out_bytes), [&] {
+    return dispatch.take(static_cast<std::size_t>(out_bytes), [&] {
         ProgramParts out_parts;
         take_out(out_parts);
         ProgramParts in_parts;
@@ -203,25 +203,25 @@ std::uint64_t listed_bytes(int parts, Counts counts, const MPI_Datatype* types) 
 int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
             Counts out_counts, Displacements out_places, MPI_Datatype out_type, int root,
             MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return in == MPI_IN_PLACE ? turn.pass_on(Reason::no_team)
-                                  : turn.pass_on(Reason::no_team, in_count, in_type);
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return in == MPI_IN_PLACE ? dispatch.pass_on(Reason::no_team)
+                                  : dispatch.pass_on(Reason::no_team, in_count, in_type);
     }
-    if (turn.is_mpis()) {
-        return turn.leave();
+    if (dispatch.is_mpis()) {
+        return dispatch.leave();
     }
-    const bool is_root = turn.rank() == root;
+    const bool is_root = dispatch.rank() == root;
     const bool in_place = in == MPI_IN_PLACE;
-    if (!turn.is_rank(root) || (in_place && !is_root) ||
+    if (!dispatch.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(in_count, in_type)) ||
         (is_root &&
-         (out == MPI_IN_PLACE || !are_valid(turn.size(), out_counts, out_places, out_type)))) {
-        return turn.pass_on(Reason::arguments);
+         (out == MPI_IN_PLACE || !are_valid(dispatch.size(), out_counts, out_places, out_type)))) {
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_root &&
         is_aliased({in, in_count, in_type}, part_of(root, out, out_counts, out_places, out_type))) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(in_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : in_count, layout);
@@ -229,21 +229,21 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
         traffic.set(traffic.sent, root, bytes);
         ProgramParts parts;
         if (is_root) {
-            take_down(parts, turn.size(), out_counts, out_places, out_type);
+            take_down(parts, dispatch.size(), out_counts, out_places, out_type);
             traffic.set(traffic.expected, parts);
         }
         if (in_place) {
             traffic.set_own(root);
         }
     };
-    if (has_bounds(turn, describe)) {
-        return turn.leave_bounds(bytes);
+    if (has_bounds(dispatch, describe)) {
+        return dispatch.leave_bounds(bytes);
     }
-    return turn.take(bytes, [&] {
+    return dispatch.take(bytes, [&] {
         Work work = vector_work(CORYMB_GATHER, bytes, root);
         ProgramParts parts;
         if (is_root) {
-            take_down(parts, turn.size(), out_counts, out_places, out_type);
+            take_down(parts, dispatch.size(), out_counts, out_places, out_type);
             work.write_parts(out, parts);
         }
         if (in_place) {
@@ -259,25 +259,25 @@ int gatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype i
 int scatterv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
              MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
              MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return out == MPI_IN_PLACE ? turn.pass_on(Reason::no_team)
-                                   : turn.pass_on(Reason::no_team, out_count, out_type);
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return out == MPI_IN_PLACE ? dispatch.pass_on(Reason::no_team)
+                                   : dispatch.pass_on(Reason::no_team, out_count, out_type);
     }
-    if (turn.is_mpis()) {
-        return turn.leave();
+    if (dispatch.is_mpis()) {
+        return dispatch.leave();
     }
-    const bool is_root = turn.rank() == root;
+    const bool is_root = dispatch.rank() == root;
     const bool in_place = out == MPI_IN_PLACE;
-    if (!turn.is_rank(root) || (in_place && !is_root) ||
+    if (!dispatch.is_rank(root) || (in_place && !is_root) ||
         (!in_place && !is_valid(out_count, out_type)) ||
         (is_root &&
-         (in == MPI_IN_PLACE || !are_valid(turn.size(), in_counts, in_places, in_type)))) {
-        return turn.pass_on(Reason::arguments);
+         (in == MPI_IN_PLACE || !are_valid(dispatch.size(), in_counts, in_places, in_type)))) {
+        return dispatch.pass_on(Reason::arguments);
     }
     if (is_root &&
         is_aliased(part_of(root, in, in_counts, in_places, in_type), {out, out_count, out_type})) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     const Layout layout = in_place ? Layout{} : layout_of(out_type);
     const std::size_t bytes = bytes_of(in_place ? 0 : out_count, layout);
@@ -285,21 +285,21 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
         traffic.set(traffic.expected, root, bytes);
         ProgramParts parts;
         if (is_root) {
-            take_down(parts, turn.size(), in_counts, in_places, in_type);
+            take_down(parts, dispatch.size(), in_counts, in_places, in_type);
             traffic.set(traffic.sent, parts);
         }
         if (in_place) {
             traffic.set_own(root);
         }
     };
-    if (has_bounds(turn, describe)) {
-        return turn.leave_bounds(bytes);
+    if (has_bounds(dispatch, describe)) {
+        return dispatch.leave_bounds(bytes);
     }
-    return turn.take(bytes, [&] {
+    return dispatch.take(bytes, [&] {
         Work work = vector_work(CORYMB_SCATTER, bytes, root);
         if (is_root) {
             ProgramParts parts;
-            take_down(parts, turn.size(), in_counts, in_places, in_type);
+            take_down(parts, dispatch.size(), in_counts, in_places, in_type);
             work.read_parts(in, parts, false);
         }
         if (in_place) {
@@ -314,34 +314,34 @@ int scatterv(const Call& call, const void* in, Counts in_counts, Displacements i
 int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatype in_type,
                void* out, Counts out_counts, Displacements out_places, MPI_Datatype out_type,
                MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return turn.pass_on_list(Reason::no_team,
-                                 [&] { return listed_bytes(turn.size(), out_counts, out_type); });
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on_list(
+            Reason::no_team, [&] { return listed_bytes(dispatch.size(), out_counts, out_type); });
     }
     const bool in_place = in == MPI_IN_PLACE;
     const bool has_parts = out_counts.exists() && out_places.exists();
-    const MPI_Count all = has_parts ? sum_of(out_counts, turn.size()) : -1;
+    const MPI_Count all = has_parts ? sum_of(out_counts, dispatch.size()) : -1;
     if (out == MPI_IN_PLACE || !is_valid(all, out_type) ||
         (!in_place && !is_valid(in_count, in_type))) {
-        return turn.pass_on(Reason::arguments);
+        return dispatch.pass_on(Reason::arguments);
     }
     const Layout out_layout = layout_of(out_type);
-    const Described own = part_at(out, out_places[turn.rank()] * out_layout.extent,
-                                  out_counts[turn.rank()], out_type);
+    const Described own = part_at(out, out_places[dispatch.rank()] * out_layout.extent,
+                                  out_counts[dispatch.rank()], out_type);
     if (is_aliased({in, in_count, in_type}, own)) {
-        return turn.refuse_aliased();
+        return dispatch.refuse_aliased();
     }
     // All ranks know all lengths. Where they lie matters only if corymb does it.
-    return turn.take(bytes_of(all, out_layout), [&] {
+    return dispatch.take(bytes_of(all, out_layout), [&] {
         const Layout layout = in_place ? Layout{} : layout_of(in_type);
         ProgramParts parts;
-        take_down(parts, turn.size(), out_counts, out_places, out_type);
+        take_down(parts, dispatch.size(), out_counts, out_places, out_type);
         Work work = vector_work(CORYMB_ALLGATHER, bytes_of(in_place ? 0 : in_count, layout));
         work.write_parts(out, parts);
         if (in_place) {
             work.input = CORYMB_IN_PLACE;
-            work.read_part_from_output(out, parts, turn.rank());
+            work.read_part_from_output(out, parts, dispatch.rank());
         } else {
             work.read(in, in_count, layout);
         }
@@ -352,22 +352,22 @@ int allgatherv(const Call& call, const void* in, MPI_Count in_count, MPI_Datatyp
 int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements in_places,
               MPI_Datatype in_type, void* out, Counts out_counts, Displacements out_places,
               MPI_Datatype out_type, MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return turn.pass_on_list(Reason::no_team,
-                                 [&] { return listed_bytes(turn.size(), out_counts, out_type); });
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on_list(
+            Reason::no_team, [&] { return listed_bytes(dispatch.size(), out_counts, out_type); });
     }
-    if (turn.is_mpis()) {
-        return turn.leave();
+    if (dispatch.is_mpis()) {
+        return dispatch.leave();
     }
-    const int size = turn.size();
+    const int size = dispatch.size();
     const auto bytes = [size](Counts counts, Displacements places, MPI_Datatype type) {
         return are_valid(size, counts, places, type)
                    ? sum_of(counts, size) * static_cast<MPI_Count>(layout_of(type).size)
                    : -1;
     };
     return exchange(
-        turn, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_type),
+        dispatch, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_type),
         [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_type); }, out,
         bytes(out_counts, out_places, out_type),
         [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_type); },
@@ -377,20 +377,20 @@ int alltoallv(const Call& call, const void* in, Counts in_counts, Displacements 
 int alltoallw(const Call& call, const void* in, Counts in_counts, Displacements in_places,
               const MPI_Datatype* in_types, void* out, Counts out_counts, Displacements out_places,
               const MPI_Datatype* out_types, MPI_Comm comm) {
-    Turn turn(call, comm);
-    if (!turn.has_team()) {
-        return turn.pass_on_list(Reason::no_team,
-                                 [&] { return listed_bytes(turn.size(), out_counts, out_types); });
+    Dispatch dispatch(call, comm);
+    if (!dispatch.has_team()) {
+        return dispatch.pass_on_list(
+            Reason::no_team, [&] { return listed_bytes(dispatch.size(), out_counts, out_types); });
     }
-    if (turn.is_mpis()) {
-        return turn.leave();
+    if (dispatch.is_mpis()) {
+        return dispatch.leave();
     }
-    const int size = turn.size();
+    const int size = dispatch.size();
     const auto bytes = [size](Counts counts, Displacements places, const MPI_Datatype* types) {
         return places.exists() ? bytes_of(size, counts, types) : -1;
     };
     return exchange(
-        turn, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_types),
+        dispatch, in, in == MPI_IN_PLACE ? 0 : bytes(in_counts, in_places, in_types),
         [&](ProgramParts& parts) { take_down(parts, size, in_counts, in_places, in_types); }, out,
         bytes(out_counts, out_places, out_types),
         [&](ProgramParts& parts) { take_down(parts, size, out_counts, out_places, out_types); },

@@ -153,7 +153,7 @@ public:
     /// `meetings` times so far. An operation that was not called before the last meeting is not
     /// open: there may be no more meetings.
     [[nodiscard]] Verdict next(Operation operation, std::uint64_t bytes,
-                               std::uint32_t meetings) noexcept {
+                               std::uint32_t sync_points) noexcept {
         State& state = states_[place(operation, bytes)];
         if (state.verdict != Verdict::open) [[likely]] {
             if (state.number == 0 || --state.number != 0) [[likely]] {
@@ -161,7 +161,7 @@ public:
             }
             state.verdict = Verdict::open;
         }
-        const std::uint32_t now = meetings | 1U << 31; // Not 0, so that it counts as set.
+        const std::uint32_t now = sync_points | 1U << 31; // Not 0, so that it counts as set.
         if (state.number == 0) {
             state.number = now;
             ++open_;

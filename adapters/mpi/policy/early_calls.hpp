@@ -10,7 +10,7 @@
 
 namespace corymb::mpi {
 
-struct Group;
+struct Communicator;
 
 struct EarlyCalls {
     static constexpr int at_first = 3; ///< Without a look at the time.
@@ -27,9 +27,9 @@ struct EarlyCalls {
 
 /// Collective over the communicator: ranks agree whether its calls have taken as long on any of
 /// them as is wanted. If not, they meet again after twice as many.
-[[nodiscard]] bool agree_that_long_enough(Group& group) noexcept;
+[[nodiscard]] bool agree_that_long_enough(Communicator& communicator) noexcept;
 
 /// A communicator goes that has waited for its team: the next one need not wait as long.
-void keep_early_time(const Group& group) noexcept;
+void keep_early_time(const Communicator& communicator) noexcept;
 
 } // namespace corymb::mpi

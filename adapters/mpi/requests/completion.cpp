@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI's functions that complete something, mostly requests. Requests of the MPI go straight to it.
 // In an array that also has corymb's requests, the MPI finds null in their places.
-#include "below/few.hpp"
-#include "below/open_work.hpp"
+#include "below/mpi_progress.hpp"
+#include "below/small_list.hpp"
 #include "below/unless_done.hpp"
-#include "below/visit.hpp"
-#include "requests/attempts.hpp"
-#include "requests/looks.hpp"
+#include "requests/completed_messages.hpp"
+#include "requests/polling.hpp"
+#include "requests/request_trials.hpp"
 #include "requests/requests.hpp"
 
 #include <sched.h>
@@ -49,8 +49,9 @@ template <class Call>
 int with_others(int count, const MPI_Request* requests, const Call& call,
                 MPI_Request* back = nullptr) {
     const auto length = static_cast<std::size_t>(count);
-    Few<MPI_Request, 16> others;
-    Few<bool, 16> are_own; // Afterwards another thread may have the handle of one that is complete.
+    SmallList<MPI_Request, 16> others;
+    SmallList<bool, 16>
+        are_own; // Afterwards another thread may have the handle of one that is complete.
     try {
         others.reserve(length);
         are_own.reserve(length);
@@ -98,7 +99,7 @@ int wait_in_order(int count, MPI_Request* requests, MPI_Status* statuses) {
 }
 
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-    return count > 0 && must_look() ? wait_in_order(count, requests, statuses)
+    return count > 0 && must_poll() ? wait_in_order(count, requests, statuses)
                                     : host().Waitall(count, requests, statuses);
 }
 
@@ -128,10 +129,10 @@ bool are_over(int count, const MPI_Request* requests) noexcept {
     const Requested* waits = nullptr;
     for (int i = 0; i < count; ++i) {
         Requested* const own = find_request(requests[i]);
-        if (own == nullptr || (waits != nullptr && own->group == waits->group)) {
+        if (own == nullptr || (waits != nullptr && own->communicator == waits->communicator)) {
             continue;
         }
-        if (!look(*own)) {
+        if (!poll(*own)) {
             waits = own;
         }
     }
@@ -171,7 +172,7 @@ int find_over(int count, const MPI_Request* requests, bool& others) noexcept {
     for (int i = 0; i < count; ++i) {
         Requested* const own = find_request(requests[i]);
         if (own != nullptr && own->is_active) {
-            if (look(*own)) {
+            if (poll(*own)) {
                 return i;
             }
             others = true;
@@ -211,7 +212,7 @@ int test_some(int count, MPI_Request* requests, int* outcount, int* indices, MPI
             continue;
         }
         is_active = true;
-        if (!look(*own)) {
+        if (!poll(*own)) {
             continue;
         }
         set_empty_at(statuses, found);
@@ -241,8 +242,8 @@ Requested* own_of(const MPI_Request* request) noexcept {
 
 /// Between two looks of a wait.
 void pause(int looks) noexcept {
-    visit_mpi();
-    if (looks > looks_awake) {
+    progress_mpi();
+    if (looks > polls_awake) {
         sched_yield();
     }
 }
@@ -262,7 +263,7 @@ CORYMB_MPI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     const Completing watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
-        return must_look() && request != nullptr ? wait_below(*request, status)
+        return must_poll() && request != nullptr ? wait_below(*request, status)
                                                  : host().Wait(request, status);
     }
     wait_for(*own);
@@ -273,12 +274,12 @@ CORYMB_MPI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* statu
     const Completing watch(1, request);
     Requested* const own = own_of(request);
     if (own == nullptr) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Test(request, flag, status);
     }
-    *flag = look(*own) ? 1 : 0;
+    *flag = poll(*own) ? 1 : 0;
     if (*flag == 0) {
-        visit_mpi_briefly();
+        progress_mpi_briefly();
         return MPI_SUCCESS;
     }
     return tell(*own, request, status);
@@ -304,12 +305,12 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
                                  MPI_Status* statuses) {
     const Completing watch(count, requests);
     if (!has_own(count, requests)) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Testall(count, requests, flag, statuses);
     }
     *flag = 0;
     if (!are_over(count, requests)) {
-        visit_mpi_briefly();
+        progress_mpi_briefly();
         return MPI_SUCCESS;
     }
     const int result = with_others_back(count, requests, [&](MPI_Request* others) {
@@ -321,7 +322,7 @@ CORYMB_MPI_ENTRY int MPI_Testall(int count, MPI_Request* requests, int* flag,
 CORYMB_MPI_ENTRY int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     const Completing watch(count, requests);
     if (!has_own(count, requests)) {
-        return must_look() ? wait_by_looks([&](int& flag) {
+        return must_poll() ? wait_by_polling([&](int& flag) {
             return host().Testany(count, requests, index, &flag, status);
         })
                            : host().Waitany(count, requests, index, status);
@@ -342,7 +343,7 @@ CORYMB_MPI_ENTRY int MPI_Testany(int count, MPI_Request* requests, int* index, i
     if (has_own(count, requests)) {
         return test_any(count, requests, index, flag, status);
     }
-    go_on_before_look();
+    go_on_before_poll();
     return host().Testany(count, requests, index, flag, status);
 }
 
@@ -350,7 +351,7 @@ CORYMB_MPI_ENTRY int MPI_Waitsome(int count, MPI_Request* requests, int* outcoun
                                   MPI_Status* statuses) {
     const Completing watch(count, requests);
     if (!has_own(count, requests)) {
-        return must_look() ? wait_by_looks([&](int& flag) {
+        return must_poll() ? wait_by_polling([&](int& flag) {
             const int result = host().Testsome(count, requests, outcount, indices, statuses);
             flag = *outcount;
             return result;
@@ -372,19 +373,19 @@ CORYMB_MPI_ENTRY int MPI_Testsome(int count, MPI_Request* requests, int* outcoun
     if (has_own(count, requests)) {
         return test_some(count, requests, outcount, indices, statuses);
     }
-    go_on_before_look();
+    go_on_before_poll();
     return host().Testsome(count, requests, outcount, indices, statuses);
 }
 
 CORYMB_MPI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     Requested* const own = own_of(&request);
     if (own == nullptr) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Request_get_status(request, flag, status);
     }
-    *flag = look(*own) ? 1 : 0;
+    *flag = poll(*own) ? 1 : 0;
     if (*flag == 0) {
-        visit_mpi_briefly();
+        progress_mpi_briefly();
     } else if (status != MPI_STATUS_IGNORE) {
         set_empty(status);
     }
@@ -443,12 +444,12 @@ CORYMB_MPI_ENTRY int MPI_Startall(int count, MPI_Request* requests) {
 CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* flag,
                                                 MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Request_get_status_all(count, requests, flag, statuses);
     }
     if (!are_over(count, requests)) {
         *flag = 0;
-        visit_mpi_briefly();
+        progress_mpi_briefly();
         return MPI_SUCCESS;
     }
     return with_others(count, requests, [&](const MPI_Request* others) {
@@ -459,7 +460,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request* re
 CORYMB_MPI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index,
                                                 int* flag, MPI_Status* status) {
     if (!has_own(count, requests)) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Request_get_status_any(count, requests, index, flag, status);
     }
     bool others = false;
@@ -485,7 +486,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_some(int count, const MPI_Request* r
                                                  int* outcount, int* indices,
                                                  MPI_Status* statuses) {
     if (!has_own(count, requests)) {
-        go_on_before_look();
+        go_on_before_poll();
         return host().Request_get_status_some(count, requests, outcount, indices, statuses);
     }
     const int result = with_others(count, requests, [&](const MPI_Request* others) {
@@ -497,7 +498,7 @@ CORYMB_MPI_ENTRY int MPI_Request_get_status_some(int count, const MPI_Request* r
         Requested* const own = find_request(requests[i]);
         if (own != nullptr && own->is_active) {
             is_active = true;
-            if (look(*own)) {
+            if (poll(*own)) {
                 set_empty_at(statuses, found);
                 indices[found++] = i;
             }

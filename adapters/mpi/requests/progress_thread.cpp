@@ -10,9 +10,9 @@
 // The thread that ends the progress thread does as `begin`, with `must_end` in place of the count.
 #include "requests/progress_thread.hpp"
 
+#include "below/hook.hpp"
 #include "below/host.hpp"
 #include "below/node_ranks.hpp"
-#include "requests/hook.hpp"
 #include "requests/requests.hpp"
 
 #include <algorithm>
@@ -141,20 +141,6 @@ int create() noexcept {
 }
 
 } // namespace
-
-bool goes_on_by_thread() noexcept {
-    static const bool by_thread = [] {
-        const char* const word = std::getenv("CORYMB_MPI_PROGRESS");
-        const bool is_wanted = word != nullptr && std::strcmp(word, "thread") == 0;
-        if (int rank = 0; word != nullptr && *word != '\0' && !is_wanted &&
-                          host().Comm_rank(host().comm_world, &rank) == MPI_SUCCESS && rank == 0) {
-            std::fprintf(stderr, "corymb: CORYMB_MPI_PROGRESS=%s means nothing; it may be thread\n",
-                         word);
-        }
-        return is_wanted || !has_hook();
-    }();
-    return by_thread;
-}
 
 bool make_progress_thread() noexcept {
     static const bool is_made = [] {

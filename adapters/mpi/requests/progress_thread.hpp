@@ -6,8 +6,6 @@
 
 namespace corymb::mpi {
 
-/// Whether requests of this process go on so: the MPI has no hook, or CORYMB_MPI_PROGRESS=thread.
-[[nodiscard]] bool goes_on_by_thread() noexcept;
 /// Makes the thread, asleep. False, after a line on stderr: that cannot be done.
 [[nodiscard]] bool make_progress_thread() noexcept;
 /// Wakes it. After each request that begins.

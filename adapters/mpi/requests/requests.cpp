@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests/requests.hpp"
 
+#include "below/hook.hpp"
 #include "below/library.hpp"
+#include "below/mpi_progress.hpp"
 #include "below/outcome.hpp"
-#include "below/visit.hpp"
-#include "requests/hook.hpp"
 #include "requests/progress_thread.hpp"
 #include "requests/request_handles.hpp"
+#include "requests/request_trials.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -18,40 +19,41 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Groups that have had requests under way. A thread that holds `lock` may be within the MPI, but
-/// no thread waits for it there: the MPI's hook only tries to get the lock.
-struct ActiveGroups {
+/// Communicators that have had requests under way. A thread that holds `lock` may be within the
+/// MPI, but no thread waits for it there: the MPI's hook only tries to get the lock.
+struct ActiveCommunicators {
     std::mutex lock;
-    std::vector<Group*> groups;
+    std::vector<Communicator*> communicators;
 };
 
-ActiveGroups& active_groups() {
-    static auto* const one = new ActiveGroups;
+ActiveCommunicators& active_communicators() {
+    static auto* const one = new ActiveCommunicators;
     return *one;
 }
 
-/// Lists the group: from now on its requests go on. Throws std::bad_alloc.
-void list(Group& group) {
-    if (!group.is_listed.load(std::memory_order_relaxed)) {
-        ActiveGroups& all = active_groups();
+/// Lists the communicator: from now on its requests go on. Throws std::bad_alloc.
+void list(Communicator& communicator) {
+    if (!communicator.is_listed.load(std::memory_order_relaxed)) {
+        ActiveCommunicators& all = active_communicators();
         const std::lock_guard lock(all.lock);
         // Another thread may have listed it.
-        if (!group.is_listed.load(std::memory_order_relaxed)) {
-            all.groups.push_back(&group);
-            group.is_listed.store(true, std::memory_order_relaxed);
+        if (!communicator.is_listed.load(std::memory_order_relaxed)) {
+            all.communicators.push_back(&communicator);
+            communicator.forget_requests.store(&forget_communicator, std::memory_order_release);
+            communicator.is_listed.store(true, std::memory_order_relaxed);
         }
     }
 }
 
 /// Gives the operation a handle, by which it is found then. Throws std::bad_alloc.
-Requested& enter(Group& group, Form form, const WorkMaker& make) {
+Requested& enter(Communicator& communicator, Form form, const WorkMaker& make) {
     Handle& handle = take_handle();
     try {
-        Requested& requested = handle.requested.emplace(group, form, handle, make);
+        Requested& requested = handle.requested.emplace(communicator, form, handle, make);
         requested.work.separate();
         requested.work.keep_types();
         requested.work.prepare();
-        list(group);
+        list(communicator);
         return requested;
     } catch (...) {
         handle.requested.reset();
@@ -60,57 +62,59 @@ Requested& enter(Group& group, Form form, const WorkMaker& make) {
     }
 }
 
+constexpr HookActions hook_actions{&go_on_with_requests, &has_active_requests};
+
 void begin(Requested& requested) noexcept {
-    add(requested.group->active, 1);
+    add(requested.communicator->active, 1);
     add(requests_begun, std::uint32_t{1});
     add(requests_active, 1, std::memory_order_seq_cst);
     requested.is_active = true;
     requested.is_over = false;
     requested.error = MPI_SUCCESS;
-    goes_on_by_thread() ? wake_progress_thread() : keep_hook();
+    goes_on_by_thread() ? wake_progress_thread() : keep_hook(hook_actions);
 }
 
 void end(Requested& requested) noexcept {
     add(requests_active, -1);
-    add(requested.group->active, -1);
+    add(requested.communicator->active, -1);
     requested.is_over = true;
 }
 
 /// Goes on with the requests under way on the communicator. Returns their number; 0 after a
 /// failure.
-std::size_t under_way(Group& group) noexcept {
+std::size_t under_way(Communicator& communicator) noexcept {
     std::size_t left = 0;
-    if (group.cluster != nullptr) {
-        library().cluster_progress(group.cluster, &left);
+    if (communicator.cluster != nullptr) {
+        library().cluster_progress(communicator.cluster, &left);
     } else {
-        library().progress(group.team, &left);
+        library().progress(communicator.team, &left);
     }
     return left;
 }
 
-/// Goes on with the first group from `place` on that has something under way; false: there is none,
-/// or another thread has the list. A thread that has the group's team keeps the group, without the
-/// list.
+/// Goes on with the first communicator from `place` on that has something under way; false: there
+/// is none, or another thread has the list. A thread that has the team keeps the communicator,
+/// without the list.
 bool go_on_from(std::size_t& place, std::size_t& left) noexcept {
-    ActiveGroups& all = active_groups();
+    ActiveCommunicators& all = active_communicators();
     std::unique_lock lock(all.lock, std::try_to_lock);
     if (!lock.owns_lock()) {
         return false;
     }
-    while (place < all.groups.size() &&
-           all.groups[place]->active.load(std::memory_order_relaxed) == 0) {
+    while (place < all.communicators.size() &&
+           all.communicators[place]->active.load(std::memory_order_relaxed) == 0) {
         ++place;
     }
-    if (place >= all.groups.size()) {
+    if (place >= all.communicators.size()) {
         return false;
     }
-    Group& group = *all.groups[place++];
-    const InUse use(group, std::try_to_lock);
+    Communicator& communicator = *all.communicators[place++];
+    const InUse use(communicator, std::try_to_lock);
     if (use.has_it()) {
         lock.unlock();
-        left += under_way(group); // Failures are told by their requests.
+        left += under_way(communicator); // Failures are told by their requests.
     } else {
-        left += static_cast<std::size_t>(group.active.load(std::memory_order_relaxed));
+        left += static_cast<std::size_t>(communicator.active.load(std::memory_order_relaxed));
     }
     return true;
 }
@@ -121,7 +125,7 @@ void settle(Requested& requested, corymb_status status) noexcept {
         requested.work.finish();
     } else {
         report(status);
-        requested.group->has_failed.store(true, std::memory_order_relaxed);
+        requested.communicator->has_failed.store(true, std::memory_order_relaxed);
         requested.error = error_class(status);
         requested.has_failed = true;
     }
@@ -129,44 +133,44 @@ void settle(Requested& requested, corymb_status status) noexcept {
 }
 
 /// Under InUse: frees works that could not be freed at once.
-void free_left(Group& group) noexcept {
-    if (group.has_left.load(std::memory_order_relaxed)) {
-        const std::lock_guard lock(group.left_lock);
-        for (corymb_request*& request : group.left) {
+void free_left(Communicator& communicator) noexcept {
+    if (communicator.has_left.load(std::memory_order_relaxed)) {
+        const std::lock_guard lock(communicator.left_lock);
+        for (corymb_request*& request : communicator.left) {
             library().request_free(&request);
         }
-        group.left.clear();
-        group.has_left.store(false, std::memory_order_relaxed);
+        communicator.left.clear();
+        communicator.has_left.store(false, std::memory_order_relaxed);
     }
 }
 
 /// MPI_Request_free waits for nobody: another thread of the program's may be in a collective of the
 /// communicator, and its peers may wait for this one.
-void free_or_leave(Group& group, corymb_request* request) noexcept {
+void free_or_leave(Communicator& communicator, corymb_request* request) noexcept {
     try {
-        const InUse use(group, std::try_to_lock);
+        const InUse use(communicator, std::try_to_lock);
         if (use.has_it()) {
             library().request_free(&request);
             return;
         }
         if (has_many_threads()) {
-            const std::lock_guard lock(group.left_lock);
-            group.left.push_back(request);
-            group.has_left.store(true, std::memory_order_relaxed);
+            const std::lock_guard lock(communicator.left_lock);
+            communicator.left.push_back(request);
+            communicator.has_left.store(true, std::memory_order_relaxed);
             return;
         }
     } catch (const std::exception&) { // No memory to leave it in: it waits.
     }
-    const InUse use(group);
+    const InUse use(communicator);
     library().request_free(&request);
 }
 
 } // namespace
 
 void drop(Requested& requested) noexcept {
-    Group* const group = requested.group;
+    Communicator* const communicator = requested.communicator;
     if (requested.request != nullptr) {
-        free_or_leave(*group, requested.request);
+        free_or_leave(*communicator, requested.request);
     }
     add(requests_held, -1);
     Handle& handle = *requested.handle;
@@ -175,32 +179,33 @@ void drop(Requested& requested) noexcept {
         try {
             kept->push_back(std::make_unique<Work>(std::move(requested.work)));
         } catch (const std::exception&) { // The handle is not freed either.
-            let_go(*group);
+            let_go(*communicator);
             return;
         }
     }
     handle.requested.reset(); // The destruction may give types back to the MPI.
     give_handle_back(handle);
-    let_go(*group);
+    let_go(*communicator);
 }
 
-corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request) {
-    if (!group.is_shared && goes_on_by_thread()) {
-        group.is_shared = true;
+corymb_status hand_out(Communicator& communicator, Form form, const WorkMaker& make,
+                       MPI_Request* request) {
+    if (!communicator.is_shared && goes_on_by_thread()) {
+        communicator.is_shared = true;
     }
-    Requested& requested = enter(group, form, make);
-    hold(group);
+    Requested& requested = enter(communicator, form, make);
+    hold(communicator);
     add(requests_held, 1);
     if (form == Form::nonblocking) {
         begin(requested);
     }
     corymb_status status = CORYMB_OK;
     {
-        const InUse use(group);
-        free_left(group);
-        status = group.cluster != nullptr
-                     ? requested.work.call(form, group.cluster, &requested.request)
-                     : requested.work.call(form, group.team, &requested.request);
+        const InUse use(communicator);
+        free_left(communicator);
+        status = communicator.cluster != nullptr
+                     ? requested.work.call(form, communicator.cluster, &requested.request)
+                     : requested.work.call(form, communicator.team, &requested.request);
     }
     if (status != CORYMB_OK) {
         if (form == Form::nonblocking) {
@@ -218,14 +223,14 @@ Requested* find_request(MPI_Request handle) noexcept {
     return found != nullptr && found->requested ? &*found->requested : nullptr;
 }
 
-bool look(Requested& requested) noexcept {
+bool poll(Requested& requested) noexcept {
     if (!requested.is_active || requested.is_over) {
         return true;
     }
     int done = 0;
     corymb_status status = CORYMB_OK;
     {
-        const InUse use(*requested.group, std::try_to_lock);
+        const InUse use(*requested.communicator, std::try_to_lock);
         if (!use.has_it()) {
             return false; // The thread that has the team goes on with this operation, too.
         }
@@ -245,21 +250,21 @@ void wait_for(Requested& requested) noexcept {
     if (!has_many_threads()) {
         corymb_status status = CORYMB_OK;
         {
-            const InUse use(*requested.group);
+            const InUse use(*requested.communicator);
             status = library().wait(&requested.request);
         }
         settle(requested, status);
         return;
     }
     // Another thread may have to use the communicator before this operation can end.
-    add(requested.group->waits, 1);
-    for (int looks = 0; !look(requested); ++looks) {
-        visit_mpi();
-        if (looks > looks_awake) {
+    add(requested.communicator->waits, 1);
+    for (int polls = 0; !poll(requested); ++polls) {
+        progress_mpi();
+        if (polls > polls_awake) {
             sched_yield();
         }
     }
-    add(requested.group->waits, -1);
+    add(requested.communicator->waits, -1);
 }
 
 int start(Requested& requested) noexcept {
@@ -270,16 +275,16 @@ int start(Requested& requested) noexcept {
     try {
         requested.work.prepare();
         begin(requested);
-        const InUse use(*requested.group);
+        const InUse use(*requested.communicator);
         status = library().start(requested.request);
     } catch (const std::exception&) {
-        abandon(*requested.group, "no memory for a copy of a buffer");
+        abandon(*requested.communicator, "no memory for a copy of a buffer");
         report(status);
         return MPI_ERR_NO_MEM;
     }
     if (status != CORYMB_OK) {
         report(status);
-        requested.group->has_failed.store(true, std::memory_order_relaxed);
+        requested.communicator->has_failed.store(true, std::memory_order_relaxed);
         end(requested);
         requested.is_active = false;
         return error_class(status);
@@ -304,8 +309,9 @@ void free_request(Requested& requested, MPI_Request* handle) noexcept {
 }
 
 int raise_error(Requested& requested, int error) {
-    host().Comm_call_errhandler(
-        is_orphan(*requested.group) ? host().comm_world : requested.group->comm, error);
+    host().Comm_call_errhandler(is_orphan(*requested.communicator) ? host().comm_world
+                                                                   : requested.communicator->comm,
+                                error);
     return error;
 }
 
@@ -314,7 +320,7 @@ std::size_t go_on_with_requests() noexcept {
     if (active <= 0) {
         return 0;
     }
-    if (is_within_mpi) { // The library has visited the MPI, which has come back here.
+    if (is_within_mpi) { // The library has called the MPI, whose hook has come back here.
         return static_cast<std::size_t>(active);
     }
     is_within_mpi = true;
@@ -326,60 +332,67 @@ std::size_t go_on_with_requests() noexcept {
 }
 
 bool program_goes_on() noexcept {
-    if (waits_by_looks.load(std::memory_order_relaxed) != 0) {
+    if (waits_by_polling.load(std::memory_order_relaxed) != 0) {
         return true;
     }
-    ActiveGroups& all = active_groups();
+    ActiveCommunicators& all = active_communicators();
     const std::unique_lock lock(all.lock, std::try_to_lock);
-    return lock.owns_lock() && std::ranges::all_of(all.groups, [](const Group* group) {
-               return group->active.load(std::memory_order_relaxed) == 0 ||
-                      group->busy.load(std::memory_order_relaxed) ||
-                      group->waits.load(std::memory_order_relaxed) != 0;
+    return lock.owns_lock() &&
+           std::ranges::all_of(all.communicators, [](const Communicator* communicator) {
+               return communicator->active.load(std::memory_order_relaxed) == 0 ||
+                      communicator->busy.load(std::memory_order_relaxed) ||
+                      communicator->waits.load(std::memory_order_relaxed) != 0;
            });
 }
 
-void go_on_without(Group& group) noexcept {
-    if (group.is_listed.load(std::memory_order_relaxed)) {
-        ActiveGroups& all = active_groups();
+void go_on_without(Communicator& communicator) noexcept {
+    if (communicator.is_listed.load(std::memory_order_relaxed)) {
+        ActiveCommunicators& all = active_communicators();
         const std::lock_guard lock(all.lock);
-        std::erase(all.groups, &group);
-        group.is_listed.store(false, std::memory_order_relaxed);
+        std::erase(all.communicators, &communicator);
+        communicator.is_listed.store(false, std::memory_order_relaxed);
     }
-    const InUse last(group); // Another thread may still go on with an operation that is over.
-    free_left(group);
+    const InUse last(
+        communicator); // Another thread may still go on with an operation that is over.
+    free_left(communicator);
+}
+
+void forget_communicator(Communicator& communicator) noexcept {
+    forget_attempts(communicator);
+    go_on_without(communicator);
 }
 
 void finish_requests() noexcept {
-    ActiveGroups& all = active_groups();
+    ActiveCommunicators& all = active_communicators();
     std::size_t left = 1;
-    for (int looks = 0; left > 0; ++looks) {
+    for (int polls = 0; left > 0; ++polls) {
         left = 0;
         is_within_mpi = true; // The MPI's hook has nothing to add.
         for (std::size_t place = 0;; ++place) {
             // Not under the list's lock: the MPI may free a communicator meanwhile.
             std::unique_lock lock(all.lock);
-            if (place >= all.groups.size()) {
+            if (place >= all.communicators.size()) {
                 break;
             }
-            Group& group = *all.groups[place];
-            const InUse use(group);
+            Communicator& communicator = *all.communicators[place];
+            const InUse use(communicator);
             lock.unlock();
-            left += under_way(group);
+            left += under_way(communicator);
         }
         is_within_mpi = false;
         if (left > 0) {
-            visit_mpi();
+            progress_mpi();
         }
-        if (looks > looks_awake) {
+        if (polls > polls_awake) {
             sched_yield();
         }
     }
 }
 
-void forget_active_groups() noexcept {
-    ActiveGroups& groups = active_groups();
-    const std::lock_guard lock(groups.lock);
-    groups.groups.clear();
+void forget_active_communicators() noexcept {
+    ActiveCommunicators& communicators = active_communicators();
+    const std::lock_guard lock(communicators.lock);
+    communicators.communicators.clear();
 }
 
 } // namespace corymb::mpi

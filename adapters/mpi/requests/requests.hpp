@@ -3,7 +3,7 @@
 #pragma once
 
 #include "below/call.hpp"
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 #include "data/work.hpp"
 
 #include <atomic>
@@ -30,10 +30,11 @@ struct Handle;
 /// An operation, until its request is completed or, if persistent, freed.
 struct Requested {
     /// Throws std::bad_alloc.
-    Requested(Group& its_group, Form its_form, Handle& its_handle, const WorkMaker& make)
-        : group(&its_group), form(its_form), handle(&its_handle), work(make()) {}
+    Requested(Communicator& its_communicator, Form its_form, Handle& its_handle,
+              const WorkMaker& make)
+        : communicator(&its_communicator), form(its_form), handle(&its_handle), work(make()) {}
 
-    Group* group;
+    Communicator* communicator;
     Form form;
     Handle* handle;
     Work work;
@@ -47,8 +48,8 @@ struct Requested {
 /// Requests that the program holds, and those among them that are not done.
 inline constinit std::atomic<int> requests_held{0};
 inline constinit std::atomic<int> requests_active{0};
-/// Waits in which all of them go on (looks.hpp).
-inline constinit std::atomic<int> waits_by_looks{0};
+/// Waits in which all of them go on (polling.hpp).
+inline constinit std::atomic<int> waits_by_polling{0};
 /// How many have been started.
 inline constinit std::atomic<std::uint32_t> requests_begun{0};
 [[nodiscard]] inline bool has_requests() noexcept {
@@ -60,12 +61,13 @@ inline constinit std::atomic<std::uint32_t> requests_begun{0};
 
 /// Starts the work, or makes its persistent request. Returns corymb's status; after an error there
 /// is no request. Throws std::bad_alloc.
-corymb_status hand_out(Group& group, Form form, const WorkMaker& make, MPI_Request* request);
+corymb_status hand_out(Communicator& communicator, Form form, const WorkMaker& make,
+                       MPI_Request* request);
 
 /// The operation of a handle, or null: the request is the MPI's.
 [[nodiscard]] Requested* find_request(MPI_Request handle) noexcept;
 /// Looks once, bounded. True: the operation is over, or not active.
-bool look(Requested& requested) noexcept;
+bool poll(Requested& requested) noexcept;
 /// Returns when the operation is over.
 void wait_for(Requested& requested) noexcept;
 /// Starts a persistent request; returns MPI's error code.
@@ -85,14 +87,16 @@ int raise_error(Requested& requested, int error);
 std::size_t go_on_with_requests() noexcept;
 /// Whether the program itself goes on with all that is under way: it is in a call that does.
 [[nodiscard]] bool program_goes_on() noexcept;
-/// The group's team is about to go, and has no requests under way.
-void go_on_without(Group& group) noexcept;
+/// The communicator's team is about to go, and has no requests under way.
+void go_on_without(Communicator& communicator) noexcept;
+/// For Communicator::forget_requests.
+void forget_communicator(Communicator& communicator) noexcept;
 /// At MPI_Finalize, where peers may still need this rank for operations that it has begun: goes on
 /// with all of them until nothing is under way. Operations need not be completed in one order
 /// everywhere.
 void finish_requests() noexcept;
 /// Call it at MPI_Finalize, when nothing is under way.
-void forget_active_groups() noexcept;
+void forget_active_communicators() noexcept;
 /// Gives back handles at MPI_Finalize; all of them, or those that the program does not have.
 void give_back_handles(bool all) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "entry/turn.hpp"
+#include "entry/dispatch.hpp"
 
 #include "below/clock.hpp"
 #include "below/library.hpp"
@@ -25,55 +25,55 @@ bool is_refused(int result) noexcept {
 
 } // namespace
 
-void Turn::begin() noexcept {
+void Dispatch::begin() noexcept {
     if (is_explaining()) {
         begin_ns_ = now_ns();
     }
-    if (group_->state == Group::State::early) {
+    if (communicator_->state == Communicator::State::early) {
         // Nonblocking calls must return whatever others do; making a persistent request need not,
         // and it promises many calls.
         if (call_.form == Form::nonblocking) {
-            ++group_->early_requests;
+            ++communicator_->early_requests;
         } else if (call_.form == Form::persistent) {
-            meet(*group_, true);
-        } else if (group_->early.made++ == group_->early.until) {
-            meet(*group_, false);
+            agree_on_team(*communicator_, true);
+        } else if (communicator_->early.made++ == communicator_->early.until) {
+            agree_on_team(*communicator_, false);
         }
         return;
     }
-    if (call_.form == Form::nonblocking && group_->early_requests > 0) {
-        --group_->early_requests;
+    if (call_.form == Form::nonblocking && communicator_->early_requests > 0) {
+        --communicator_->early_requests;
         is_left_to_mpi_ = true;
     }
-    group_->is_watched = group_->early_requests > 0 || is_explaining();
+    communicator_->is_watched = communicator_->early_requests > 0 || is_explaining();
 }
 
 /// Without a team the communicator has one.
-Reason Turn::own_reason(Reason reason) const noexcept {
+Reason Dispatch::own_reason(Reason reason) const noexcept {
     if (has_team() || reason == Reason::no_translation) {
         return reason;
     }
-    const bool is_early = group_->state == Group::State::early || is_left_to_mpi_;
-    return is_early                              ? Reason::early
-           : group_->state == Group::State::team ? group_->why_no_requests
-                                                 : group_->reason;
+    const bool is_early = communicator_->state == Communicator::State::early || is_left_to_mpi_;
+    return is_early                                            ? Reason::early
+           : communicator_->state == Communicator::State::team ? communicator_->why_no_requests
+                                                               : communicator_->reason;
 }
 
 /// A call that the MPI refuses on this rank, such as a root's with wrong arguments, is none for the
 /// others, and the program may make up for it: it does not count on the way to a team.
-int Turn::do_below() {
-    const bool is_timed = group_->state == Group::State::early && call_.form == Form::blocking &&
-                          call_.operation <= Operation::exscan;
+int Dispatch::do_below() {
+    const bool is_timed = communicator_->state == Communicator::State::early &&
+                          call_.form == Form::blocking && call_.operation <= Operation::exscan;
     const std::int64_t began_ns = is_timed ? now_ns() : 0;
     const auto take_back = [this] {
         if (is_left_to_mpi_) {
-            ++group_->early_requests;
-            group_->is_watched = true;
-        } else if (group_->state == Group::State::early) {
+            ++communicator_->early_requests;
+            communicator_->is_watched = true;
+        } else if (communicator_->state == Communicator::State::early) {
             if (call_.form == Form::blocking) {
-                --group_->early.made;
+                --communicator_->early.made;
             } else if (call_.form == Form::nonblocking) {
-                --group_->early_requests;
+                --communicator_->early_requests;
             }
         }
     };
@@ -81,27 +81,27 @@ int Turn::do_below() {
     const int result = call_.below();
     if (!is_refused(result)) {
         or_take_back.done();
-        group_->early.ns += is_timed ? now_ns() - began_ns : 0;
+        communicator_->early.ns += is_timed ? now_ns() - began_ns : 0;
     }
     return result;
 }
 
-int Turn::pass_on(Reason reason, std::uint64_t bytes) {
-    if (group_ == nullptr) {
+int Dispatch::pass_on(Reason reason, std::uint64_t bytes) {
+    if (communicator_ == nullptr) {
         return call_.below();
     }
-    const Held held(*group_);
+    const Held held(*communicator_);
     reason = own_reason(reason);
     const int result = do_below();
     note(reason, bytes);
     return result;
 }
 
-int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
+int Dispatch::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
     if (!counts_bytes()) {
         return pass_on(reason);
     }
-    const Held held(*group_);
+    const Held held(*communicator_);
     reason = own_reason(reason);
     const int result = do_below();
     // The type is known to be one only now.
@@ -110,48 +110,48 @@ int Turn::pass_on(Reason reason, MPI_Count count, MPI_Datatype type) {
     return result;
 }
 
-bool Turn::counts_bytes() const noexcept {
-    return group_ != nullptr && is_explaining();
+bool Dispatch::counts_bytes() const noexcept {
+    return communicator_ != nullptr && is_explaining();
 }
 
-int Turn::refuse_aliased() {
+int Dispatch::refuse_aliased() {
     note(Reason::arguments, 0);
     std::fputs("corymb: input and output are the same memory; MPI_IN_PLACE is for that\n", stderr);
-    host().Comm_call_errhandler(group_->comm, MPI_ERR_BUFFER);
+    host().Comm_call_errhandler(communicator_->comm, MPI_ERR_BUFFER);
     return MPI_ERR_BUFFER;
 }
 
-bool Turn::find_bounds(const std::uint64_t* sent, const std::uint64_t* expected) {
+bool Dispatch::find_bounds(const std::uint64_t* sent, const std::uint64_t* expected) {
     std::vector<std::uint64_t> coming(static_cast<std::size_t>(size()));
     const Host& mpi = host();
     const bool is_told = mpi.Alltoall(sent, 1, mpi.type_uint64, coming.data(), 1, mpi.type_uint64,
-                                      group_->comm) == MPI_SUCCESS;
+                                      communicator_->comm) == MPI_SUCCESS;
     const std::uint64_t differ = is_told && !std::equal(coming.begin(), coming.end(), expected);
     std::uint64_t any = 0;
-    mpi.Allreduce(&differ, &any, 1, mpi.type_uint64, mpi.op_max, group_->comm);
+    mpi.Allreduce(&differ, &any, 1, mpi.type_uint64, mpi.op_max, communicator_->comm);
     ++lists().compared;
     lists().are_bounds = any != 0;
     return any != 0;
 }
 
 /// Uncounts a call that the MPI has refused on this rank: it is none for the other ranks, and the
-/// program may call again. If the call was a meeting, the others have counted from it on, and the
-/// call in its place does not count.
-void Turn::take_back_call() noexcept {
-    Meetings& meetings = group_->meetings;
+/// program may call again. If the call was a synchronisation point, the others have counted from it
+/// on, and the call in its place does not count.
+void Dispatch::take_back_call() noexcept {
+    SyncPoints& sync_points = communicator_->sync_points;
     if (call_.form == Form::nonblocking) {
-        --meetings.requests;
+        --sync_points.requests;
     } else {
-        ++meetings.calls_left;
-        if (group_->board != nullptr) {
-            group_->board->take_back();
+        ++sync_points.calls_left;
+        if (communicator_->board != nullptr) {
+            communicator_->board->take_back();
         }
     }
 }
 
 /// The call is the MPI's since that is faster, or may well be over before there is a plan.
-int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
-    const Held held(*group_);
+int Dispatch::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
+    const Held held(*communicator_);
     const auto take_back = [&] {
         choice.take_back(call_.operation, tried_as(bytes));
         take_back_call();
@@ -159,12 +159,12 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
     UnlessDone or_take_back(take_back);
     CostlyPlans::Wait* const wait =
         call_.form == Form::blocking
-            ? group_->costly_plans.wait_of(call_.operation, tried_as(bytes))
+            ? communicator_->costly_plans.wait_of(call_.operation, tried_as(bytes))
             : nullptr;
     const std::int64_t began_ns = wait != nullptr ? now_ns() : 0;
     const Reason reason = wait != nullptr ? Reason::planning : Reason::slower;
     const auto below = [&] {
-        return group_->is_watched ? pass_on(reason, bytes) : call_.below();
+        return communicator_->is_watched ? pass_on(reason, bytes) : call_.below();
     };
     const int result = call_below(bytes, below);
     if (!is_refused(result)) [[likely]] {
@@ -177,14 +177,16 @@ int Turn::leave_to_mpi(Choice& choice, std::uint64_t bytes) {
 }
 
 /// Makes a call of a trial. All ranks try the same calls.
-int Turn::attempt(std::uint64_t bytes, Below run) {
-    const Held held(*group_);
+int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
+    const Held held(*communicator_);
     const bool is_request = call_.form == Form::nonblocking;
-    Choice& choice = is_request ? group_->request_choice : group_->choice;
-    auto* const wait =
-        is_request ? nullptr : group_->costly_plans.wait_of(call_.operation, tried_as(bytes));
+    Choice& choice = is_request ? communicator_->request_choice : communicator_->choice;
+    auto* const wait = is_request
+                           ? nullptr
+                           : communicator_->costly_plans.wait_of(call_.operation, tried_as(bytes));
     if (wait != nullptr) [[unlikely]] {
-        group_->costly_plans.agree(*wait, call_.operation, tried_as(bytes), group_->comm);
+        communicator_->costly_plans.agree(*wait, call_.operation, tried_as(bytes),
+                                          communicator_->comm);
         if (!wait->is_over()) {
             choice.postpone(call_.operation, tried_as(bytes), wait->calls());
             return leave_to_mpi(choice, bytes);
@@ -194,7 +196,7 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
     try {
         trial = &choice.trial(call_.operation, tried_as(bytes),
                               is_request ? Measure::longest : measure_of(call_.operation));
-        group_->meetings.tried.reserve(group_->meetings.tried.size() + 1);
+        communicator_->sync_points.tried.reserve(communicator_->sync_points.tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
@@ -225,53 +227,54 @@ int Turn::attempt(std::uint64_t bytes, Below run) {
     }
     if (is_request) {
         if (result == MPI_SUCCESS) {
-            watch(*group_, *trial, attempt, *call_.request, span);
+            watch(*communicator_, *trial, attempt, *call_.request, span);
         }
         if (trial->is_over()) {
-            group_->meetings.tried.push_back({trial, call_.operation, tried_as(bytes)});
+            communicator_->sync_points.tried.push_back({trial, call_.operation, tried_as(bytes)});
         }
         return result;
     }
     trial->add(attempt, span);
-    if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over() && !is_orphan(*group_)) {
+    if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over() &&
+        !is_orphan(*communicator_)) {
         const std::uint64_t tried = tried_as(bytes);
-        choice.settle(call_.operation, tried, trial->agree(group_->comm, tried));
+        choice.settle(call_.operation, tried, trial->agree(communicator_->comm, tried));
     }
     return result;
 }
 
-void Turn::note(Reason reason, std::uint64_t bytes) noexcept {
-    if (!group_->is_watched || !is_explaining()) [[likely]] {
+void Dispatch::note(Reason reason, std::uint64_t bytes) noexcept {
+    if (!communicator_->is_watched || !is_explaining()) [[likely]] {
         return;
     }
     try {
-        group_->account.add(call_, reason, bytes, now_ns() - begin_ns_);
+        communicator_->account.add(call_, reason, bytes, now_ns() - begin_ns_);
     } catch (const std::exception&) { // The summary is the less complete.
     }
 }
 
-corymb_status Turn::hand_to_program(const WorkMaker& make) {
-    return hand_out(*group_, call_.form, make, call_.request);
+corymb_status Dispatch::hand_to_program(const WorkMaker& make) {
+    return hand_out(*communicator_, call_.form, make, call_.request);
 }
 
-void Turn::abandon() noexcept {
-    corymb::mpi::abandon(*group_,
+void Dispatch::abandon() noexcept {
+    corymb::mpi::abandon(*communicator_,
                          "an operation could not begin here, for want of memory or the like");
 }
 
-int Turn::account_for(corymb_status status, std::uint64_t bytes) {
+int Dispatch::account_for(corymb_status status, std::uint64_t bytes) {
     if (status == CORYMB_OK) {
         note(Reason::none, bytes);
         return MPI_SUCCESS;
     }
-    if (group_->board != nullptr && !group_->board->contradiction().empty()) {
-        std::fprintf(stderr, "corymb: %s\n", group_->board->contradiction().c_str());
+    if (communicator_->board != nullptr && !communicator_->board->contradiction().empty()) {
+        std::fprintf(stderr, "corymb: %s\n", communicator_->board->contradiction().c_str());
     } else {
         report(status);
     }
-    group_->has_failed.store(true, std::memory_order_relaxed);
+    communicator_->has_failed.store(true, std::memory_order_relaxed);
     const int error = error_class(status);
-    host().Comm_call_errhandler(group_->comm, error);
+    host().Comm_call_errhandler(communicator_->comm, error);
     return error;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "communicator/parked_teams.hpp"
+#include "communicator/kept_teams.hpp"
 
 #include "below/node_ranks.hpp"
 
@@ -14,14 +14,14 @@ namespace corymb::mpi {
 namespace {
 
 /// Never destroyed: MPI may call back while the process ends.
-struct Lot {
+struct KeptTeams {
     std::mutex lock;
-    std::vector<RankTeam> teams; ///< The one that was parked first comes first.
+    std::vector<RankTeam> teams; ///< The one that was kept first comes first.
     std::size_t left_alone = 0;  ///< Teams between nodes that ended on this rank alone.
 };
 
-Lot& lot() {
-    static auto* const one = new Lot;
+KeptTeams& kept_teams() {
+    static auto* const one = new KeptTeams;
     return *one;
 }
 
@@ -39,18 +39,18 @@ bool knows_its_crowd(const RankTeam& team) noexcept {
 
 /// Whether another communicator can go on with the team. Not with a team that has lanes for
 /// persistent operations between nodes: their agreements go on without it.
-bool can_be_gone_on_with(const Group& group) noexcept {
-    return group.state == Group::State::team && group.id != 0 &&
-           !group.has_failed.load(std::memory_order_relaxed) &&
-           (group.carrier == nullptr || !group.carrier->has_own_lanes());
+bool can_be_gone_on_with(const Communicator& communicator) noexcept {
+    return communicator.state == Communicator::State::team && communicator.id != 0 &&
+           !communicator.has_failed.load(std::memory_order_relaxed) &&
+           (communicator.carrier == nullptr || !communicator.carrier->has_own_lanes());
 }
 
-/// The parked team that the ranks of the communicator can go on with.
-std::vector<RankTeam>::iterator best_for(const Group& group,
+/// The kept team that the ranks of the communicator can go on with.
+std::vector<RankTeam>::iterator best_for(const Communicator& communicator,
                                          std::vector<RankTeam>& teams) noexcept {
     MPI_Group members{};
     auto best = teams.end();
-    if (teams.empty() || host().Comm_group(group.comm, &members) != MPI_SUCCESS) {
+    if (teams.empty() || host().Comm_group(communicator.comm, &members) != MPI_SUCCESS) {
         return best;
     }
     for (auto team = teams.begin(); team != teams.end(); ++team) {
@@ -74,11 +74,11 @@ int ranks_of(const std::vector<RankTeam>& teams) noexcept {
 /// Takes out the oldest teams until there is room for one of so many ranks. Teams between nodes
 /// stay. False: there is no room.
 bool make_room(std::vector<RankTeam>& teams, int ranks, std::vector<RankTeam>& too_many) {
-    teams.reserve(parked_most);
-    too_many.reserve(parked_most);
+    teams.reserve(kept_teams_most);
+    too_many.reserve(kept_teams_most);
     const auto is_full = [&] {
-        return teams.size() >= parked_most ||
-               (!teams.empty() && ranks_of(teams) + ranks > parked_ranks_most);
+        return teams.size() >= kept_teams_most ||
+               (!teams.empty() && ranks_of(teams) + ranks > kept_team_ranks_most);
     };
     for (auto next = teams.begin(); is_full();) {
         next = std::find_if(next, teams.end(),
@@ -94,17 +94,17 @@ bool make_room(std::vector<RankTeam>& teams, int ranks, std::vector<RankTeam>& t
 
 } // namespace
 
-void park(Group& group) noexcept {
-    if (!can_be_gone_on_with(group)) {
+void keep_team(Communicator& communicator) noexcept {
+    if (!can_be_gone_on_with(communicator)) {
         return;
     }
-    Lot& all = lot();
+    KeptTeams& all = kept_teams();
     std::vector<RankTeam> too_many;
     try {
         const std::lock_guard lock(all.lock);
-        const bool is_allowed = group.carrier == nullptr || all.left_alone < parked_most;
-        if (is_allowed && make_room(all.teams, group.ranks, too_many)) {
-            all.teams.push_back(std::exchange(static_cast<RankTeam&>(group), RankTeam{}));
+        const bool is_allowed = communicator.carrier == nullptr || all.left_alone < kept_teams_most;
+        if (is_allowed && make_room(all.teams, communicator.ranks, too_many)) {
+            all.teams.push_back(std::exchange(static_cast<RankTeam&>(communicator), RankTeam{}));
         }
     } catch (const std::exception&) { // No memory: it ends, as without all this.
     }
@@ -120,18 +120,18 @@ std::uint64_t offer_of(const RankTeam& team) noexcept {
 
 void give_up(RankTeam&& team) noexcept {
     if (team.carrier != nullptr) {
-        Lot& all = lot();
+        KeptTeams& all = kept_teams();
         const std::lock_guard lock(all.lock);
         ++all.left_alone;
     }
     end_team(team, false);
 }
 
-RankTeam take_parked(const Group& group) noexcept {
+RankTeam take_kept_team(const Communicator& communicator) noexcept {
     RankTeam found;
-    Lot& all = lot();
+    KeptTeams& all = kept_teams();
     const std::lock_guard lock(all.lock);
-    const auto best = best_for(group, all.teams);
+    const auto best = best_for(communicator, all.teams);
     if (best != all.teams.end()) {
         found = std::move(*best);
         all.teams.erase(best);
@@ -139,16 +139,16 @@ RankTeam take_parked(const Group& group) noexcept {
     return found;
 }
 
-bool has_parked(const Group& group) noexcept {
-    Lot& all = lot();
+bool has_kept_team(const Communicator& communicator) noexcept {
+    KeptTeams& all = kept_teams();
     const std::lock_guard lock(all.lock);
-    return best_for(group, all.teams) != all.teams.end();
+    return best_for(communicator, all.teams) != all.teams.end();
 }
 
-void end_parked() noexcept {
+void end_kept_teams() noexcept {
     std::vector<RankTeam> teams;
     {
-        Lot& all = lot();
+        KeptTeams& all = kept_teams();
         const std::lock_guard lock(all.lock);
         teams.swap(all.teams);
     }
@@ -157,8 +157,8 @@ void end_parked() noexcept {
     }
 }
 
-int parked_count() noexcept {
-    Lot& all = lot();
+int kept_team_count() noexcept {
+    KeptTeams& all = kept_teams();
     const std::lock_guard lock(all.lock);
     return static_cast<int>(all.teams.size());
 }

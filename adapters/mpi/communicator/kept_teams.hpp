@@ -13,34 +13,34 @@
 // such ends end the parking between nodes.
 #pragma once
 
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 
 #include <cstdint>
 
 namespace corymb::mpi {
 
 /// So many teams at most and, if there are several, so many ranks of all: their memory stays.
-inline constexpr std::size_t parked_most = 16;
-inline constexpr int parked_ranks_most = 512;
+inline constexpr std::size_t kept_teams_most = 16;
+inline constexpr int kept_team_ranks_most = 512;
 
-/// Takes the team of a group that ends, if it has one that others can go on with: nothing has
-/// failed on this rank, and nothing that the ranks have begun goes on. One that was parked earlier
-/// may end.
-void park(Group& group) noexcept;
+/// Takes the team of a communicator that ends, if it has one that others can go on with: nothing
+/// has failed on this rank, and nothing that the ranks have begun goes on. One that was kept
+/// earlier may end.
+void keep_team(Communicator& communicator) noexcept;
 
-/// A team that the ranks of this communicator can go on with, which is no longer parked; without
+/// A team that the ranks of this communicator can go on with, which is no longer kept; without
 /// one, its id is 0. Ranks that have the same teams get the same one.
-[[nodiscard]] RankTeam take_parked(const Group& group) noexcept;
+[[nodiscard]] RankTeam take_kept_team(const Communicator& communicator) noexcept;
 /// Whether there is one.
-[[nodiscard]] bool has_parked(const Group& group) noexcept;
+[[nodiscard]] bool has_kept_team(const Communicator& communicator) noexcept;
 /// The number that ranks compare, of a team and what it has done; 0 without a team.
 [[nodiscard]] std::uint64_t offer_of(const RankTeam& team) noexcept;
 /// Ends a team that was taken but is not gone on with.
 void give_up(RankTeam&& team) noexcept;
 
 /// Ends all of them.
-void end_parked() noexcept;
+void end_kept_teams() noexcept;
 
-[[nodiscard]] int parked_count() noexcept;
+[[nodiscard]] int kept_team_count() noexcept;
 
 } // namespace corymb::mpi

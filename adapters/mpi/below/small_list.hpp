@@ -14,25 +14,25 @@ namespace corymb::mpi {
 /// it. Lists of a few ranks are made at each call, where allocating them would take longer than the
 /// operation.
 template <class T, std::size_t N>
-class Few {
+class SmallList {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
-    Few() noexcept {} // NOLINT(modernize-use-equals-default): leaves few_ as it is.
-    Few(const Few&) = delete;
-    Few& operator=(const Few&) = delete;
-    Few(Few&& other) noexcept
+    SmallList() noexcept {} // NOLINT(modernize-use-equals-default): leaves small_ as it is.
+    SmallList(const SmallList&) = delete;
+    SmallList& operator=(const SmallList&) = delete;
+    SmallList(SmallList&& other) noexcept
         : size_(other.size_), capacity_(other.capacity_), many_(std::move(other.many_)) {
-        take_few(other);
+        take_small(other);
     }
-    Few& operator=(Few&& other) noexcept {
+    SmallList& operator=(SmallList&& other) noexcept {
         size_ = other.size_;
         capacity_ = other.capacity_;
         many_ = std::move(other.many_);
-        take_few(other);
+        take_small(other);
         return *this;
     }
-    ~Few() = default;
+    ~SmallList() = default;
 
     /// Makes room in an empty list, once; throws std::bad_alloc.
     void reserve(std::size_t entries) {
@@ -49,19 +49,19 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] T* data() noexcept {
-        return capacity_ > N ? many_.get() : std::launder(reinterpret_cast<T*>(few_));
+        return capacity_ > N ? many_.get() : std::launder(reinterpret_cast<T*>(small_));
     }
     [[nodiscard]] const T* data() const noexcept {
-        return capacity_ > N ? many_.get() : std::launder(reinterpret_cast<const T*>(few_));
+        return capacity_ > N ? many_.get() : std::launder(reinterpret_cast<const T*>(small_));
     }
     [[nodiscard]] const T* begin() const noexcept { return data(); }
     [[nodiscard]] const T* end() const noexcept { return data() + size_; }
     [[nodiscard]] const T& operator[](std::size_t index) const noexcept { return data()[index]; }
 
 private:
-    void take_few(Few& other) noexcept {
+    void take_small(SmallList& other) noexcept {
         if (capacity_ == N) {
-            std::memcpy(few_, other.few_, size_ * sizeof(T));
+            std::memcpy(small_, other.small_, size_ * sizeof(T));
         }
         other.size_ = 0;
         other.capacity_ = N;
@@ -70,7 +70,7 @@ private:
     std::size_t size_ = 0;
     std::size_t capacity_ = N;
     std::unique_ptr<T[]> many_;
-    alignas(T) std::byte few_[N * sizeof(T)]; // Only entries that were put there are read.
+    alignas(T) std::byte small_[N * sizeof(T)]; // Only entries that were put there are read.
 };
 
 } // namespace corymb::mpi

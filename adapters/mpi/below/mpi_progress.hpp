@@ -9,24 +9,24 @@
 namespace corymb::mpi {
 
 /// Time between the visits of a wait at first.
-inline constexpr std::int64_t visit_every_ns = 20'000;
+inline constexpr std::int64_t progress_every_ns = 20'000;
 
 /// Looks in a row before a wait gives the CPU away.
-inline constexpr int looks_awake = 200;
+inline constexpr int polls_awake = 200;
 
 /// Set while this thread is in a function that the MPI has called.
 inline thread_local constinit bool is_within_mpi = false;
 
 /// Lets the MPI go on, unless that has just taken long. Nothing within the MPI.
-void visit_mpi() noexcept;
-/// As visit_mpi, for a rank that does not wait but computes between two tests: at most one look, as
-/// the MPI's own tests have.
-void visit_mpi_briefly() noexcept;
+void progress_mpi() noexcept;
+/// As progress_mpi, for a rank that does not wait but computes between two tests: at most one look,
+/// as the MPI's own tests have.
+void progress_mpi_briefly() noexcept;
 /// Lets the MPI go on in any case, once.
-void visit_mpi_at_once() noexcept;
-/// A communicator of this process alone whose errors are returned; null after end_visits.
+void progress_mpi_at_once() noexcept;
+/// A communicator of this process alone whose errors are returned; null after end_mpi_progress.
 [[nodiscard]] MPI_Comm quiet_comm() noexcept;
 /// Call it at MPI_Finalize: no visits after this.
-void end_visits() noexcept;
+void end_mpi_progress() noexcept;
 
 } // namespace corymb::mpi

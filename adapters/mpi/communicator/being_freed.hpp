@@ -9,19 +9,19 @@
 namespace corymb::mpi {
 
 /// While it lives, on its thread. They end in the reverse order of their beginning.
-class Leaving {
+class BeingFreed {
 public:
-    explicit Leaving(MPI_Comm comm) noexcept;
-    Leaving(const Leaving&) = delete;
-    Leaving& operator=(const Leaving&) = delete;
-    ~Leaving();
+    explicit BeingFreed(MPI_Comm comm) noexcept;
+    BeingFreed(const BeingFreed&) = delete;
+    BeingFreed& operator=(const BeingFreed&) = delete;
+    ~BeingFreed();
 
     /// Whether this thread is freeing it.
     [[nodiscard]] static bool has(MPI_Comm comm) noexcept;
 
 private:
     MPI_Comm comm_;
-    const Leaving* outer_;
+    const BeingFreed* outer_;
 };
 
 } // namespace corymb::mpi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of ranks that look for shared memory: meeting.cpp for one node, node_meeting.cpp for
+// Helpers of ranks that look for shared memory: team.cpp for one node, node_teams.cpp for
 // several.
 #pragma once
 
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 
 #include <corymb.h>
 
@@ -42,15 +42,19 @@ void open_memory(std::uint64_t pid, std::uint64_t descriptor, Descriptor& memory
 /// Whether this process has the memory, and addresses to map it. A process without them would keep
 /// the others waiting while they attach.
 [[nodiscard]] bool can_map(const Descriptor& memory);
-/// Becomes one of the ranks of the memory's team, which is then the group's.
-[[nodiscard]] corymb_status attach(Group& group, int descriptor, int size, int rank);
-/// The number that rank 0 of the group's team has drawn comes through its memory; `rank` is this
-/// process's in that team.
-[[nodiscard]] bool has_nonce(Group& group, int rank, std::uint64_t nonce);
+/// Becomes one of the ranks of the memory's team, which is then the communicator's.
+[[nodiscard]] corymb_status attach(Communicator& communicator, int descriptor, int size, int rank);
+/// The number that rank 0 of the communicator's team has drawn comes through its memory; `rank` is
+/// this process's in that team.
+[[nodiscard]] bool has_nonce(Communicator& communicator, int rank, std::uint64_t nonce);
+
+/// Collective over the communicator. It ends with a team or a reason, on which all ranks agree, or
+/// it is too early for a team between nodes, unless the team is urgent.
+void agree_on_team(Communicator& communicator, bool is_urgent) noexcept;
 
 /// Collective over a communicator whose ranks are on several nodes: makes node teams, and messages
 /// between them. Returns the ranks' objections (Objection); 0: they have a team. Unless the team is
 /// urgent, an unknown network may have to wait.
-[[nodiscard]] std::uint64_t meet_on_nodes(Group& group, bool is_urgent);
+[[nodiscard]] std::uint64_t agree_on_node_teams(Communicator& communicator, bool is_urgent);
 
 } // namespace corymb::mpi

@@ -34,20 +34,20 @@ struct Tried {
     std::uint64_t bytes;
 };
 
-/// Meetings: blocking calls, equal on all ranks, in which these compare their numbers of
+/// SyncPoints: blocking calls, equal on all ranks, in which these compare their numbers of
 /// nonblocking calls. Blocking and nonblocking calls should come in one order everywhere, but MPI
-/// libraries do not enforce it. So only a meeting that finds all ranks at one call decides
+/// libraries do not enforce it. So only a point that finds all ranks at one call decides
 /// anything.
-struct Meetings {
+struct SyncPoints {
     static constexpr std::uint32_t never = ~std::uint32_t{0};
     static constexpr std::uint32_t least_apart = 8, most_apart = 1024;
 
-    std::uint32_t held = 0; ///< Meetings that have found all ranks together.
+    std::uint32_t held = 0; ///< SyncPoints that have found all ranks together.
     std::uint32_t calls_left = least_apart;
     std::uint32_t apart = least_apart;
     std::uint64_t requests = 0; ///< Nonblocking calls.
     std::uint64_t requests_before = 0;
-    std::vector<Tried> tried{}; ///< Trials for the next meeting that finds all ranks together.
+    std::vector<Tried> tried{}; ///< Trials for the next point that finds all ranks together.
 
     bool are_over = false; ///< There will be no more meetings.
 
@@ -72,7 +72,7 @@ struct Lists {
 };
 
 /// The team that the ranks of a communicator share. When the communicator is freed, the next one of
-/// the same ranks goes on with the team (parked_teams.hpp).
+/// the same ranks goes on with the team (kept_teams.hpp).
 struct RankTeam {
     /// Drawn when the team was made, equal on all ranks. 0: there is no team.
     std::uint64_t id = 0;
@@ -97,12 +97,12 @@ struct RankTeam {
     Choice choice;
     Choice request_choice;    ///< For its nonblocking calls.
     CostlyPlans costly_plans; ///< For its blocking calls.
-    Meetings meetings;
+    SyncPoints sync_points;
     std::array<Lists, operations_of_any_size.size()> lists{};
     KeptCalls kept; ///< Kept calls of `team`.
 };
 
-struct Group : RankTeam {
+struct Communicator : RankTeam {
     enum class State : unsigned char { early, team, passed };
 
     MPI_Comm comm{};
@@ -119,14 +119,17 @@ struct Group : RankTeam {
     std::atomic<int> active{0};    ///< Requests under way.
     /// Waits for such requests that leave the team to others between their looks.
     std::atomic<int> waits{0};
-    std::atomic<bool> is_listed{false}; ///< Among the groups that requests go on of.
+    std::atomic<bool> is_listed{false}; ///< Among the communicators whose requests go on.
     /// Two for each request that refers to it, and one if its communicator has been freed. The
-    /// thread that leaves only that one gives the group back.
+    /// thread that leaves only that one gives the record back.
     std::atomic<int> references{0};
     /// Requests of the library's that could not be freed while a thread had the team.
     std::mutex left_lock{};
     std::vector<corymb_request*> left{};
     std::atomic<bool> has_left{false};
+    /// Set by the room `requests` while it refers to the communicator: it is to do so no more,
+    /// since the team is about to go.
+    std::atomic<void (*)(Communicator&) noexcept> forget_requests{nullptr};
     bool is_given_back = false; ///< Set at MPI_Finalize, under the registry's lock.
     /// Calls are counted, for the summary or until the choices are settled.
     bool is_watched = true;
@@ -137,120 +140,114 @@ struct Group : RankTeam {
 };
 
 /// The communicator that a thread has used last.
-struct LastGroup {
+struct LastCommunicator {
     std::uint64_t generation = 0;
     MPI_Comm comm{};
-    Group* group = nullptr;
+    Communicator* communicator = nullptr;
 };
-inline thread_local constinit LastGroup last_group;
-/// Changes with every group that goes, so that nobody finds a remembered one again.
-inline constinit std::atomic<std::uint64_t> group_generation{1};
+inline thread_local constinit LastCommunicator last_communicator;
+/// Changes with every communicator that goes, so that nobody finds a remembered one again.
+inline constinit std::atomic<std::uint64_t> communicator_generation{1};
 
 /// If it is this one; else null.
-[[nodiscard]] inline Group* remembered_group(MPI_Comm comm) noexcept {
-    const LastGroup& last = last_group;
-    return last.comm == comm && last.generation == group_generation.load(std::memory_order_acquire)
-               ? last.group
+[[nodiscard]] inline Communicator* remembered_communicator(MPI_Comm comm) noexcept {
+    const LastCommunicator& last = last_communicator;
+    return last.comm == comm &&
+                   last.generation == communicator_generation.load(std::memory_order_acquire)
+               ? last.communicator
                : nullptr;
 }
 
 /// Whether the communicator has been freed before its requests.
-[[nodiscard]] inline bool is_orphan(const Group& group) noexcept {
-    return group.references.load(std::memory_order_relaxed) % 2 != 0;
+[[nodiscard]] inline bool is_orphan(const Communicator& communicator) noexcept {
+    return communicator.references.load(std::memory_order_relaxed) % 2 != 0;
 }
-/// A request refers to the group, and does so no more: the last one of an orphan frees it.
-inline void hold(Group& group) noexcept {
-    add(group.references, 2);
+/// A request refers to the communicator, and does so no more: the last one of an orphan frees it.
+inline void hold(Communicator& communicator) noexcept {
+    add(communicator.references, 2);
 }
-void let_go(Group& group) noexcept;
+void let_go(Communicator& communicator) noexcept;
 
-/// Holds a group during a call in which the MPI may run the program's error handler, which may free
-/// the communicator.
+/// Holds a communicator during a call in which the MPI may run the program's error handler, which
+/// may free it.
 class Held {
 public:
-    explicit Held(Group& group) noexcept : group_(group) { hold(group_); }
+    explicit Held(Communicator& communicator) noexcept : communicator_(communicator) {
+        hold(communicator_);
+    }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    ~Held() { let_go(group_); }
+    ~Held() { let_go(communicator_); }
 
 private:
-    Group& group_;
+    Communicator& communicator_;
 };
 
 /// A team is used by one at a time: a call, a look at a request, the MPI's hook in either of them,
 /// the thread that stands in for a hook.
 class InUse {
 public:
-    explicit InUse(Group& group) noexcept : group_(&group) {
-        if (!group.is_shared && !has_many_threads()) { // A session may have come later.
-            group.busy.store(true, std::memory_order_relaxed);
+    explicit InUse(Communicator& communicator) noexcept : communicator_(&communicator) {
+        if (!communicator.is_shared && !has_many_threads()) { // A session may have come later.
+            communicator.busy.store(true, std::memory_order_relaxed);
             return;
         }
-        while (group.busy.exchange(true, std::memory_order_acquire)) {
+        while (communicator.busy.exchange(true, std::memory_order_acquire)) {
             sched_yield();
         }
     }
-    InUse(Group& group, std::try_to_lock_t /*unused*/) noexcept
-        : group_(group.busy.exchange(true, std::memory_order_acquire) ? nullptr : &group) {}
+    InUse(Communicator& communicator, std::try_to_lock_t /*unused*/) noexcept
+        : communicator_(communicator.busy.exchange(true, std::memory_order_acquire)
+                            ? nullptr
+                            : &communicator) {}
     InUse(const InUse&) = delete;
     InUse& operator=(const InUse&) = delete;
     ~InUse() {
-        if (group_ != nullptr) {
-            group_->busy.store(false, std::memory_order_release);
+        if (communicator_ != nullptr) {
+            communicator_->busy.store(false, std::memory_order_release);
         }
     }
-    [[nodiscard]] bool has_it() const noexcept { return group_ != nullptr; }
+    [[nodiscard]] bool has_it() const noexcept { return communicator_ != nullptr; }
 
 private:
-    Group* group_;
+    Communicator* communicator_;
 };
 
-[[nodiscard]] Group* find_group(MPI_Comm comm) noexcept;
+[[nodiscard]] Communicator* find_communicator(MPI_Comm comm) noexcept;
 
-/// The group of the communicator, made when first asked for. Null where MPI is not usable, the
+/// The record of the communicator, made when first asked for. Null where MPI is not usable, the
 /// handle is none, or the thread is freeing it: then MPI does the call, or reports the error.
-[[nodiscard]] inline Group* group_of(MPI_Comm comm) noexcept {
-    Group* const last = remembered_group(comm);
-    return last != nullptr ? last : find_group(comm);
+[[nodiscard]] inline Communicator* communicator_of(MPI_Comm comm) noexcept {
+    Communicator* const last = remembered_communicator(comm);
+    return last != nullptr ? last : find_communicator(comm);
 }
 
 /// Whether all calls of a communicator are the MPI's and nobody counts them, as far as the thread
 /// remembers. It stays so.
 [[nodiscard]] inline bool is_left_alone(MPI_Comm comm) noexcept {
-    const Group* const last = remembered_group(comm);
-    return last != nullptr && last->state == Group::State::passed && !last->is_watched;
+    const Communicator* const last = remembered_communicator(comm);
+    return last != nullptr && last->state == Communicator::State::passed && !last->is_watched;
 }
 
-/// Sees that all is given back in MPI_Finalize, however that is called; the sooner the better
-/// (lifecycle.cpp).
-void watch_for_the_end() noexcept;
 /// The copy function of attributes that stay with their communicator.
 int do_not_copy(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* flag) noexcept;
 /// Between MPI_Init and MPI_Finalize.
 [[nodiscard]] bool is_world_usable() noexcept;
-/// Whether a session is open.
-[[nodiscard]] bool has_sessions() noexcept;
-/// Whether a session is open or was once. Each has a thread level of its own.
-[[nodiscard]] bool has_had_sessions() noexcept;
 /// The last session has ended before MPI_Init: MPI has forgotten all keys.
 void forget_key() noexcept;
 /// At MPI_Finalize: gives back all teams, or those without requests that the program may still
 /// start. All calls afterwards are the MPI's.
 void give_back_teams(bool all_but_with_requests) noexcept;
 
-/// Gives back the team of the group, of either kind. The communicators of a carrier stay.
-void give_back_team(Group& group) noexcept;
-/// Gives back a team without a group. With `all`, its communicators go, too.
+/// Gives back the team of the communicator, of either kind. Those of a carrier stay.
+void give_back_team(Communicator& communicator) noexcept;
+/// Gives back a team without a communicator. With `all`, its communicators go, too.
 void end_team(RankTeam& team, bool all = true) noexcept;
 
-/// Breaks the group's team, of either kind, because this rank cannot go on.
-void abandon(Group& group, const char* why) noexcept;
+/// Breaks the communicator's team, of either kind, because this rank cannot go on.
+void abandon(Communicator& communicator, const char* why) noexcept;
 
-/// Teams of this process, with those that are parked.
+/// Teams of this process, with those that are kept.
 [[nodiscard]] int team_count() noexcept;
-
-/// Collective over the communicator. It ends with a team or a reason, on which all ranks agree
-/// (meeting.cpp), or it is too early for a team between nodes, unless the team is urgent.
-void meet(Group& group, bool is_urgent) noexcept;
 
 } // namespace corymb::mpi

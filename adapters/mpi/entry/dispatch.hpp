@@ -2,11 +2,13 @@
 // A call from beginning to end: its communicator, the library that does it, and its outcome.
 #pragma once
 
+#include "agreement/team.hpp"
+#include "agreement/trials.hpp"
 #include "below/call.hpp"
 #include "below/unless_done.hpp"
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 #include "data/work.hpp"
-#include "requests/attempts.hpp"
+#include "requests/request_trials.hpp"
 #include "requests/requests.hpp"
 
 #include <algorithm>
@@ -16,29 +18,30 @@
 
 namespace corymb::mpi {
 
-class Turn {
+class Dispatch {
 public:
     /// The first calls on a communicator decide whether it has a team, whatever their arguments
     /// are: ranks may differ in these.
-    Turn(const Call& call, MPI_Comm comm) noexcept : call_(call), group_(group_of(comm)) {
-        if (group_ != nullptr && group_->is_watched) [[unlikely]] {
+    Dispatch(const Call& call, MPI_Comm comm) noexcept
+        : call_(call), communicator_(communicator_of(comm)) {
+        if (communicator_ != nullptr && communicator_->is_watched) [[unlikely]] {
             begin();
         }
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() = default;
+    Dispatch(const Dispatch&) = delete;
+    Dispatch& operator=(const Dispatch&) = delete;
+    ~Dispatch() = default;
 
     [[nodiscard]] bool has_team() const noexcept {
-        return group_ != nullptr && group_->state == Group::State::team &&
-               (call_.form == Form::blocking || (group_->can_request && !is_left_to_mpi_));
+        return communicator_ != nullptr && communicator_->state == Communicator::State::team &&
+               (call_.form == Form::blocking || (communicator_->can_request && !is_left_to_mpi_));
     }
-    [[nodiscard]] int rank() const noexcept { return group_->rank; }
-    [[nodiscard]] int size() const noexcept { return group_->size; }
-    [[nodiscard]] bool is_on_nodes() const noexcept { return group_->cluster != nullptr; }
+    [[nodiscard]] int rank() const noexcept { return communicator_->rank; }
+    [[nodiscard]] int size() const noexcept { return communicator_->size; }
+    [[nodiscard]] bool is_on_nodes() const noexcept { return communicator_->cluster != nullptr; }
     /// Whether a thread of the adapter's goes on with it, which calls no operators of the MPI's.
     [[nodiscard]] bool is_by_thread() const noexcept {
-        return call_.form != Form::blocking && group_->by_thread;
+        return call_.form != Form::blocking && communicator_->by_thread;
     }
     [[nodiscard]] bool is_rank(int root) const noexcept { return root >= 0 && root < size(); }
 
@@ -53,8 +56,8 @@ public:
         if (!counts_bytes()) [[likely]] {
             return pass_on(reason);
         }
-        const bool has_own_lists = group_->reason != Reason::between_groups;
-        const Held held(*group_);
+        const bool has_own_lists = communicator_->reason != Reason::between_groups;
+        const Held held(*communicator_);
         reason = own_reason(reason);
         const int result = do_below();
         const bool has_data = result == MPI_SUCCESS && has_own_lists;
@@ -65,8 +68,8 @@ public:
     int refuse_aliased();
     /// For operations_of_any_size: the MPI is faster, so that the arguments need no look.
     [[nodiscard]] bool is_mpis() const noexcept {
-        return call_.form == Form::blocking && !group_->is_watched &&
-               group_->choice.is_mpis(call_.operation, any_bytes);
+        return call_.form == Form::blocking && !communicator_->is_watched &&
+               communicator_->choice.is_mpis(call_.operation, any_bytes);
     }
     /// For operations_of_any_size: ranks have found lists that are bounds.
     [[nodiscard]] bool has_bounds() const noexcept { return lists().are_bounds; }
@@ -87,38 +90,38 @@ public:
     /// Leaves a call to the MPI when is_mpis.
     int leave() {
         count_blocking();
-        static_cast<void>(group_->choice.next(call_.operation, any_bytes));
-        return leave_to_mpi(group_->choice, 0);
+        static_cast<void>(communicator_->choice.next(call_.operation, any_bytes));
+        return leave_to_mpi(communicator_->choice, 0);
     }
     /// The record of a call of this shape with these buffers, or null.
-    [[nodiscard]] const KeptCall* kept(const Shape& shape, const void* in,
+    [[nodiscard]] const KeptCall* kept(const CallShape& shape, const void* in,
                                        const void* out) const noexcept {
-        if (group_ == nullptr || !may_keep(shape, in, out)) {
+        if (communicator_ == nullptr || !may_keep(shape, in, out)) {
             return nullptr;
         }
-        const KeptCall* const known = group_->kept.find(shape);
+        const KeptCall* const known = communicator_->kept.find(shape);
         return known != nullptr && !known->overlap(in, out) ? known : nullptr;
     }
     /// Keeps a call that is about to be made as any other call.
-    void keep(const Shape& shape, const Meaning& meaning, const void* in,
+    void keep(const CallShape& shape, const CallMeaning& meaning, const void* in,
               const void* out) const noexcept {
-        if (group_->team != nullptr && may_keep(shape, in, out)) {
-            const InUse use(*group_);
-            group_->kept.note(shape, meaning, group_->team);
+        if (communicator_->team != nullptr && may_keep(shape, in, out)) {
+            const InUse use(*communicator_);
+            communicator_->kept.note(shape, meaning, communicator_->team);
         }
     }
     /// Does the work of a kept call.
     int take(const KeptCall& known, const void* in, void* out) {
         count_blocking();
-        const Meaning& meaning = known.meaning;
+        const CallMeaning& meaning = known.meaning;
         auto run = [&]() noexcept -> int {
             return guarded([&] {
-                const InUse use(*group_);
+                const InUse use(*communicator_);
                 return library().call_run(known.call, known.input(in, out),
                                           meaning.has_output ? out : nullptr);
             });
         };
-        return do_by(meaning.may_choose ? group_->choice.next(call_.operation, meaning.bytes)
+        return do_by(meaning.may_choose ? communicator_->choice.next(call_.operation, meaning.bytes)
                                         : Verdict::corymb,
                      meaning.bytes, run);
     }
@@ -127,19 +130,20 @@ public:
     /// operations_of_any_size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
-        if (call_.form == Form::persistent && group_->cluster != nullptr &&
-            !group_->carrier->take_own_lane()) [[unlikely]] {
+        if (call_.form == Form::persistent && communicator_->cluster != nullptr &&
+            !communicator_->carrier->take_own_lane()) [[unlikely]] {
             return pass_on(Reason::no_tags, bytes);
         }
         if (call_.form == Form::nonblocking) [[unlikely]] {
             auto hand = [&]() noexcept -> int {
                 return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
-            ++group_->calls_taken;
-            ++group_->meetings.requests;
-            return do_by(may_choose ? group_->request_choice.next(call_.operation, tried_as(bytes),
-                                                                  group_->meetings.held)
-                                    : Verdict::corymb,
+            ++communicator_->calls_taken;
+            ++communicator_->sync_points.requests;
+            return do_by(may_choose
+                             ? communicator_->request_choice.next(call_.operation, tried_as(bytes),
+                                                                  communicator_->sync_points.held)
+                             : Verdict::corymb,
                          bytes, hand);
         }
         count_blocking();
@@ -149,7 +153,7 @@ public:
         auto run = [&]() noexcept -> int {
             return guarded([&] { return perform(make()); });
         };
-        return do_by(may_choose ? group_->choice.next(call_.operation, tried_as(bytes))
+        return do_by(may_choose ? communicator_->choice.next(call_.operation, tried_as(bytes))
                                 : Verdict::corymb,
                      bytes, run);
     }
@@ -157,21 +161,22 @@ public:
 private:
     [[nodiscard]] Lists& lists() const noexcept {
         const auto* const place = std::ranges::find(operations_of_any_size, call_.operation);
-        return group_->lists[static_cast<std::size_t>(place - operations_of_any_size.begin())];
+        return communicator_
+            ->lists[static_cast<std::size_t>(place - operations_of_any_size.begin())];
     }
     void count_blocking() noexcept {
-        ++group_->calls_taken;
-        if (group_->board != nullptr) [[likely]] {
-            group_->board->begin(call_.operation);
+        ++communicator_->calls_taken;
+        if (communicator_->board != nullptr) [[likely]] {
+            communicator_->board->begin(call_.operation);
         }
-        if (--group_->meetings.calls_left == 0) [[unlikely]] {
-            meet_about_requests(*group_);
+        if (--communicator_->sync_points.calls_left == 0) [[unlikely]] {
+            synchronise_requests(*communicator_);
         }
     }
     [[nodiscard]] std::uint64_t tried_as(std::uint64_t bytes) const noexcept {
         return tried_bytes(call_.operation, bytes);
     }
-    [[nodiscard]] bool may_keep(const Shape& shape, const void* in,
+    [[nodiscard]] bool may_keep(const CallShape& shape, const void* in,
                                 const void* out) const noexcept {
         return call_.form == Form::blocking && (in != MPI_IN_PLACE || shape.in_place) &&
                out != MPI_IN_PLACE;
@@ -194,7 +199,8 @@ private:
     /// The call goes to the MPI, while others may think that it is corymb's.
     template <class CallBelow>
     int call_below(std::uint64_t bytes, const CallBelow& below) {
-        CallBoard* const board = call_.form == Form::blocking ? group_->board.get() : nullptr;
+        CallBoard* const board =
+            call_.form == Form::blocking ? communicator_->board.get() : nullptr;
         if (board == nullptr) {
             return below();
         }
@@ -211,18 +217,20 @@ private:
             return finish(static_cast<corymb_status>(run()), bytes);
         }
         if (verdict == Verdict::open) {
-            return attempt(bytes, Below(run));
+            return attempt(bytes, MpiFunction(run));
         }
-        return leave_to_mpi(
-            call_.form == Form::nonblocking ? group_->request_choice : group_->choice, bytes);
+        return leave_to_mpi(call_.form == Form::nonblocking ? communicator_->request_choice
+                                                            : communicator_->choice,
+                            bytes);
     }
     corymb_status perform(Work&& work) {
         work.separate();
         work.prepare();
-        const InUse use(*group_);
-        const corymb_status status = group_->cluster != nullptr
-                                         ? work.call(Form::blocking, group_->cluster, nullptr)
-                                         : work.call(Form::blocking, group_->team, nullptr);
+        const InUse use(*communicator_);
+        const corymb_status status =
+            communicator_->cluster != nullptr
+                ? work.call(Form::blocking, communicator_->cluster, nullptr)
+                : work.call(Form::blocking, communicator_->team, nullptr);
         if (status == CORYMB_OK) [[likely]] {
             work.finish();
         }
@@ -234,11 +242,11 @@ private:
     void begin() noexcept;
     int do_below();
     void abandon() noexcept;
-    int attempt(std::uint64_t bytes, Below run);
+    int attempt(std::uint64_t bytes, MpiFunction run);
     int leave_to_mpi(Choice& choice, std::uint64_t bytes);
     void take_back_call() noexcept;
     int finish(corymb_status status, std::uint64_t bytes) {
-        if (status == CORYMB_OK && !group_->is_watched) [[likely]] {
+        if (status == CORYMB_OK && !communicator_->is_watched) [[likely]] {
             return MPI_SUCCESS;
         }
         return account_for(status, bytes);
@@ -247,7 +255,7 @@ private:
     void note(Reason reason, std::uint64_t bytes) noexcept;
 
     const Call& call_;
-    Group* group_;
+    Communicator* communicator_;
     std::int64_t begin_ns_ = 0;
     bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
 };

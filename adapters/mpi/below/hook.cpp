@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "requests/hook.hpp"
+#include "below/hook.hpp"
 
 #include "below/host.hpp"
-#include "below/visit.hpp"
-#include "requests/progress_thread.hpp"
-#include "requests/requests.hpp"
+#include "below/mpi_progress.hpp"
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace corymb::mpi {
+
+namespace {
+
+[[maybe_unused]] std::atomic<const HookActions*> hook_actions{nullptr};
+
+} // namespace
 
 #if defined(OPEN_MPI)
 
@@ -18,7 +25,7 @@ using Hook = int (*)();
 using Register = int (*)(Hook);
 
 int called_by_mpi() noexcept {
-    go_on_with_requests();
+    hook_actions.load(std::memory_order_acquire)->go_on();
     return 0;
 }
 
@@ -36,7 +43,8 @@ bool has_hook() noexcept {
     return has;
 }
 
-void keep_hook() noexcept {
+void keep_hook(const HookActions& actions) noexcept {
+    hook_actions.store(&actions, std::memory_order_release);
     if (!is_installed.load(std::memory_order_relaxed) &&
         !is_installed.exchange(true, std::memory_order_relaxed)) {
         function_of_mpi("opal_progress_register")(&called_by_mpi);
@@ -79,7 +87,8 @@ int end_at_once(void* /*thing*/) noexcept {
 }
 
 int called_by_mpi(void* /*thing*/) noexcept {
-    if (go_on_with_requests() != 0 && !must_end.load(std::memory_order_relaxed)) {
+    const HookActions& actions = *hook_actions.load(std::memory_order_acquire);
+    if (actions.go_on() != 0 && !must_end.load(std::memory_order_relaxed)) {
         idle.store(0, std::memory_order_relaxed);
         return nothing_done;
     }
@@ -89,7 +98,7 @@ int called_by_mpi(void* /*thing*/) noexcept {
     }
     is_installed.store(false, std::memory_order_seq_cst);
     // A request that has begun in between has either installed it again or found it installed.
-    const bool is_needed = has_active_requests() && !must_end.load(std::memory_order_relaxed);
+    const bool is_needed = actions.is_needed() && !must_end.load(std::memory_order_relaxed);
     return is_needed && !is_installed.exchange(true, std::memory_order_seq_cst) ? nothing_done
                                                                                 : is_over;
 }
@@ -104,7 +113,8 @@ bool has_hook() noexcept {
     return has;
 }
 
-void keep_hook() noexcept {
+void keep_hook(const HookActions& actions) noexcept {
+    hook_actions.store(&actions, std::memory_order_release);
     // While it ends, MPICH takes none any more; requests then go on in calls that wait for them.
     if (!must_end.load(std::memory_order_relaxed) &&
         !is_installed.exchange(true, std::memory_order_seq_cst)) {
@@ -125,7 +135,7 @@ bool may_be_complete(MPI_Request request) noexcept {
 void remove_hook() noexcept {
     must_end.store(true, std::memory_order_relaxed);
     for (int i = 0; i < 10 && is_installed.load(std::memory_order_seq_cst); ++i) {
-        visit_mpi_at_once();
+        progress_mpi_at_once();
     }
 }
 
@@ -134,12 +144,26 @@ void remove_hook() noexcept {
 bool has_hook() noexcept {
     return false;
 }
-void keep_hook() noexcept {}
+void keep_hook(const HookActions& /*actions*/) noexcept {}
 bool may_be_complete(MPI_Request /*request*/) noexcept {
     return true;
 }
 void remove_hook() noexcept {}
 
 #endif
+
+bool goes_on_by_thread() noexcept {
+    static const bool by_thread = [] {
+        const char* const word = std::getenv("CORYMB_MPI_PROGRESS");
+        const bool is_wanted = word != nullptr && std::strcmp(word, "thread") == 0;
+        if (int rank = 0; word != nullptr && *word != '\0' && !is_wanted &&
+                          host().Comm_rank(host().comm_world, &rank) == MPI_SUCCESS && rank == 0) {
+            std::fprintf(stderr, "corymb: CORYMB_MPI_PROGRESS=%s means nothing; it may be thread\n",
+                         word);
+        }
+        return is_wanted || !has_hook();
+    }();
+    return by_thread;
+}
 
 } // namespace corymb::mpi

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "communicator/group.hpp"
+#include "communicator/communicator.hpp"
 
 #include "below/library.hpp"
-#include "communicator/leaving.hpp"
-#include "communicator/parked_teams.hpp"
-#include "requests/attempts.hpp"
-#include "requests/requests.hpp"
+#include "communicator/being_freed.hpp"
+#include "communicator/kept_teams.hpp"
+#include "communicator/sessions.hpp"
 
 #include <atomic>
 #include <memory>
@@ -17,10 +16,10 @@ namespace corymb::mpi {
 
 namespace {
 
-/// All groups of the process. Never destroyed: MPI may call back while the process ends.
+/// All communicators of the process. Never destroyed: MPI may call back while the process ends.
 struct Registry {
     std::mutex lock;
-    std::unordered_set<Group*> groups;
+    std::unordered_set<Communicator*> communicators;
     int key = 0;
     bool has_key = false;
     std::atomic<bool> is_over{false};
@@ -31,36 +30,42 @@ Registry& registry() {
     return *one;
 }
 
-/// Nobody uses the group any more. Its team others may go on with.
-void give_back(Group& group) noexcept {
-    keep_early_time(group);
-    forget_attempts(group);
-    go_on_without(group);
+void forget_requests_of(Communicator& communicator) noexcept {
+    const auto forget = communicator.forget_requests.exchange(nullptr, std::memory_order_acq_rel);
+    if (forget != nullptr) {
+        forget(communicator);
+    }
+}
+
+/// Nobody uses the communicator any more. Others may go on with its team.
+void give_back(Communicator& communicator) noexcept {
+    keep_early_time(communicator);
+    forget_requests_of(communicator);
     if (!registry().is_over.load(std::memory_order_acquire)) {
-        park(group);
+        keep_team(communicator);
     }
     // If an operation has failed, its messages may lie in the communicators, and then MPICH frees
     // none.
-    end_team(group, !group.has_failed.load(std::memory_order_relaxed));
+    end_team(communicator, !communicator.has_failed.load(std::memory_order_relaxed));
 }
 
 int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcept {
-    auto* const group = static_cast<Group*>(value);
+    auto* const communicator = static_cast<Communicator*>(value);
     Registry& all = registry();
     {
         const std::lock_guard lock(all.lock);
-        group_generation.fetch_add(1, std::memory_order_release);
+        communicator_generation.fetch_add(1, std::memory_order_release);
     }
-    keep_for_summary(*group); // While the communicator has a name.
-    if (add(group->references, 1, std::memory_order_acq_rel) != 0) {
+    keep_for_summary(*communicator); // While the communicator has a name.
+    if (add(communicator->references, 1, std::memory_order_acq_rel) != 0) {
         return MPI_SUCCESS;
     }
     {
         const std::lock_guard lock(all.lock);
-        all.groups.erase(group);
+        all.communicators.erase(communicator);
     }
-    give_back(*group);
-    delete group;
+    give_back(*communicator);
+    delete communicator;
     return MPI_SUCCESS;
 }
 
@@ -97,10 +102,10 @@ bool is_within_world(MPI_Comm comm, int size) {
     return true;
 }
 
-void pass(Group& group, Reason reason) {
-    group.state = Group::State::passed;
-    group.reason = reason;
-    group.is_watched = is_explaining();
+void pass(Communicator& communicator, Reason reason) {
+    communicator.state = Communicator::State::passed;
+    communicator.reason = reason;
+    communicator.is_watched = is_explaining();
 }
 
 void ask_for_threads() noexcept {
@@ -117,41 +122,43 @@ bool is_world_over() noexcept {
     return host().Finalized(&finalised) != MPI_SUCCESS || finalised != 0;
 }
 
-Group* make_group(MPI_Comm comm) {
+Communicator* make_communicator(MPI_Comm comm) {
     const Host& mpi = host();
-    auto group = std::make_unique<Group>();
+    auto communicator = std::make_unique<Communicator>();
     int is_between_groups = 0;
-    group->comm = comm;
+    communicator->comm = comm;
     const bool has_world = is_world_usable();
     if (has_world) {
-        watch_for_the_end();
+        if (const auto watch = watch_for_the_end.load(); watch != nullptr) {
+            watch();
+        }
         ask_for_threads();
     }
-    group->is_shared = has_many_threads();
+    communicator->is_shared = has_many_threads();
     if (mpi.Comm_test_inter(comm, &is_between_groups) != MPI_SUCCESS) {
         return nullptr;
     }
-    mpi.Comm_size(comm, &group->size);
-    mpi.Comm_rank(comm, &group->rank);
+    mpi.Comm_size(comm, &communicator->size);
+    mpi.Comm_rank(comm, &communicator->rank);
     if (is_between_groups != 0) {
-        pass(*group, Reason::between_groups);
-    } else if (group->size == 1) {
-        pass(*group, Reason::alone);
-    } else if (has_world && !is_within_world(comm, group->size)) {
-        pass(*group, Reason::beyond_world);
+        pass(*communicator, Reason::between_groups);
+    } else if (communicator->size == 1) {
+        pass(*communicator, Reason::alone);
+    } else if (has_world && !is_within_world(comm, communicator->size)) {
+        pass(*communicator, Reason::beyond_world);
     }
     Registry& all = registry();
     const int attribute = key();
     {
         const std::lock_guard lock(all.lock);
-        all.groups.insert(group.get());
+        all.communicators.insert(communicator.get());
     }
-    if (mpi.Comm_set_attr(comm, attribute, group.get()) != MPI_SUCCESS) {
+    if (mpi.Comm_set_attr(comm, attribute, communicator.get()) != MPI_SUCCESS) {
         const std::lock_guard lock(all.lock);
-        all.groups.erase(group.get());
+        all.communicators.erase(communicator.get());
         return nullptr;
     }
-    return group.release();
+    return communicator.release();
 }
 
 /// Before MPI_Init, too, where a session is open: other ranks of its communicator may have called
@@ -163,15 +170,15 @@ bool is_usable() noexcept {
 
 /// Held, so that it stays when the MPI frees its communicator while it gives back its team, which
 /// is not to be under the lock therefore. Null: there is none left.
-Group* next_to_give_back(bool all_but_with_requests) noexcept {
+Communicator* next_to_give_back(bool all_but_with_requests) noexcept {
     Registry& all = registry();
     const std::lock_guard lock(all.lock);
-    for (Group* const group : all.groups) {
-        const bool has_requests = group->references.load(std::memory_order_relaxed) > 1;
-        if (!group->is_given_back && !(all_but_with_requests && has_requests)) {
-            group->is_given_back = true;
-            hold(*group);
-            return group;
+    for (Communicator* const communicator : all.communicators) {
+        const bool has_requests = communicator->references.load(std::memory_order_relaxed) > 1;
+        if (!communicator->is_given_back && !(all_but_with_requests && has_requests)) {
+            communicator->is_given_back = true;
+            hold(*communicator);
+            return communicator;
         }
     }
     return nullptr;
@@ -194,13 +201,12 @@ void forget_key() noexcept {
     Registry& all = registry();
     const std::lock_guard lock(all.lock);
     all.has_key = false;
-    group_generation.fetch_add(1, std::memory_order_release);
+    communicator_generation.fetch_add(1, std::memory_order_release);
 }
 
-void give_back_team(Group& group) noexcept {
-    forget_attempts(group);
-    go_on_without(group);
-    end_team(group, false);
+void give_back_team(Communicator& communicator) noexcept {
+    forget_requests_of(communicator);
+    end_team(communicator, false);
 }
 
 void end_team(RankTeam& team, bool all) noexcept {
@@ -221,31 +227,31 @@ void end_team(RankTeam& team, bool all) noexcept {
     }
 }
 
-void abandon(Group& group, const char* why) noexcept {
-    group.has_failed.store(true, std::memory_order_relaxed);
-    if (group.cluster != nullptr) {
-        library().cluster_team_abandon(group.cluster, why);
+void abandon(Communicator& communicator, const char* why) noexcept {
+    communicator.has_failed.store(true, std::memory_order_relaxed);
+    if (communicator.cluster != nullptr) {
+        library().cluster_team_abandon(communicator.cluster, why);
     } else {
-        library().team_abandon(group.team, why);
+        library().team_abandon(communicator.team, why);
     }
 }
 
-void let_go(Group& group) noexcept {
-    if (add(group.references, -2, std::memory_order_acq_rel) != 3) {
+void let_go(Communicator& communicator) noexcept {
+    if (add(communicator.references, -2, std::memory_order_acq_rel) != 3) {
         return;
     }
     Registry& all = registry();
     {
         const std::lock_guard lock(all.lock);
-        all.groups.erase(&group);
+        all.communicators.erase(&communicator);
     }
-    give_back(group);
-    delete &group;
+    give_back(communicator);
+    delete &communicator;
 }
 
-Group* find_group(MPI_Comm comm) noexcept {
-    const std::uint64_t now = group_generation.load(std::memory_order_acquire);
-    if (comm == host().comm_null || Leaving::has(comm) || !is_usable()) {
+Communicator* find_communicator(MPI_Comm comm) noexcept {
+    const std::uint64_t now = communicator_generation.load(std::memory_order_acquire);
+    if (comm == host().comm_null || BeingFreed::has(comm) || !is_usable()) {
         return nullptr;
     }
     void* found = nullptr;
@@ -253,37 +259,37 @@ Group* find_group(MPI_Comm comm) noexcept {
     if (host().Comm_get_attr(comm, key(), &found, &has_one) != MPI_SUCCESS) {
         return nullptr;
     }
-    Group* group = static_cast<Group*>(found);
+    Communicator* communicator = static_cast<Communicator*>(found);
     if (has_one == 0) {
         try {
-            group = make_group(comm);
+            communicator = make_communicator(comm);
         } catch (const std::exception&) {
             return nullptr;
         }
     }
-    if (group != nullptr) {
-        last_group = {now, comm, group};
+    if (communicator != nullptr) {
+        last_communicator = {now, comm, communicator};
     }
-    return group;
+    return communicator;
 }
 
 void give_back_teams(bool all_but_with_requests) noexcept {
     Registry& all = registry();
     all.is_over.store(true, std::memory_order_release);
-    group_generation.fetch_add(1, std::memory_order_release);
-    while (Group* const group = next_to_give_back(all_but_with_requests)) {
-        if (!is_orphan(*group)) {
-            keep_for_summary(*group);
+    communicator_generation.fetch_add(1, std::memory_order_release);
+    while (Communicator* const communicator = next_to_give_back(all_but_with_requests)) {
+        if (!is_orphan(*communicator)) {
+            keep_for_summary(*communicator);
         }
-        give_back_team(*group); // MPI frees the communicators of carriers itself.
-        group->state = Group::State::passed;
-        let_go(*group);
+        give_back_team(*communicator); // MPI frees the communicators of carriers itself.
+        communicator->state = Communicator::State::passed;
+        let_go(*communicator);
     }
-    end_parked();
+    end_kept_teams();
     const std::lock_guard lock(all.lock);
-    for (Group* const group : all.groups) {
-        if (!group->is_given_back && !is_orphan(*group)) {
-            keep_for_summary(*group);
+    for (Communicator* const communicator : all.communicators) {
+        if (!communicator->is_given_back && !is_orphan(*communicator)) {
+            keep_for_summary(*communicator);
         }
     }
 }
@@ -292,10 +298,10 @@ int team_count() noexcept {
     Registry& all = registry();
     const std::lock_guard lock(all.lock);
     int count = 0;
-    for (const Group* const group : all.groups) {
-        count += group->team != nullptr || group->cluster != nullptr ? 1 : 0;
+    for (const Communicator* const communicator : all.communicators) {
+        count += communicator->team != nullptr || communicator->cluster != nullptr ? 1 : 0;
     }
-    return count + parked_count();
+    return count + kept_team_count();
 }
 
 } // namespace corymb::mpi

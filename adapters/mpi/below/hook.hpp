@@ -6,13 +6,25 @@
 
 #include "below/host.hpp"
 
+#include <cstddef>
+
 namespace corymb::mpi {
 
 /// Whether this MPI has one; finds out at the first call.
 [[nodiscard]] bool has_hook() noexcept;
-/// Installs the hook: from now on the MPI calls go_on_with_requests() as long as there are requests
-/// under way. Call it before each request that begins.
-void keep_hook() noexcept;
+/// Whether requests of this process go on by a thread instead: the MPI has no hook, or
+/// CORYMB_MPI_PROGRESS=thread.
+[[nodiscard]] bool goes_on_by_thread() noexcept;
+/// What the hook does, all in functions that outlive it.
+struct HookActions {
+    /// Goes on with all requests; returns about how many are under way.
+    std::size_t (*go_on)() noexcept;
+    /// Whether any is under way.
+    bool (*is_needed)() noexcept;
+};
+/// Installs the hook: from now on the MPI calls `go_on` as long as it is needed. Call it before
+/// each request that begins, always with one set of actions.
+void keep_hook(const HookActions& actions) noexcept;
 /// Whether the request is worth a look. False only if the MPI has called the hook and can tell,
 /// without another look at all of its own requests, that the request is not complete.
 [[nodiscard]] bool may_be_complete(MPI_Request request) noexcept;

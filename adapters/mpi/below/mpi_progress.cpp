@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "below/visit.hpp"
+#include "below/mpi_progress.hpp"
 
 #include "below/clock.hpp"
 #include "below/host.hpp"
@@ -13,16 +13,16 @@ namespace corymb::mpi {
 
 namespace {
 
-/// An MPI may be slow to look, where it yields or takes locks. Two ranks that visit it in each wait
+/// An MPI may be slow to look, where it yields or takes locks. Two ranks that call it in each wait
 /// could then keep each other waiting. So visits take at most about this part of a CPU's time,
 /// together for all ranks that share it, but are no further apart than that.
-constexpr std::int64_t visit_share = 16;
-constexpr std::int64_t visits_apart_ns_max = 5'000'000;
+constexpr std::int64_t progress_share = 16;
+constexpr std::int64_t progress_apart_ns_max = 5'000'000;
 /// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
 /// a rank that comes seldom looks several times.
 constexpr std::int64_t seldom_ns = 200'000;
-constexpr int looks_in_a_row = 64;
-constexpr std::int64_t look_most_ns = 50'000;
+constexpr int polls_in_a_row = 64;
+constexpr std::int64_t polls_most_ns = 50'000;
 
 /// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
 /// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.
@@ -50,37 +50,37 @@ Idle& idle() noexcept {
 }
 
 /// Several threads may ask about it at once.
-void look_after_mpi() noexcept {
+void poll_mpi() noexcept {
     int flag = 0;
     if (const Idle& one = idle(); one.exists) {
         host().Request_get_status(one.request, &flag, MPI_STATUS_IGNORE);
     }
 }
 
-/// `seldom_looks`: by a rank that has not been here for long.
-void visit(int seldom_looks) noexcept {
+/// `seldom_polls`: by a rank that has not been here for long.
+void progress(int seldom_polls) noexcept {
     thread_local std::int64_t not_before_ns = 0;
     thread_local std::int64_t last_end_ns = 0;
     if (is_within_mpi) {
         return;
     }
     if (has_open_work()) { // The wait itself looks at its own affairs in between.
-        look_after_mpi();
+        poll_mpi();
         return;
     }
     const std::int64_t begin = now_ns();
     if (begin < not_before_ns) {
         return;
     }
-    const int looks = begin - last_end_ns < seldom_ns ? 1 : seldom_looks;
+    const int looks = begin - last_end_ns < seldom_ns ? 1 : seldom_polls;
     std::int64_t end = begin;
-    for (int i = 0; i < looks && end - begin < look_most_ns; ++i) {
-        look_after_mpi();
+    for (int i = 0; i < looks && end - begin < polls_most_ns; ++i) {
+        poll_mpi();
         end = now_ns();
     }
     last_end_ns = end;
-    const std::int64_t share = visit_share * known_ranks_per_cpu();
-    not_before_ns = end + std::min((end - begin) * share, visits_apart_ns_max);
+    const std::int64_t share = progress_share * known_ranks_per_cpu();
+    not_before_ns = end + std::min((end - begin) * share, progress_apart_ns_max);
 }
 
 } // namespace
@@ -90,19 +90,19 @@ MPI_Comm quiet_comm() noexcept {
     return one.exists ? one.comm : host().comm_null;
 }
 
-void visit_mpi() noexcept {
-    visit(looks_in_a_row);
+void progress_mpi() noexcept {
+    progress(polls_in_a_row);
 }
 
-void visit_mpi_briefly() noexcept {
-    visit(1);
+void progress_mpi_briefly() noexcept {
+    progress(1);
 }
 
-void visit_mpi_at_once() noexcept {
-    look_after_mpi();
+void progress_mpi_at_once() noexcept {
+    poll_mpi();
 }
 
-void end_visits() noexcept {
+void end_mpi_progress() noexcept {
     if (has_idle.exchange(false, std::memory_order_acquire)) {
         Idle& one = idle();
         one.exists = false;

@@ -2,7 +2,7 @@
 // Makes a team for the ranks of a communicator on several nodes. Ranks that may share memory try
 // it: the first of them makes a segment, the others map it, and a random number goes through it.
 // Ranks that have proved it are a node.
-#include "agreement/meeting.hpp"
+#include "agreement/team.hpp"
 #include "below/library.hpp"
 #include "below/node_ranks.hpp"
 
@@ -18,8 +18,8 @@ namespace corymb::mpi {
 
 namespace {
 
-/// The card that a rank gives to all others.
-struct Card {
+/// How a rank describes itself to all others.
+struct RankDescription {
     std::uint64_t machine = 0;
     std::uint64_t name = 0; ///< The machine's name: a hash that is equal in other jobs.
     std::uint64_t pid = 0;
@@ -41,36 +41,38 @@ std::uint64_t bit_of(Objection objection) noexcept {
 }
 
 /// The objections of all ranks together.
-std::uint64_t all_objections(const Group& group, std::uint64_t own) noexcept {
+std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own) noexcept {
     const Host& mpi = host();
     std::uint64_t all = 0;
-    return mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_bor, group.comm) == MPI_SUCCESS
+    return mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_bor, communicator.comm) ==
+                   MPI_SUCCESS
                ? all
                : bit_of(Objection::not_attached);
 }
 
-bool exchange(const Group& group, const Card& own, std::vector<Card>& all) {
+bool exchange(const Communicator& communicator, const RankDescription& own,
+              std::vector<RankDescription>& all) {
     const Host& mpi = host();
-    constexpr int words = sizeof(Card) / sizeof(std::uint64_t);
-    all.resize(static_cast<std::size_t>(group.size));
+    constexpr int words = sizeof(RankDescription) / sizeof(std::uint64_t);
+    all.resize(static_cast<std::size_t>(communicator.size));
     return mpi.Allgather(&own, words, mpi.type_uint64, all.data(), words, mpi.type_uint64,
-                         group.comm) == MPI_SUCCESS;
+                         communicator.comm) == MPI_SUCCESS;
 }
 
-Nodes nodes_of(const std::vector<Card>& cards, int rank) {
+Nodes nodes_of(const std::vector<RankDescription>& descriptions, int rank) {
     Nodes nodes;
     std::vector<std::uint64_t> machines; // Machines by node.
-    for (const Card& card : cards) {
-        auto found = std::ranges::find(machines, card.machine);
+    for (const RankDescription& one : descriptions) {
+        auto found = std::ranges::find(machines, one.machine);
         nodes.node_of_rank.push_back(static_cast<int>(found - machines.begin()));
         if (found == machines.end()) {
-            machines.push_back(card.machine);
+            machines.push_back(one.machine);
         }
     }
     nodes.count = static_cast<int>(machines.size());
-    for (int other = 0; other < static_cast<int>(cards.size()); ++other) {
-        if (cards[static_cast<std::size_t>(other)].machine ==
-            cards[static_cast<std::size_t>(rank)].machine) {
+    for (int other = 0; other < static_cast<int>(descriptions.size()); ++other) {
+        if (descriptions[static_cast<std::size_t>(other)].machine ==
+            descriptions[static_cast<std::size_t>(rank)].machine) {
             nodes.place += other < rank ? 1 : 0;
             nodes.members.push_back(other);
         }
@@ -80,22 +82,23 @@ Nodes nodes_of(const std::vector<Card>& cards, int rank) {
 
 /// Attaches to the node's team, and proves it when all have attached; `cards` come from ranks that
 /// made memory. Returns the objections of the ranks of all nodes.
-std::uint64_t prove(Group& group, const Nodes& nodes, const std::vector<Card>& cards,
-                    const Descriptor& memory) {
-    const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
+std::uint64_t prove(Communicator& communicator, const Nodes& nodes,
+                    const std::vector<RankDescription>& descriptions, const Descriptor& memory) {
+    const RankDescription& first = descriptions[static_cast<std::size_t>(nodes.members.front())];
     const auto size = static_cast<int>(nodes.members.size());
     for (const int member : nodes.members) {
-        const auto known = static_cast<int>(cards[static_cast<std::size_t>(member)].ranks_per_cpu);
-        group.ranks_per_cpu = std::max(group.ranks_per_cpu, known);
+        const auto known =
+            static_cast<int>(descriptions[static_cast<std::size_t>(member)].ranks_per_cpu);
+        communicator.ranks_per_cpu = std::max(communicator.ranks_per_cpu, known);
     }
-    const bool is_attached = attach(group, memory.number(), size, nodes.place) == CORYMB_OK;
+    const bool is_attached = attach(communicator, memory.number(), size, nodes.place) == CORYMB_OK;
     const std::uint64_t objections =
-        all_objections(group, is_attached ? 0 : bit_of(Objection::not_attached));
+        all_objections(communicator, is_attached ? 0 : bit_of(Objection::not_attached));
     if (objections != 0) { // Nobody waits in the team for a rank that is not there.
         return objections;
     }
-    const bool is_proved = has_nonce(group, nodes.place, first.nonce);
-    return all_objections(group, is_proved ? 0 : bit_of(Objection::other_memory));
+    const bool is_proved = has_nonce(communicator, nodes.place, first.nonce);
+    return all_objections(communicator, is_proved ? 0 : bit_of(Objection::other_memory));
 }
 
 std::string processor_name() {
@@ -132,13 +135,13 @@ constexpr const char* transport_variables[] = {
 
 /// The key under which the network's costs are kept: the nodes in their order, the MPI, and the
 /// variables that tell it how to reach them.
-std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
+std::string network_key(const Nodes& nodes, const std::vector<RankDescription>& descriptions) {
     std::uint64_t all = hash_begin;
     int count = 0;
-    for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+    for (std::size_t rank = 0; rank < descriptions.size(); ++rank) {
         if (nodes.node_of_rank[rank] == count) { // The first of its node.
             ++count;
-            all = hash_of(all, &cards[rank].name, sizeof cards[rank].name);
+            all = hash_of(all, &descriptions[rank].name, sizeof descriptions[rank].name);
         }
     }
     for (const char* const name : transport_variables) {
@@ -156,9 +159,9 @@ std::string network_key(const Nodes& nodes, const std::vector<Card>& cards) {
 }
 
 /// Whether the network has been measured, as this rank knows; false also without memory.
-bool knows_network(const Nodes& nodes, const std::vector<Card>& cards) noexcept {
+bool knows_network(const Nodes& nodes, const std::vector<RankDescription>& descriptions) noexcept {
     try {
-        const std::string key = network_key(nodes, cards);
+        const std::string key = network_key(nodes, descriptions);
         int is_known = 0;
         return library().cluster_knows_network(key.c_str(), nodes.count, &is_known) == CORYMB_OK &&
                is_known != 0;
@@ -168,33 +171,37 @@ bool knows_network(const Nodes& nodes, const std::vector<Card>& cards) noexcept 
 }
 
 /// Collective: whether the network is to be measured, which calls have not taken long enough for.
-bool is_too_early_to_measure(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
-    if (group.early.wanted_ns == 0 || group.early.wanted_ns >= EarlyCalls::new_network_ns) {
+bool is_too_early_to_measure(Communicator& communicator, const Nodes& nodes,
+                             const std::vector<RankDescription>& descriptions) {
+    if (communicator.early.wanted_ns == 0 ||
+        communicator.early.wanted_ns >= EarlyCalls::new_network_ns) {
         return false; // Ranks are in a hurry, or have waited for that.
     }
-    const bool is_known = group.rank != 0 || knows_network(nodes, cards);
-    if (all_objections(group, is_known ? 0 : bit_of(Objection::not_yet)) == 0) {
+    const bool is_known = communicator.rank != 0 || knows_network(nodes, descriptions);
+    if (all_objections(communicator, is_known ? 0 : bit_of(Objection::not_yet)) == 0) {
         return false;
     }
-    group.early.wanted_ns = EarlyCalls::new_network_ns;
-    return !agree_that_long_enough(group);
+    communicator.early.wanted_ns = EarlyCalls::new_network_ns;
+    return !agree_that_long_enough(communicator);
 }
 
 /// The node's team becomes part of one over all nodes.
-std::uint64_t join_nodes(Group& group, const Nodes& nodes, const std::vector<Card>& cards) {
-    group.carrier = std::make_unique<MessageCarrier>(group.comm);
-    if (!group.carrier->is_whole()) {
+std::uint64_t join_nodes(Communicator& communicator, const Nodes& nodes,
+                         const std::vector<RankDescription>& descriptions) {
+    communicator.carrier = std::make_unique<MessageCarrier>(communicator.comm);
+    if (!communicator.carrier->is_whole()) {
         return bit_of(Objection::no_messages);
     }
     corymb_cluster_options options;
     corymb_cluster_options_init(&options);
     options.node_of_rank = nodes.node_of_rank.data();
-    options.size = group.size;
-    options.rank = group.rank;
-    const std::string key = network_key(nodes, cards);
+    options.size = communicator.size;
+    options.rank = communicator.rank;
+    const std::string key = network_key(nodes, descriptions);
     options.network_key = key.c_str();
-    const corymb_carrier carrier = group.carrier->functions();
-    switch (library().cluster_team_create(&group.team, &carrier, &options, &group.cluster)) {
+    const corymb_carrier carrier = communicator.carrier->functions();
+    switch (library().cluster_team_create(&communicator.team, &carrier, &options,
+                                          &communicator.cluster)) {
     case CORYMB_OK: return 0;
     case CORYMB_INVALID_ARGUMENT: // Everything else is right by construction.
         return bit_of(Objection::wrong_network);
@@ -204,18 +211,18 @@ std::uint64_t join_nodes(Group& group, const Nodes& nodes, const std::vector<Car
 
 } // namespace
 
-std::uint64_t meet_on_nodes(Group& group, bool is_urgent) {
-    Card own;
-    std::vector<Card> cards;
+std::uint64_t agree_on_node_teams(Communicator& communicator, bool is_urgent) {
+    RankDescription own;
+    std::vector<RankDescription> descriptions;
     own.machine = machine_and_namespace();
     own.ranks_per_cpu = static_cast<std::uint64_t>(known_ranks_per_cpu());
     const std::string name = processor_name();
     own.name = hash_of(hash_begin, name.data(), name.size());
-    if (!exchange(group, own, cards)) {
+    if (!exchange(communicator, own, descriptions)) {
         return bit_of(Objection::not_attached);
     }
-    const Nodes nodes = nodes_of(cards, group.rank);
-    if (!is_urgent && is_too_early_to_measure(group, nodes, cards)) {
+    const Nodes nodes = nodes_of(descriptions, communicator.rank);
+    if (!is_urgent && is_too_early_to_measure(communicator, nodes, descriptions)) {
         return bit_of(Objection::not_yet);
     }
     Descriptor memory;
@@ -228,20 +235,21 @@ std::uint64_t meet_on_nodes(Group& group, bool is_urgent) {
         own.descriptor = static_cast<std::uint64_t>(memory.number());
         own.nonce = random_number();
     }
-    objections = all_objections(group, objections);
-    if (objections != 0 || !exchange(group, own, cards)) {
+    objections = all_objections(communicator, objections);
+    if (objections != 0 || !exchange(communicator, own, descriptions)) {
         return objections | bit_of(Objection::no_memory);
     }
     if (nodes.place != 0) {
-        const Card& first = cards[static_cast<std::size_t>(nodes.members.front())];
+        const RankDescription& first =
+            descriptions[static_cast<std::size_t>(nodes.members.front())];
         open_memory(first.pid, first.descriptor, memory);
     }
-    objections = all_objections(group, can_map(memory) ? 0 : bit_of(Objection::not_shared));
+    objections = all_objections(communicator, can_map(memory) ? 0 : bit_of(Objection::not_shared));
     if (objections == 0) {
-        objections = prove(group, nodes, cards, memory);
+        objections = prove(communicator, nodes, descriptions, memory);
     }
     if (objections == 0) {
-        objections = all_objections(group, join_nodes(group, nodes, cards));
+        objections = all_objections(communicator, join_nodes(communicator, nodes, descriptions));
     }
     return objections;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "requests/attempts.hpp"
+#include "requests/request_trials.hpp"
 
 #include "below/clock.hpp"
+#include "requests/requests.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace corymb::mpi {
@@ -16,7 +15,7 @@ namespace corymb::mpi {
 namespace {
 
 struct UnderWay {
-    const Group* group;
+    const Communicator* communicator;
     Trial* trial;
     Trial::Attempt attempt;
     MPI_Request request;
@@ -42,28 +41,14 @@ void drop(Table& all, const Where& where) noexcept {
     attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
 }
 
-/// Collective over the communicator.
-void settle(Group& group) noexcept {
-    for (const Tried& tried : group.meetings.tried) {
-        Trial& trial = *tried.trial;
-        {
-            Table& all = table();
-            const std::lock_guard lock(all.lock);
-            drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
-        }
-        group.request_choice.settle(tried.operation, tried.bytes,
-                                    trial.agree(group.comm, tried.bytes));
-    }
-    group.meetings.tried.clear();
-}
-
 } // namespace
 
-void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
-           const Trial::Span& start) noexcept {
+void watch(Communicator& communicator, Trial& trial, const Trial::Attempt& attempt,
+           MPI_Request request, const Trial::Span& start) noexcept {
     if (!attempt.counts) {
         return;
     }
+    communicator.forget_requests.store(&forget_communicator, std::memory_order_release);
     Table& all = table();
     const std::lock_guard lock(all.lock);
     if (request == host().request_null) {
@@ -71,40 +56,24 @@ void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Reques
         return;
     }
     try {
-        all.calls.push_back({&group, &trial, attempt, request, start});
+        all.calls.push_back({&communicator, &trial, attempt, request, start});
         attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
     } catch (const std::exception&) { // The trial lacks a call, and ends without a winner.
     }
 }
 
-void forget_attempts(const Group& group) noexcept {
+void forget_attempts(const Communicator& communicator) noexcept {
     if (attempts_under_way.load(std::memory_order_relaxed) != 0) {
         Table& all = table();
         const std::lock_guard lock(all.lock);
-        drop(all, [&](const UnderWay& call) { return call.group == &group; });
+        drop(all, [&](const UnderWay& call) { return call.communicator == &communicator; });
     }
 }
 
-void meet_about_requests(Group& group) noexcept {
-    Meetings& meetings = group.meetings;
-    const bool has_news =
-        meetings.requests != std::exchange(meetings.requests_before, meetings.requests) &&
-        group.request_choice.is_open();
-    const std::array<std::uint64_t, 3> mine{meetings.requests, ~meetings.requests,
-                                            has_news ? std::uint64_t{1} : 0};
-    std::array<std::uint64_t, 3> most{};
-    if (host().Allreduce(mine.data(), most.data(), 3, host().type_uint64, host().op_max,
-                         group.comm) != MPI_SUCCESS) {
-        meetings.end();
-        return;
-    }
-    meetings.apart =
-        most[2] != 0 ? Meetings::least_apart : std::min(2 * meetings.apart, Meetings::most_apart);
-    meetings.calls_left = meetings.apart;
-    if (most[0] == ~most[1]) {
-        ++meetings.held;
-        settle(group);
-    }
+void forget_trial(const Trial& trial) noexcept {
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    drop(all, [&](const UnderWay& call) { return call.trial == &trial; });
 }
 
 void CompletionWatch::begin() noexcept {

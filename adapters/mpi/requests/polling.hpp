@@ -4,9 +4,10 @@
 // operations and MPI_Sendrecv_replace, are left to the thread (progress_thread.hpp).
 #pragma once
 
+#include "below/hook.hpp"
 #include "below/host.hpp"
+#include "below/mpi_progress.hpp"
 #include "below/unless_done.hpp"
-#include "below/visit.hpp"
 #include "requests/progress_thread.hpp"
 #include "requests/requests.hpp"
 
@@ -15,13 +16,13 @@
 namespace corymb::mpi {
 
 /// Whether there are requests of corymb's that the MPI's own wait would hold up.
-[[nodiscard]] inline bool must_look() noexcept {
+[[nodiscard]] inline bool must_poll() noexcept {
     return has_requests() && goes_on_by_thread() && has_active_requests();
 }
 
 /// Before a look at something of the MPI's, as its hook does.
-inline void go_on_before_look() noexcept {
-    if (must_look()) [[unlikely]] {
+inline void go_on_before_poll() noexcept {
+    if (must_poll()) [[unlikely]] {
         static_cast<void>(go_on_with_requests());
     }
 }
@@ -29,20 +30,20 @@ inline void go_on_before_look() noexcept {
 /// Waits until `test` succeeds. `test` looks once, sets its argument on success, and returns MPI's
 /// error code.
 template <class Test>
-int wait_by_looks(const Test& test) {
-    add(waits_by_looks, 1);
+int wait_by_polling(const Test& test) {
+    add(waits_by_polling, 1);
     const auto end = [] {
-        add(waits_by_looks, -1);
+        add(waits_by_polling, -1);
     };
     const UnlessDone at_the_end(end);
-    for (int looks = 0;; ++looks) {
+    for (int polls = 0;; ++polls) {
         int flag = 0;
         const int result = test(flag);
         if (flag != 0 || result != MPI_SUCCESS) {
             return result;
         }
         static_cast<void>(go_on_with_requests());
-        if (looks > looks_awake) {
+        if (polls > polls_awake) {
             sched_yield();
         }
     }
@@ -50,13 +51,13 @@ int wait_by_looks(const Test& test) {
 
 /// MPI_Wait of a request of the MPI's.
 inline int wait_below(MPI_Request& request, MPI_Status* status) {
-    return wait_by_looks([&](int& flag) { return host().Test(&request, &flag, status); });
+    return wait_by_polling([&](int& flag) { return host().Test(&request, &flag, status); });
 }
 
 /// A receive and a send at once, made by `receive` and `send`. The status is the receive's; an
 /// error of the receive counts before one of the send.
 template <class Receive, class Send>
-int exchange_by_looks(const Receive& receive, const Send& send, MPI_Status* status) {
+int exchange_by_polling(const Receive& receive, const Send& send, MPI_Status* status) {
     const Host& mpi = host();
     MPI_Request incoming{};
     MPI_Request outgoing{};

@@ -4,8 +4,8 @@
 // or waits elsewhere, does not count.
 #pragma once
 
-#include "below/few.hpp"
-#include "communicator/group.hpp"
+#include "below/small_list.hpp"
+#include "communicator/communicator.hpp"
 #include "policy/choice.hpp"
 
 #include <atomic>
@@ -18,13 +18,12 @@ inline constinit std::atomic<int> attempts_under_way{0};
 
 /// A call has been started. Its request is the program's. Without memory it counts as one that is
 /// never completed.
-void watch(Group& group, Trial& trial, const Trial::Attempt& attempt, MPI_Request request,
-           const Trial::Span& start) noexcept;
-/// The group is about to go.
-void forget_attempts(const Group& group) noexcept;
-/// Collective over the communicator, when the next meeting is due: settles the operations that were
-/// tried.
-void meet_about_requests(Group& group) noexcept;
+void watch(Communicator& communicator, Trial& trial, const Trial::Attempt& attempt,
+           MPI_Request request, const Trial::Span& start) noexcept;
+/// The communicator is about to go.
+void forget_attempts(const Communicator& communicator) noexcept;
+/// Forgets the calls of the trial that are under way.
+void forget_trial(const Trial& trial) noexcept;
 
 /// Watches one call of MPI's functions that complete requests, from its beginning to its end.
 class CompletionWatch {
@@ -56,7 +55,7 @@ private:
     const MPI_Request* requests_;
     int count_;
     std::int64_t begin_ns_ = 0;
-    Few<Watched, 16> watched_;
+    SmallList<Watched, 16> watched_;
 };
 
 } // namespace corymb::mpi
