@@ -51,6 +51,10 @@ SYSTEM_HEADERS = {
     "src/reduce": (_THREADS + _CLOCKS + _OS + _IO, "kernels are functions on memory"),
     "src/plan": (_THREADS + _CLOCKS + _OS + _IO, "plans are data: no threads, clocks or I/O"),
     "src/sim": (_THREADS + _CLOCKS + _OS + _IO, "simulation is a function: no threads or clocks"),
+    "adapters/mpi/policy": (
+        (*_THREADS, *_CLOCKS, *_OS, *_IO, "mpi.h"),
+        "the policy is a function of what it is told: no MPI, threads, clocks or I/O",
+    ),
     "src/tune": (("thread", "future", "pthread.h", *_OS), "planning starts no threads"),
     "tests/model": (("thread", "chrono"), "worlds run under the explorer, never on real threads"),
 }
@@ -75,6 +79,15 @@ def check_umbrellas(tree: Tree) -> Iterator[Finding]:
             yield Finding(path, 1, "umbrella", f"{umbrella} does not include it")
 
 
+# The folders whose layers are folders below them, from which their includes are written.
+ROOTS = ("src", "adapters/mpi")
+
+
+def root_of(path: str) -> str:
+    """The folder from which includes of the project are written in this file or folder."""
+    return next((root for root in ROOTS if path.startswith(f"{root}/")), "src")
+
+
 def layer_table(tree: Tree) -> dict[str, set[str]]:
     """folder -> folders that it may include, as written in docs/architecture.md."""
     table: dict[str, set[str]] = {}
@@ -84,8 +97,9 @@ def layer_table(tree: Tree) -> dict[str, set[str]]:
         folder = re.fullmatch(r"`([\w/]+?)/?`", cells[0])
         if folder and len(cells) >= 4:
             named = re.findall(r"`([\w/]+?)/?`", cells[2])
+            root = root_of(folder[1])
             table[folder[1]] = {
-                name if "/" in name and name.startswith("src") else f"src/{name}" for name in named
+                name if name.startswith("src/") else f"{root}/{name}" for name in named
             }
     return table
 
@@ -102,10 +116,10 @@ def check_layers(tree: Tree) -> Iterator[Finding]:
         if tree.cpp("src"):
             yield Finding(PAGE, 1, "layers", "no table `| folder | holds | includes | must not |`")
         return
-    for source in tree.cpp("src", "include", "bench", "examples", "python", "verify"):
+    for source in tree.cpp("src", "include", "bench", "examples", "python", "verify", "adapters"):
         layer = layer_of(source.path, table)
         if layer is None:
-            if source.under("src"):
+            if source.path.startswith(tuple(f"{root}/" for root in ROOTS)):
                 yield Finding(source.path, 1, "layers", f"its folder has no row in {PAGE}")
             continue
         for number, path, angled in source.includes:
@@ -128,7 +142,8 @@ def _forbidden(
         return None
     if angled:
         return None
-    target = layer_of(f"src/{path}", table) if tree.exists(f"src/{path}") else None
+    root = root_of(source.path)
+    target = layer_of(f"{root}/{path}", table) if tree.exists(f"{root}/{path}") else None
     if target is None:
         if layer.startswith("src"):
             return f'"{path}" does not exist below src/: write the path from src/'

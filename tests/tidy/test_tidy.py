@@ -122,6 +122,22 @@ class Layers(RuleTest):
         files = self.check("python/module/a.cpp", '"base/x.hpp"')
         self.bad(layers.check_layers, files, 1, "python may not include src/base")
 
+    def test_layers_of_the_adapter(self):
+        row = "| `adapters/mpi/below/` | - | - | - |\n| `adapters/mpi/entry/` | - | `below` | - |\n"
+        files = {
+            "docs/architecture.md": TABLE + row,
+            "adapters/mpi/below/host.hpp": "",
+            "adapters/mpi/entry/a.hpp": '#include "below/host.hpp"\n',
+        }
+        self.good(layers.check_layers, files)
+        files["adapters/mpi/below/host.cpp"] = '#include "entry/a.hpp"\n'
+        self.bad(layers.check_layers, files, 1, "below may not include adapters/mpi/entry")
+        del files["adapters/mpi/below/host.cpp"]
+        files["adapters/mpi/new/a.cpp"] = "#include <vector>\n"
+        self.bad(layers.check_layers, files, 1, "no row")
+        files = {"adapters/mpi/policy/a.cpp": "#include <mpi.h>\n"}
+        self.bad(layers.check_system_headers, files, 1)
+
     def test_path_must_start_at_src(self):
         self.bad(layers.check_layers, self.check("src/plan/a.cpp", '"tree.hpp"'), 1)
         self.bad(layers.check_layers, self.check("src/plan/a.cpp", '"corymb/plan.hpp"'), 1)

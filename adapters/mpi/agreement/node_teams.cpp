@@ -3,8 +3,10 @@
 // it: the first of them makes a segment, the others map it, and a random number goes through it.
 // Ranks that have proved it are a node.
 #include "agreement/team.hpp"
+#include "agreement/trials.hpp"
 #include "below/library.hpp"
 #include "below/node_ranks.hpp"
+#include "policy/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,16 +40,6 @@ struct Nodes {
 
 std::uint64_t bit_of(Objection objection) noexcept {
     return static_cast<std::uint64_t>(objection);
-}
-
-/// The objections of all ranks together.
-std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own) noexcept {
-    const Host& mpi = host();
-    std::uint64_t all = 0;
-    return mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_bor, communicator.comm) ==
-                   MPI_SUCCESS
-               ? all
-               : bit_of(Objection::not_attached);
 }
 
 bool exchange(const Communicator& communicator, const RankDescription& own,
@@ -173,15 +165,15 @@ bool knows_network(const Nodes& nodes, const std::vector<RankDescription>& descr
 /// Collective: whether the network is to be measured, which calls have not taken long enough for.
 bool is_too_early_to_measure(Communicator& communicator, const Nodes& nodes,
                              const std::vector<RankDescription>& descriptions) {
-    if (communicator.early.wanted_ns == 0 ||
-        communicator.early.wanted_ns >= EarlyCalls::new_network_ns) {
+    if (communicator.early.wanted_ns() == 0 ||
+        communicator.early.wanted_ns() >= tuning::measured_network_pays_ns) {
         return false; // Ranks are in a hurry, or have waited for that.
     }
     const bool is_known = communicator.rank != 0 || knows_network(nodes, descriptions);
     if (all_objections(communicator, is_known ? 0 : bit_of(Objection::not_yet)) == 0) {
         return false;
     }
-    communicator.early.wanted_ns = EarlyCalls::new_network_ns;
+    communicator.early.wait_for(tuning::measured_network_pays_ns);
     return !agree_that_long_enough(communicator);
 }
 

@@ -4,6 +4,8 @@
 // ends with an agreement through the MPI below, so that no rank is left alone with its opinion.
 #include "agreement/team.hpp"
 
+#include "agreement/agree.hpp"
+#include "agreement/trials.hpp"
 #include "below/bypass.hpp"
 #include "below/clock.hpp"
 #include "below/hook.hpp"
@@ -12,10 +14,11 @@
 #include "below/node_ranks.hpp"
 #include "below/open_work.hpp"
 #include "communicator/kept_teams.hpp"
+#include "policy/limits_of_trials.hpp"
+#include "policy/tuning.hpp"
 #include "requests/progress_thread.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -37,39 +40,50 @@ constexpr int teams_max = 64;
 /// MPI has no deadlines; a peer that dies is noticed without one.
 constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
 
-/// Words that ranks tell each other, combined by bitwise or. Rank 0 alone sets the last three.
+/// What ranks tell each other before they make a team.
 struct Terms {
     std::uint64_t objections = 0;
-    std::uint64_t always = 0;         ///< Not 0: a rank wants no trials.
-    std::uint64_t by_thread = 0;      ///< Not 0: requests of a rank go on by a thread.
-    std::uint64_t no_thread = 0;      ///< Not 0: a rank wants a thread and cannot make it.
-    std::uint64_t no_calls = 0;       ///< Not 0: the thread of a rank must not call the MPI.
-    std::uint64_t pass_by = 0;        ///< Not 0: requests of a rank are completed past the adapter.
-    std::uint64_t is_slow = 0;        ///< Not 0: a call of the MPI takes long on a rank.
+    bool always = false;              ///< A rank wants no trials.
+    bool by_thread = false;           ///< Requests of a rank go on by a thread.
+    bool no_thread = false;           ///< A rank wants a thread and cannot make it.
+    bool no_calls = false;            ///< The thread of a rank must not call the MPI.
+    bool pass_by = false;             ///< Requests of a rank are completed past the adapter.
     CpuSet cpus;                      ///< CPUs that some rank may use.
-    std::uint64_t crowd = 0;          ///< Ranks of a CPU that a rank knows of, as ones.
-    std::uint64_t early_requests = 0; ///< The number as ones from the lowest bit on, up to 64.
+    std::uint64_t crowd = 0;          ///< Ranks of a CPU, as far as a rank knows.
+    std::uint64_t early_requests = 0; ///< As far as it is below Agreement::few_most.
     std::uint64_t machine = 0;
-    std::uint64_t not_machine = 0;
+    bool is_one_machine = false;
     std::uint64_t kept = 0; ///< The team that a rank offers to go on with.
-    std::uint64_t not_kept = 0;
+    bool has_kept = false;
+    bool is_one_kept = false;
+    // Rank 0 alone sets these.
     std::uint64_t pid = 0;
     std::uint64_t descriptor = 0;
     std::uint64_t nonce = 0;
 };
 
-void object(Terms& terms, Objection objection) {
-    terms.objections |= static_cast<std::uint64_t>(objection);
+void object(std::uint64_t& objections, Objection objection) {
+    objections |= static_cast<std::uint64_t>(objection);
 }
 
-/// True: everybody has said nothing against it.
-bool agree(MPI_Comm comm, Terms& terms) {
-    static_assert(sizeof(Terms) % sizeof(std::uint64_t) == 0);
-    const Terms mine = terms;
-    const Host& mpi = host();
-    const int count = static_cast<int>(sizeof(Terms) / sizeof(std::uint64_t));
-    if (mpi.Allreduce(&mine, &terms, count, mpi.type_uint64, mpi.op_bor, comm) != MPI_SUCCESS) {
-        object(terms, Objection::not_attached);
+/// True: no rank has said anything against it.
+bool agree_on(MPI_Comm comm, Terms& terms) {
+    Agreement agreement;
+    agreement.bits({&terms.objections, 1});
+    for (bool* const said : {&terms.always, &terms.by_thread, &terms.no_thread, &terms.no_calls,
+                             &terms.pass_by, &terms.has_kept}) {
+        agreement.any(*said);
+    }
+    agreement.bits(terms.cpus.word);
+    agreement.largest_of_few(terms.crowd);
+    agreement.largest_of_few(terms.early_requests);
+    agreement.same(terms.machine, terms.is_one_machine);
+    agreement.same(terms.kept, terms.is_one_kept);
+    for (std::uint64_t* const said : {&terms.pid, &terms.descriptor, &terms.nonce}) {
+        agreement.from_one(*said);
+    }
+    if (!agree(agreement, comm)) {
+        object(terms.objections, Objection::not_attached);
     }
     return terms.objections == 0;
 }
@@ -78,13 +92,6 @@ bool is_switched(const char* how) noexcept {
     const char* const value = std::getenv("CORYMB_MPI");
     return value != nullptr && std::strcmp(value, how) == 0;
 }
-
-/// With more ranks than CPUs, shorter calls are not tried. Their time within the call says little:
-/// a rank that comes late finds all there.
-constexpr std::uint64_t crowded_bytes = 16384;
-/// With more ranks than CPUs, nothing is tried beside an MPI whose calls take longer than this: its
-/// ranks do not give their CPUs away.
-constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 
 /// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
 bool takes_long(MPI_Comm comm) {
@@ -95,23 +102,7 @@ bool takes_long(MPI_Comm comm) {
         host().Barrier(comm);
         shortest_ns = std::min(shortest_ns, now_ns() - begin);
     }
-    return shortest_ns > crowded_call_most_ns;
-}
-
-void try_no_requests(Communicator& communicator) noexcept {
-    communicator.request_choice.give_to_corymb();
-    communicator.sync_points.end();
-}
-
-/// The number as ones, so that the bitwise or over the ranks is the greatest number's.
-std::uint64_t as_ones(std::uint64_t count) noexcept {
-    return count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
-}
-
-/// Whether all ranks have given one number. `bits` is the bitwise or of their numbers, `lacking` of
-/// the complements.
-bool is_same(std::uint64_t bits, std::uint64_t lacking) noexcept {
-    return (bits & lacking) == 0;
+    return shortest_ns > tuning::crowded_call_most_ns;
 }
 
 /// Whether there is no room for a team, after unused teams have made way.
@@ -120,38 +111,37 @@ bool has_no_room() noexcept {
     return team_count() >= teams_max;
 }
 
-/// The first words of a rank; rank 0 makes the memory, if it does not offer a team.
+/// The terms of a rank; rank 0 makes the memory, if it does not offer a team.
 void propose(const Communicator& communicator, std::uint64_t kept, Terms& terms,
              Descriptor& memory) {
     terms.kept = kept;
-    terms.not_kept = ~kept;
+    terms.has_kept = kept != 0;
     terms.machine = machine_and_namespace();
-    terms.not_machine = ~terms.machine;
     if (!is_world_usable()) { // The communicator is a session's.
-        object(terms, Objection::not_initialised);
+        object(terms.objections, Objection::not_initialised);
         return;
     }
     terms.cpus.add_own();
-    terms.crowd = as_ones(static_cast<std::uint64_t>(known_ranks_per_cpu()));
-    terms.always = is_switched("always") ? 1 : 0;
-    terms.by_thread = goes_on_by_thread() ? 1 : 0;
-    terms.no_calls = goes_on_by_thread() && !has_many_threads() ? 1 : 0;
-    terms.pass_by = completions_pass_by() || is_switched("blocking") ? 1 : 0;
-    terms.early_requests = as_ones(communicator.early_requests);
+    terms.crowd = static_cast<std::uint64_t>(known_ranks_per_cpu());
+    terms.always = is_switched("always");
+    terms.by_thread = goes_on_by_thread();
+    terms.no_calls = goes_on_by_thread() && !has_many_threads();
+    terms.pass_by = completions_pass_by() || is_switched("blocking");
+    terms.early_requests = communicator.early_requests;
     if (is_switched("off")) {
-        object(terms, Objection::switched_off);
+        object(terms.objections, Objection::switched_off);
         return;
     }
-    terms.no_thread = goes_on_by_thread() && !make_progress_thread() ? 1 : 0;
+    terms.no_thread = goes_on_by_thread() && !make_progress_thread();
     if (!library().missing.empty()) {
-        object(terms, Objection::no_library);
+        object(terms.objections, Objection::no_library);
     } else if (kept != 0) {
         return;
     } else if (team_count() >= teams_max && has_no_room()) {
-        object(terms, Objection::too_many);
+        object(terms.objections, Objection::too_many);
     } else if (communicator.rank == 0) {
         if (!make_memory(communicator.size, memory)) {
-            object(terms, Objection::no_memory);
+            object(terms.objections, Objection::no_memory);
             return;
         }
         terms.pid = static_cast<std::uint64_t>(::getpid());
@@ -188,43 +178,38 @@ void open_board(Communicator& communicator, Descriptor& memory) {
 /// one order everywhere, but MPI libraries do not enforce it, and programs have them cross. A rank
 /// that has made fewer leaves its next ones to the MPI. True: the ranks agree.
 bool agree_on_early_requests(Communicator& communicator, const Terms& all) {
-    const Host& mpi = host();
-    const std::uint64_t mine = communicator.early_requests;
-    auto most = static_cast<std::uint64_t>(std::popcount(all.early_requests));
-    if (most == 64 && mpi.Allreduce(&mine, &most, 1, mpi.type_uint64, mpi.op_max,
-                                    communicator.comm) != MPI_SUCCESS) {
-        return false;
+    std::uint64_t most = all.early_requests;
+    if (most == Agreement::few_most) {
+        most = communicator.early_requests;
+        Agreement agreement;
+        agreement.largest(most);
+        if (!agree(agreement, communicator.comm)) {
+            return false;
+        }
     }
-    communicator.early_requests = most - mine;
+    communicator.early_requests = most - communicator.early_requests;
     return true;
 }
 
-/// The words of all ranks. True: they have agreed to go on with a parked team, which then is the
-/// group's.
+/// The terms of all ranks. True: they have agreed to go on with a kept team, which then is the
+/// communicator's.
 bool propose_to_all(Communicator& communicator, Terms& terms, Descriptor& memory) {
     RankTeam offer = is_switched("off") ? RankTeam{} : take_kept_team(communicator);
     propose(communicator, offer_of(offer), terms, memory);
-    const bool is_agreed = agree(communicator.comm, terms);
-    if (is_agreed && terms.kept != 0 && is_same(terms.kept, terms.not_kept)) {
+    const bool is_agreed = agree_on(communicator.comm, terms);
+    if (is_agreed && terms.has_kept && terms.is_one_kept) {
         static_cast<RankTeam&>(communicator) = std::move(offer);
         communicator.sync_points.begin_again();
         return true;
     }
     give_up(std::move(offer));
-    if (is_agreed && terms.kept != 0) {
+    if (is_agreed && terms.has_kept) {
         terms = {};
         propose(communicator, 0, terms, memory);
-        agree(communicator.comm, terms);
+        agree_on(communicator.comm, terms);
     }
     return false;
 }
-
-/// Words that ranks tell each other before anything that takes long; combined by bitwise or.
-struct FirstTerms {
-    std::uint64_t machine = 0;
-    std::uint64_t not_machine = 0;
-    std::uint64_t hurries = 0; ///< Not 0: a rank wants to meet at once.
-};
 
 /// Whether time plays no part: a variable says so, or there is a team to go on with.
 bool is_in_a_hurry(const Communicator& communicator) noexcept {
@@ -235,63 +220,57 @@ bool is_in_a_hurry(const Communicator& communicator) noexcept {
 
 /// Collective: whether calls between nodes are to take longer before there is a team.
 bool is_too_early(Communicator& communicator) {
-    if (communicator.early.wanted_ns > 0) {
+    if (communicator.early.wanted_ns() > 0) {
         return !agree_that_long_enough(communicator);
     }
-    FirstTerms mine;
-    mine.machine = machine_and_namespace();
-    mine.not_machine = ~mine.machine;
-    mine.hurries = is_in_a_hurry(communicator) ? 1 : 0;
-    FirstTerms all;
-    if (host().Allreduce(&mine, &all, sizeof all / sizeof all.machine, host().type_uint64,
-                         host().op_bor, communicator.comm) != MPI_SUCCESS ||
-        is_same(all.machine, all.not_machine) || all.hurries != 0) {
+    bool is_one_machine = false;
+    bool is_any_in_a_hurry = is_in_a_hurry(communicator);
+    Agreement agreement;
+    agreement.same(machine_and_namespace(), is_one_machine);
+    agreement.any(is_any_in_a_hurry);
+    if (!agree(agreement, communicator.comm) || is_one_machine || is_any_in_a_hurry) {
         return false;
     }
-    communicator.early.wanted_ns = EarlyCalls::known_network_ns;
+    communicator.early.wait_for(tuning::team_between_nodes_pays_ns);
     return !agree_that_long_enough(communicator);
 }
 
-/// The rest of the talks, when all have the memory.
+/// The rest of the agreement, when all have the memory.
 std::uint64_t join_node(Communicator& communicator, const Terms& terms, const Descriptor& memory) {
-    const bool may_try = terms.always == 0;
-    communicator.ranks_per_cpu = std::popcount(terms.crowd);
+    const bool may_try = !terms.always;
+    communicator.ranks_per_cpu = static_cast<int>(terms.crowd);
     const int own_of_cpu = ranks_per_cpu(communicator.size, terms.cpus.count());
     communicator.crowd = std::max(own_of_cpu, communicator.ranks_per_cpu);
     const bool is_crowded = communicator.crowd > 1;
     if (terms.cpus.count() > 0) {
         note_ranks_per_cpu(own_of_cpu);
     }
-    Terms attached;
-    attached.is_slow = may_try && is_crowded && takes_long(communicator.comm) ? 1 : 0;
+    bool is_mpi_slow = may_try && is_crowded && takes_long(communicator.comm);
+    std::uint64_t objections = 0;
     if (attach(communicator, memory.number(), communicator.size, communicator.rank) != CORYMB_OK) {
-        object(attached, Objection::not_attached);
+        object(objections, Objection::not_attached);
     }
-    if (!agree(communicator.comm,
-               attached)) { // Nobody waits in the team for a rank that is not there.
-        return attached.objections;
+    Agreement attached;
+    attached.any(is_mpi_slow);
+    objections = all_objections(communicator, objections, attached);
+    if (objections != 0) { // Nobody waits in the team for a rank that is not there.
+        return objections;
     }
-    Terms proved;
     Descriptor board;
     if (!has_nonce(communicator, communicator.rank, terms.nonce)) {
-        object(proved, Objection::other_memory);
+        object(objections, Objection::other_memory);
     } else {
         open_board(communicator, board);
     }
-    if (agree(communicator.comm, proved) && !agree_on_early_requests(communicator, terms)) {
-        object(proved, Objection::not_attached);
+    objections = all_objections(communicator, objections);
+    if (objections == 0 && !agree_on_early_requests(communicator, terms)) {
+        object(objections, Objection::not_attached);
     }
-    if (may_try && is_crowded) {
-        const bool is_slow = attached.is_slow != 0;
-        communicator.choice.give_to_corymb(is_slow ? ~std::uint64_t{0} : crowded_bytes);
-        communicator.request_choice.give_any_size_to_corymb();
-        if (is_slow) {
-            try_no_requests(communicator);
-        } else if (!communicator.by_thread) { // Threads take CPUs from ranks, in short calls, too.
-            communicator.request_choice.give_to_corymb(crowded_bytes);
-        }
+    if (may_try && limit_trials({is_crowded, is_mpi_slow, communicator.by_thread},
+                                communicator.choice, communicator.request_choice)) {
+        communicator.sync_points.end();
     }
-    return proved.objections;
+    return objections;
 }
 
 /// Returns the objections of all ranks; 0: they have a team.
@@ -313,16 +292,17 @@ std::uint64_t propose_and_join(Communicator& communicator, bool is_urgent) {
     communicator.id = host().Comm_group(communicator.comm, &communicator.members) == MPI_SUCCESS
                           ? terms.nonce
                           : 0;
-    if (terms.always != 0) {
+    if (terms.always) {
         communicator.choice.give_to_corymb();
-        try_no_requests(communicator);
+        communicator.request_choice.give_to_corymb();
+        communicator.sync_points.end();
     }
-    communicator.by_thread = terms.by_thread != 0;
-    communicator.can_request = terms.no_thread == 0 && terms.pass_by == 0;
-    communicator.why_no_requests = terms.pass_by != 0 ? Reason::passed_by : Reason::no_hook;
-    if (!is_same(terms.machine, terms.not_machine)) {
+    communicator.by_thread = terms.by_thread;
+    communicator.can_request = !terms.no_thread && !terms.pass_by;
+    communicator.why_no_requests = terms.pass_by ? Reason::passed_by : Reason::no_hook;
+    if (!terms.is_one_machine) {
         // Messages between nodes are the MPI's.
-        communicator.can_request = communicator.can_request && terms.no_calls == 0;
+        communicator.can_request = communicator.can_request && !terms.no_calls;
         const std::uint64_t objections = agree_on_node_teams(communicator, is_urgent);
         communicator.crowd = communicator.ranks_per_cpu;
         if (objections == 0) {
@@ -334,12 +314,11 @@ std::uint64_t propose_and_join(Communicator& communicator, bool is_urgent) {
     if (communicator.rank != 0) {
         open_memory(terms.pid, terms.descriptor, memory);
     }
-    Terms found;
-    if (!can_map(memory)) {
-        object(found, Objection::not_shared);
-    }
-    if (!agree(communicator.comm, found)) {
-        return found.objections;
+    const auto not_shared = static_cast<std::uint64_t>(Objection::not_shared);
+    if (const std::uint64_t objections =
+            all_objections(communicator, can_map(memory) ? 0 : not_shared);
+        objections != 0) {
+        return objections;
     }
     return join_node(communicator, terms, memory);
 }
@@ -432,6 +411,15 @@ bool has_nonce(Communicator& communicator, int rank, std::uint64_t nonce) {
     std::uint64_t seen = rank == 0 ? nonce : 0;
     return library().broadcast(&seen, 1, CORYMB_UINT64, 0, communicator.team) == CORYMB_OK &&
            seen == nonce;
+}
+
+std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own,
+                             Agreement agreement) {
+    agreement.bits({&own, 1});
+    if (!agree(agreement, communicator.comm)) {
+        object(own, Objection::not_attached);
+    }
+    return own;
 }
 
 void agree_on_team(Communicator& communicator, bool is_urgent) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "communicator/communicator.hpp"
+#include "policy/agreement.hpp"
 
 #include <corymb.h>
 
@@ -35,6 +36,10 @@ private:
 [[nodiscard]] std::uint64_t machine_and_namespace();
 /// A random number that is not 0.
 [[nodiscard]] std::uint64_t random_number();
+/// Collective over the communicator: the objections of all ranks together, and what `agreement`
+/// names, too.
+[[nodiscard]] std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own,
+                                           Agreement agreement = {});
 /// Makes the memory of a team; false: none can be had.
 [[nodiscard]] bool make_memory(int size, Descriptor& memory);
 /// Opens the memory of another process; without success it has no number.

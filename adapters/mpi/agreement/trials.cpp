@@ -1,50 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agreement/trials.hpp"
 
+#include "agreement/agree.hpp"
 #include "requests/request_trials.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <utility>
+#include <atomic>
+#include <cstddef>
+#include <vector>
 
 namespace corymb::mpi {
 
-namespace {
-
-/// Collective over the communicator.
-void settle(Communicator& communicator) noexcept {
-    for (const Tried& tried : communicator.sync_points.tried) {
-        Trial& trial = *tried.trial;
-        forget_trial(trial);
-        communicator.request_choice.settle(tried.operation, tried.bytes,
-                                           trial.agree(communicator.comm, tried.bytes));
-    }
-    communicator.sync_points.tried.clear();
+void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation operation,
+            std::uint64_t bytes) noexcept {
+    Trial::Evidence evidence = trial.evidence();
+    Agreement agreement;
+    evidence.ask(agreement);
+    choice.settle(operation, bytes,
+                  agree(agreement, communicator.comm) ? trial.decide(evidence) : trial.give_up());
 }
 
-} // namespace
-
 void synchronise_requests(Communicator& communicator) noexcept {
-    SyncPoints& sync_points = communicator.sync_points;
-    const bool has_news =
-        sync_points.requests != std::exchange(sync_points.requests_before, sync_points.requests) &&
-        communicator.request_choice.is_open();
-    const std::array<std::uint64_t, 3> mine{sync_points.requests, ~sync_points.requests,
-                                            has_news ? std::uint64_t{1} : 0};
-    std::array<std::uint64_t, 3> most{};
-    if (host().Allreduce(mine.data(), most.data(), 3, host().type_uint64, host().op_max,
-                         communicator.comm) != MPI_SUCCESS) {
-        sync_points.end();
+    SyncPoints& points = communicator.sync_points;
+    SyncPoints::Comparison comparison = points.comparison(communicator.request_choice.is_open());
+    Agreement agreement;
+    points.ask(agreement, comparison);
+    if (!agree(agreement, communicator.comm)) {
+        points.end();
         return;
     }
-    sync_points.apart = most[2] != 0 ? SyncPoints::least_apart
-                                     : std::min(2 * sync_points.apart, SyncPoints::most_apart);
-    sync_points.calls_left = sync_points.apart;
-    if (most[0] == ~most[1]) {
-        ++sync_points.held;
-        settle(communicator);
+    if (!points.decide(comparison)) {
+        return;
     }
+    for (const Tried& tried : communicator.tried) {
+        forget_trial(*tried.trial);
+        settle(communicator, communicator.request_choice, *tried.trial, tried.operation,
+               tried.bytes);
+    }
+    communicator.tried.clear();
+}
+
+void agree_that_plan_pays(Communicator& communicator, CostlyPlans::Wait& wait, Operation operation,
+                          std::uint64_t bytes) noexcept {
+    std::uint64_t least_ns = wait.ns();
+    Agreement agreement;
+    agreement.smallest(least_ns);
+    if (!agree(agreement, communicator.comm)) {
+        least_ns = ~std::uint64_t{0}; // The communicator is of no use to anybody now.
+    }
+    communicator.costly_plans.decide(wait, operation, bytes, least_ns);
+}
+
+bool agree_that_long_enough(Communicator& communicator) noexcept {
+    auto most_ns =
+        static_cast<std::uint64_t>(communicator.early.time_ns(communicator.early_requests) +
+                                   earlier_communicators_ns.load(std::memory_order_relaxed));
+    Agreement agreement;
+    agreement.largest(most_ns);
+    // Without an answer the agreements that follow fail in the same way, and report it.
+    return !agree(agreement, communicator.comm) || communicator.early.is_long_enough(most_ns);
+}
+
+bool agree_that_lists_are_bounds(Communicator& communicator, Lists& lists,
+                                 const std::uint64_t* sent, const std::uint64_t* expected) {
+    std::vector<std::uint64_t> coming(static_cast<std::size_t>(communicator.size));
+    const Host& mpi = host();
+    const bool is_told = mpi.Alltoall(sent, 1, mpi.type_uint64, coming.data(), 1, mpi.type_uint64,
+                                      communicator.comm) == MPI_SUCCESS;
+    bool any_differs = is_told && !std::equal(coming.begin(), coming.end(), expected);
+    Agreement agreement;
+    agreement.any(any_differs);
+    lists.are_bounds = agree(agreement, communicator.comm) && any_differs;
+    ++lists.compared;
+    return lists.are_bounds;
 }
 
 } // namespace corymb::mpi

@@ -3,36 +3,11 @@
 #pragma once
 
 #include "below/host.hpp"
+#include "operations.hpp"
 
 #include <cstdint>
 
 namespace corymb::mpi {
-
-/// MPI's collectives, in the order of entry_points.py.
-enum class Operation : std::uint8_t {
-    barrier,
-    bcast,
-    gather,
-    gatherv,
-    scatter,
-    scatterv,
-    allgather,
-    allgatherv,
-    alltoall,
-    alltoallv,
-    alltoallw,
-    reduce,
-    allreduce,
-    reduce_scatter,
-    reduce_scatter_block,
-    scan,
-    exscan,
-    neighbor_allgather,
-    neighbor_allgatherv,
-    neighbor_alltoall,
-    neighbor_alltoallv,
-    neighbor_alltoallw,
-};
 
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 

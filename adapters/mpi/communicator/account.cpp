@@ -19,31 +19,6 @@ namespace corymb::mpi {
 
 namespace {
 
-constexpr const char* names[] = {
-    "Barrier",
-    "Bcast",
-    "Gather",
-    "Gatherv",
-    "Scatter",
-    "Scatterv",
-    "Allgather",
-    "Allgatherv",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
-    "Reduce",
-    "Allreduce",
-    "Reduce_scatter",
-    "Reduce_scatter_block",
-    "Scan",
-    "Exscan",
-    "Neighbor_allgather",
-    "Neighbor_allgatherv",
-    "Neighbor_alltoall",
-    "Neighbor_alltoallv",
-    "Neighbor_alltoallw",
-};
-
 /// "-" if calls that were passed on did not tell their bytes.
 std::string bytes_in(const Account::Key& what, const Account::Row& row) {
     const Reason reason = std::get<Reason>(what);
@@ -55,7 +30,7 @@ std::string bytes_in(const Account::Key& what, const Account::Row& row) {
 } // namespace
 
 std::string name_of(Operation operation, Form form) {
-    std::string name = names[static_cast<std::size_t>(operation)];
+    std::string name = traits_of(operation).name;
     if (form == Form::nonblocking) {
         name[0] = static_cast<char>(name[0] - 'A' + 'a');
         name.insert(0, "I");
@@ -169,11 +144,7 @@ void keep_plans(Communicator& communicator,
 }
 
 void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept {
-    static constexpr Operation operations[] = {
-        Operation::barrier,        Operation::bcast,   Operation::reduce,    Operation::allreduce,
-        Operation::gather,         Operation::scatter, Operation::allgather, Operation::alltoall,
-        Operation::reduce_scatter, Operation::scan,    Operation::exscan};
-    static_assert(std::size(operations) == CORYMB_EXSCAN + 1);
+    static_assert(std::size(operation_of_collective) == CORYMB_EXSCAN + 1);
     if (!plans.empty()) {
         std::fprintf(stderr, "  %-24s %25s  %s\n", "planned", "bytes up to", "by");
     }
@@ -183,8 +154,9 @@ void print_plans(const std::map<Summary::PlanKey, std::string>& plans) noexcept 
         const std::string most = op == CORYMB_BARRIER              ? "-"
                                  : bytes >= std::uint64_t{1} << 48 ? "parts of any length"
                                                                    : std::to_string(bytes);
-        std::fprintf(stderr, "  %-24s %25s  %s\n", name_of(operations[op], Form::blocking).c_str(),
-                     most.c_str(), algorithm.c_str());
+        std::fprintf(stderr, "  %-24s %25s  %s\n",
+                     name_of(operation_of_collective[op], Form::blocking).c_str(), most.c_str(),
+                     algorithm.c_str());
     }
 }
 
@@ -212,7 +184,7 @@ void keep_for_summary(Communicator& communicator) noexcept {
     try {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
-        all.has_waited = all.has_waited || communicator.early.wanted_ns > 0;
+        all.has_waited = all.has_waited || communicator.early.wanted_ns() > 0;
         if (std::string network = told_by(library().cluster_network, communicator);
             !network.empty()) {
             all.network = std::move(network); // The form that CORYMB_NETWORK and --network take.
@@ -262,8 +234,8 @@ void print_summary(int world_rank, int world_size) noexcept {
             "between nodes a communicator has a team once its blocking calls have taken %.1f "
             "s, or %.1f s if the network has to be measured; at once with "
             "CORYMB_NETWORK=measure\n",
-            static_cast<double>(EarlyCalls::known_network_ns) / 1e9,
-            static_cast<double>(EarlyCalls::new_network_ns) / 1e9);
+            static_cast<double>(tuning::team_between_nodes_pays_ns) / 1e9,
+            static_cast<double>(tuning::measured_network_pays_ns) / 1e9);
     }
     if (!all.network.empty()) {
         std::fprintf(stderr,

@@ -13,6 +13,7 @@
 #include "policy/choice.hpp"
 #include "policy/costly_plans.hpp"
 #include "policy/early_calls.hpp"
+#include "policy/sync_points.hpp"
 
 #include <corymb.h>
 
@@ -34,39 +35,10 @@ struct Tried {
     std::uint64_t bytes;
 };
 
-/// SyncPoints: blocking calls, equal on all ranks, in which these compare their numbers of
-/// nonblocking calls. Blocking and nonblocking calls should come in one order everywhere, but MPI
-/// libraries do not enforce it. So only a point that finds all ranks at one call decides
-/// anything.
-struct SyncPoints {
-    static constexpr std::uint32_t never = ~std::uint32_t{0};
-    static constexpr std::uint32_t least_apart = 8, most_apart = 1024;
-
-    std::uint32_t held = 0; ///< SyncPoints that have found all ranks together.
-    std::uint32_t calls_left = least_apart;
-    std::uint32_t apart = least_apart;
-    std::uint64_t requests = 0; ///< Nonblocking calls.
-    std::uint64_t requests_before = 0;
-    std::vector<Tried> tried{}; ///< Trials for the next point that finds all ranks together.
-
-    bool are_over = false; ///< There will be no more meetings.
-
-    void end() noexcept {
-        are_over = true;
-        calls_left = never;
-    }
-    /// Begins on another communicator, whose ranks have all made no calls.
-    void begin_again() noexcept {
-        requests = requests_before = 0;
-        calls_left = are_over ? never : least_apart;
-        apart = least_apart;
-    }
-};
-
-/// Lists of an operation whose ranks do not know the lists of others (operations_of_any_size). Some
-/// programs give upper bounds where the standard wants exact counts, and MPI libraries accept that.
+/// Lists of an operation whose ranks do not know the lists of others
+/// (OperationTraits::is_of_any_size). Some programs give upper bounds where the standard wants
+/// exact counts, and MPI libraries accept that.
 struct Lists {
-    static constexpr int compared_most = 3;
     int compared = 0; ///< Blocking calls in which ranks have compared them.
     bool are_bounds = false;
 };
@@ -98,8 +70,10 @@ struct RankTeam {
     Choice request_choice;    ///< For its nonblocking calls.
     CostlyPlans costly_plans; ///< For its blocking calls.
     SyncPoints sync_points;
-    std::array<Lists, operations_of_any_size.size()> lists{};
-    KeptCalls kept; ///< Kept calls of `team`.
+    /// Trials of nonblocking calls for the next point that finds all ranks together.
+    std::vector<Tried> tried{};
+    std::array<Lists, translated_operations> lists{}; ///< By operation.
+    KeptCalls kept;                                   ///< Kept calls of `team`.
 };
 
 struct Communicator : RankTeam {
@@ -138,6 +112,10 @@ struct Communicator : RankTeam {
 
     Account account; ///< Account of this rank's calls.
 };
+
+/// Time of communicators that have been freed without a team. A program that makes one for each of
+/// many short phases goes on with the team of the first that has one.
+inline constinit std::atomic<std::int64_t> earlier_communicators_ns{0};
 
 /// The communicator that a thread has used last.
 struct LastCommunicator {

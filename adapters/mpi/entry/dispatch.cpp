@@ -9,7 +9,6 @@
 #include "entry/calls.hpp"
 
 #include <cstdio>
-#include <vector>
 
 namespace corymb::mpi {
 
@@ -36,7 +35,7 @@ void Dispatch::begin() noexcept {
             ++communicator_->early_requests;
         } else if (call_.form == Form::persistent) {
             agree_on_team(*communicator_, true);
-        } else if (communicator_->early.made++ == communicator_->early.until) {
+        } else if (communicator_->early.begin_blocking()) {
             agree_on_team(*communicator_, false);
         }
         return;
@@ -63,7 +62,8 @@ Reason Dispatch::own_reason(Reason reason) const noexcept {
 /// others, and the program may make up for it: it does not count on the way to a team.
 int Dispatch::do_below() {
     const bool is_timed = communicator_->state == Communicator::State::early &&
-                          call_.form == Form::blocking && call_.operation <= Operation::exscan;
+                          call_.form == Form::blocking &&
+                          static_cast<std::size_t>(call_.operation) < translated_operations;
     const std::int64_t began_ns = is_timed ? now_ns() : 0;
     const auto take_back = [this] {
         if (is_left_to_mpi_) {
@@ -71,7 +71,7 @@ int Dispatch::do_below() {
             communicator_->is_watched = true;
         } else if (communicator_->state == Communicator::State::early) {
             if (call_.form == Form::blocking) {
-                --communicator_->early.made;
+                communicator_->early.take_back_blocking();
             } else if (call_.form == Form::nonblocking) {
                 --communicator_->early_requests;
             }
@@ -81,7 +81,9 @@ int Dispatch::do_below() {
     const int result = call_.below();
     if (!is_refused(result)) {
         or_take_back.done();
-        communicator_->early.ns += is_timed ? now_ns() - began_ns : 0;
+        if (is_timed) {
+            communicator_->early.add(now_ns() - began_ns);
+        }
     }
     return result;
 }
@@ -122,27 +124,18 @@ int Dispatch::refuse_aliased() {
 }
 
 bool Dispatch::find_bounds(const std::uint64_t* sent, const std::uint64_t* expected) {
-    std::vector<std::uint64_t> coming(static_cast<std::size_t>(size()));
-    const Host& mpi = host();
-    const bool is_told = mpi.Alltoall(sent, 1, mpi.type_uint64, coming.data(), 1, mpi.type_uint64,
-                                      communicator_->comm) == MPI_SUCCESS;
-    const std::uint64_t differ = is_told && !std::equal(coming.begin(), coming.end(), expected);
-    std::uint64_t any = 0;
-    mpi.Allreduce(&differ, &any, 1, mpi.type_uint64, mpi.op_max, communicator_->comm);
-    ++lists().compared;
-    lists().are_bounds = any != 0;
-    return any != 0;
+    return agree_that_lists_are_bounds(*communicator_, lists(), sent, expected);
 }
 
 /// Uncounts a call that the MPI has refused on this rank: it is none for the other ranks, and the
 /// program may call again. If the call was a synchronisation point, the others have counted from it
 /// on, and the call in its place does not count.
 void Dispatch::take_back_call() noexcept {
-    SyncPoints& sync_points = communicator_->sync_points;
+    SyncPoints& points = communicator_->sync_points;
     if (call_.form == Form::nonblocking) {
-        --sync_points.requests;
+        points.take_back_nonblocking();
     } else {
-        ++sync_points.calls_left;
+        points.take_back_blocking();
         if (communicator_->board != nullptr) {
             communicator_->board->take_back();
         }
@@ -185,8 +178,7 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
                            ? nullptr
                            : communicator_->costly_plans.wait_of(call_.operation, tried_as(bytes));
     if (wait != nullptr) [[unlikely]] {
-        communicator_->costly_plans.agree(*wait, call_.operation, tried_as(bytes),
-                                          communicator_->comm);
+        agree_that_plan_pays(*communicator_, *wait, call_.operation, tried_as(bytes));
         if (!wait->is_over()) {
             choice.postpone(call_.operation, tried_as(bytes), wait->calls());
             return leave_to_mpi(choice, bytes);
@@ -196,7 +188,7 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
     try {
         trial = &choice.trial(call_.operation, tried_as(bytes),
                               is_request ? Measure::longest : measure_of(call_.operation));
-        communicator_->sync_points.tried.reserve(communicator_->sync_points.tried.size() + 1);
+        communicator_->tried.reserve(communicator_->tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
@@ -230,15 +222,14 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
             watch(*communicator_, *trial, attempt, *call_.request, span);
         }
         if (trial->is_over()) {
-            communicator_->sync_points.tried.push_back({trial, call_.operation, tried_as(bytes)});
+            communicator_->tried.push_back({trial, call_.operation, tried_as(bytes)});
         }
         return result;
     }
     trial->add(attempt, span);
     if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over() &&
         !is_orphan(*communicator_)) {
-        const std::uint64_t tried = tried_as(bytes);
-        choice.settle(call_.operation, tried, trial->agree(communicator_->comm, tried));
+        settle(*communicator_, choice, *trial, call_.operation, tried_as(bytes));
     }
     return result;
 }

@@ -66,16 +66,16 @@ public:
     }
     /// The program has given the same memory as input and output (is_aliased).
     int refuse_aliased();
-    /// For operations_of_any_size: the MPI is faster, so that the arguments need no look.
+    /// For operations of any size: the MPI is faster, so that the arguments need no look.
     [[nodiscard]] bool is_mpis() const noexcept {
         return call_.form == Form::blocking && !communicator_->is_watched &&
                communicator_->choice.is_mpis(call_.operation, any_bytes);
     }
-    /// For operations_of_any_size: ranks have found lists that are bounds.
+    /// For operations of any size: ranks have found lists that are bounds.
     [[nodiscard]] bool has_bounds() const noexcept { return lists().are_bounds; }
     /// Whether this is one of the calls in which they compare.
     [[nodiscard]] bool compares_lists() const noexcept {
-        return call_.form == Form::blocking && lists().compared < Lists::compared_most;
+        return call_.form == Form::blocking && lists().compared < tuning::compared_lists;
     }
     /// In such a call, collective: compares the bytes sent to each rank and expected from each.
     /// True: a rank expects another number than is sent.
@@ -127,7 +127,7 @@ public:
     }
     /// Does the work that `make` returns, or leaves it to the MPI where that is faster.
     /// `may_choose` is equal on all ranks. If it is true, so are `bytes`, except in
-    /// operations_of_any_size.
+    /// operations of any size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
         if (call_.form == Form::persistent && communicator_->cluster != nullptr &&
@@ -139,11 +139,11 @@ public:
                 return guarded([&] { return hand_to_program(WorkMaker(make)); });
             };
             ++communicator_->calls_taken;
-            ++communicator_->sync_points.requests;
-            return do_by(may_choose
-                             ? communicator_->request_choice.next(call_.operation, tried_as(bytes),
-                                                                  communicator_->sync_points.held)
-                             : Verdict::corymb,
+            communicator_->sync_points.count_nonblocking();
+            return do_by(may_choose ? communicator_->request_choice.next(
+                                          call_.operation, tried_as(bytes),
+                                          communicator_->sync_points.reached())
+                                    : Verdict::corymb,
                          bytes, hand);
         }
         count_blocking();
@@ -160,16 +160,14 @@ public:
 
 private:
     [[nodiscard]] Lists& lists() const noexcept {
-        const auto* const place = std::ranges::find(operations_of_any_size, call_.operation);
-        return communicator_
-            ->lists[static_cast<std::size_t>(place - operations_of_any_size.begin())];
+        return communicator_->lists[static_cast<std::size_t>(call_.operation)];
     }
     void count_blocking() noexcept {
         ++communicator_->calls_taken;
         if (communicator_->board != nullptr) [[likely]] {
             communicator_->board->begin(call_.operation);
         }
-        if (--communicator_->sync_points.calls_left == 0) [[unlikely]] {
+        if (communicator_->sync_points.begin_blocking()) [[unlikely]] {
             synchronise_requests(*communicator_);
         }
     }

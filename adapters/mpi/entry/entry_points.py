@@ -3,8 +3,9 @@
 """Writes the adapter's entry points from a table: entry_points.py FOLDER.
 
 22 collectives, each blocking, nonblocking (I...) and persistent (..._init), with int and with
-MPI_Count counts (..._c). Two files: entry_points.cpp, the functions that a program calls, and
-pmpi_functions.inc, the names that host.hpp looks up in the MPI below.
+MPI_Count counts (..._c). Three files: entry_points.cpp, the functions that a program calls;
+pmpi_functions.inc, the names that host.hpp looks up in the MPI below; operations.hpp, the
+collectives as an enumeration with their names and properties.
 """
 
 from __future__ import annotations
@@ -71,8 +72,48 @@ OPERATIONS = {
     "Neighbor_alltoallw": (f"{_SENDW} {_RECVW} comm:comm").replace(":displs", ":addresses"),
 }
 
+# Ranks do not know the sizes of each other's parts.
+OF_ANY_SIZE = ("Gatherv", "Scatterv", "Alltoallv", "Alltoallw")
+# No rank can leave such a call before all have come.
+NEEDS_ALL = (
+    "Barrier",
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+)
+# A plan between nodes has a part of each rank for each other one.
+PLANS_ALL_PAIRS = (
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+)
+# Corymb's collectives -> the operation that says their names to people, in the order of
+# corymb_collective.
+COLLECTIVES = {
+    "barrier": "Barrier",
+    "broadcast": "Bcast",
+    "reduce": "Reduce",
+    "allreduce": "Allreduce",
+    "gather": "Gather",
+    "scatter": "Scatter",
+    "allgather": "Allgather",
+    "alltoall": "Alltoall",
+    "reduce_scatter": "Reduce_scatter",
+    "scan": "Scan",
+    "exscan": "Exscan",
+}
+
 # All but these have a translation in calls.hpp; these are passed on, with what they receive.
-PASSED_ON = {name for name in OPERATIONS if name.startswith("Neighbor_")}
+PASSED_ON = [name for name in OPERATIONS if name.startswith("Neighbor_")]
 RECEIVED = ("recvcount", "recvcounts", "recvtype", "recvtypes")
 
 _TO = "buf:in count:count datatype:type dest:int tag:int comm:comm"
@@ -411,11 +452,11 @@ def guarded(text: str, guard: str) -> str:
 def source() -> str:
     head = [
         "// Made by entry_points.py; do not edit.",
-        '#include "entry/calls.hpp"',
-        '#include "communicator/communicator.hpp"',
         '#include "below/host.hpp"',
-        '#include "requests/polling.hpp"',
         '#include "below/open_work.hpp"',
+        '#include "communicator/communicator.hpp"',
+        '#include "entry/calls.hpp"',
+        '#include "requests/polling.hpp"',
         "",
         '#define CORYMB_MPI_ENTRY extern "C" __attribute__((visibility("default")))',
         "",
@@ -478,6 +519,57 @@ def functions() -> str:
     )
 
 
+def operations() -> str:
+    def row(name: str) -> str:
+        flags = (OF_ANY_SIZE, NEEDS_ALL, PLANS_ALL_PAIRS)
+        return f'    {{"{name}", {", ".join(str(name in one).lower() for one in flags)}}},'
+
+    translated = [name for name in OPERATIONS if name not in PASSED_ON]
+    assert [*translated, *PASSED_ON] == list(OPERATIONS)
+    return "\n".join(
+        [
+            "// Made by entry_points.py; do not edit.",
+            "#pragma once",
+            "",
+            "#include <cstddef>",
+            "#include <cstdint>",
+            "",
+            "namespace corymb::mpi {",
+            "",
+            "/// MPI's collectives. Those with a translation come first.",
+            "enum class Operation : std::uint8_t {",
+            *(f"    {name.lower()}," for name in OPERATIONS),
+            "};",
+            f"inline constexpr std::size_t translated_operations = {len(translated)};",
+            "",
+            "struct OperationTraits {",
+            "    const char* name; ///< Behind MPI_.",
+            "    /// Ranks do not know the sizes of each other's parts.",
+            "    bool is_of_any_size;",
+            "    /// No rank can leave such a call before all have come.",
+            "    bool needs_all;",
+            "    /// A plan between nodes has a part of each rank for each other one.",
+            "    bool plans_all_pairs;",
+            "};",
+            "inline constexpr OperationTraits operation_traits[] = {",
+            *(row(name) for name in OPERATIONS),
+            "};",
+            "[[nodiscard]] constexpr const OperationTraits& traits_of(",
+            "    Operation operation) noexcept {",
+            "    return operation_traits[static_cast<std::size_t>(operation)];",
+            "}",
+            "",
+            "/// The operation whose name stands for a plan of corymb's, by corymb_collective.",
+            "inline constexpr Operation operation_of_collective[] = {",
+            *(f"    Operation::{name.lower()}," for name in COLLECTIVES.values()),
+            "};",
+            "",
+            "} // namespace corymb::mpi",
+            "",
+        ]
+    )
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: entry_points.py FOLDER", file=sys.stderr)
@@ -486,6 +578,7 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "entry_points.cpp").write_text(source(), encoding="utf-8")
     (folder / "pmpi_functions.inc").write_text(functions(), encoding="utf-8")
+    (folder / "operations.hpp").write_text(operations(), encoding="utf-8")
     return 0
 
 

@@ -22,6 +22,8 @@ public:
         [[nodiscard]] bool is_over() const noexcept { return is_over_; }
         /// A call has taken so long on this rank.
         void add(std::uint64_t ns) noexcept { ns_ += ns; }
+        /// The time of the calls so far, on this rank.
+        [[nodiscard]] std::uint64_t ns() const noexcept { return ns_; }
         /// How many calls more the MPI has before the ranks agree. Twice as many each time.
         [[nodiscard]] std::uint32_t calls() const noexcept { return calls_; }
 
@@ -29,7 +31,7 @@ public:
         friend class CostlyPlans;
 
         std::uint64_t ns_ = 0;
-        std::uint32_t calls_ = 8;
+        std::uint32_t calls_ = tuning::costly_plan_calls;
         bool is_over_ = true;
     };
 
@@ -38,23 +40,23 @@ public:
     void begin(Choice& choice, int ranks) noexcept;
     /// Null: such calls do not wait, or no longer.
     [[nodiscard]] Wait* wait_of(Operation operation, std::uint64_t bytes) noexcept;
-    /// Collective over the communicator, instead of a trial: whether calls have taken long enough.
-    /// Counted is the rank that has waited least, as the last one to come does for the others.
-    void agree(Wait& wait, Operation operation, std::uint64_t bytes, MPI_Comm comm) const noexcept;
+    /// Whether calls have taken long enough: `least_ns` on the rank that has waited least, as the
+    /// last one to come does for the others.
+    void decide(Wait& wait, Operation operation, std::uint64_t bytes,
+                std::uint64_t least_ns) const noexcept {
+        wait.is_over_ = least_ns >= plan_ns(operation, bytes);
+        wait.calls_ *= 2;
+    }
 
 private:
-    static constexpr std::array operations = {Operation::alltoall,
-                                              Operation::alltoallv,
-                                              Operation::alltoallw,
-                                              Operation::reduce_scatter,
-                                              Operation::reduce_scatter_block,
-                                              Operation::allgather,
-                                              Operation::allgatherv};
-
     [[nodiscard]] std::uint64_t plan_ns(Operation operation, std::uint64_t bytes) const noexcept;
+    [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
+        return static_cast<std::size_t>(operation) * Choice::size_classes +
+               Choice::size_class(bytes);
+    }
 
     int ranks_ = 0; ///< 0: nothing waits.
-    std::array<Wait, operations.size() * Choice::size_classes> waits_{};
+    std::array<Wait, translated_operations * Choice::size_classes> waits_{};
 };
 
 } // namespace corymb::mpi

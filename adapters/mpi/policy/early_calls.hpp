@@ -1,35 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaves the first calls of a communicator to the MPI, until its ranks meet to make a team. Many
-// communicators do not live long. On one node the ranks meet after a number of blocking
+// Leaves the first calls of a communicator to the MPI, until its ranks agree on a team. Many
+// communicators do not live long. On one node the ranks agree after a number of blocking
 // collectives. Between nodes a team takes tens of milliseconds, and an unknown network some tenths
 // of a second. There calls have to take several times as long first, so that a short program does
 // not pay for a team that it cannot use.
 #pragma once
 
+#include "policy/tuning.hpp"
+
+#include <algorithm>
 #include <cstdint>
 
 namespace corymb::mpi {
 
-struct Communicator;
+/// The first calls of one communicator. All ranks count blocking calls alike.
+class EarlyCalls {
+public:
+    /// The next blocking collective. True: the ranks agree on a team before it, or that it is too
+    /// early.
+    [[nodiscard]] bool begin_blocking() noexcept { return made_++ == until_; }
+    /// Uncounts the call: the MPI has refused it on this rank.
+    void take_back_blocking() noexcept { --made_; }
+    /// A call that corymb could do has taken so long on this rank.
+    void add(std::int64_t ns) noexcept { ns_ += ns; }
 
-struct EarlyCalls {
-    static constexpr int at_first = 3; ///< Without a look at the time.
-    /// The time that calls between nodes have to take on a rank.
-    static constexpr std::int64_t known_network_ns = 200'000'000;
-    static constexpr std::int64_t new_network_ns = 1'000'000'000;
+    /// The ranks are on several nodes, and calls have to take so long.
+    void wait_for(std::int64_t wanted_ns) noexcept { wanted_ns_ = wanted_ns; }
+    /// Not 0: what they have to take.
+    [[nodiscard]] std::int64_t wanted_ns() const noexcept { return wanted_ns_; }
+    /// The time of the calls so far on this rank, with so many nonblocking ones. In those the
+    /// program's waits are unknown, so they count as blocking ones do.
+    [[nodiscard]] std::int64_t time_ns(std::uint64_t nonblocking) const noexcept {
+        const auto blocking = static_cast<std::uint64_t>(std::max(made_ - 1, 1));
+        const double share = static_cast<double>(nonblocking) / static_cast<double>(blocking);
+        return ns_ + static_cast<std::int64_t>(share * static_cast<double>(ns_));
+    }
+    /// Whether calls have taken as long as is wanted: `most_ns` on the rank on which they took
+    /// longest. If not, the ranks agree again after twice as many calls.
+    [[nodiscard]] bool is_long_enough(std::uint64_t most_ns) noexcept {
+        if (most_ns >= static_cast<std::uint64_t>(wanted_ns_) || made_ > made_most) {
+            return true;
+        }
+        until_ = 2 * (made_ - 1); // The call in which the ranks agree is to come.
+        return false;
+    }
 
-    int made = 0;         ///< Blocking collectives; equal on all ranks.
-    int until = at_first; ///< Number of calls after which the ranks meet.
-    std::int64_t ns = 0;  ///< Time on this rank of those calls that corymb could do.
-    /// Not 0: the ranks are on several nodes, and calls have to take so long.
-    std::int64_t wanted_ns = 0;
+private:
+    static constexpr int made_most = 1 << 28; ///< Twice as many are still an int.
+
+    int made_ = 0;
+    int until_ = tuning::early_calls; ///< Calls after which the ranks agree.
+    std::int64_t ns_ = 0;
+    std::int64_t wanted_ns_ = 0;
 };
-
-/// Collective over the communicator: ranks agree whether its calls have taken as long on any of
-/// them as is wanted. If not, they meet again after twice as many.
-[[nodiscard]] bool agree_that_long_enough(Communicator& communicator) noexcept;
-
-/// A communicator goes that has waited for its team: the next one need not wait as long.
-void keep_early_time(const Communicator& communicator) noexcept;
 
 } // namespace corymb::mpi

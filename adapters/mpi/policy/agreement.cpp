@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/agreement.hpp"
+
+#include <bit>
+#include <stdexcept>
+
+namespace corymb::mpi {
+
+namespace {
+
+/// The number as ones from the lowest bit on: the bitwise or of several is the largest.
+std::uint64_t as_ones(std::uint64_t number) noexcept {
+    return number < Agreement::few_most ? (std::uint64_t{1} << number) - 1 : ~std::uint64_t{0};
+}
+
+} // namespace
+
+void Agreement::Words::push(std::uint64_t word) {
+    if (count == words_most) {
+        throw std::length_error("an agreement of too many words");
+    }
+    list[count++] = word;
+}
+
+void Agreement::add(const Field& field) {
+    Words& words = by(field.kind) == By::maximum ? by_maximum_ : by_or_;
+    switch (field.kind) {
+    case Kind::any: words.push(*field.flag ? 1 : 0); break;
+    case Kind::bits:
+    case Kind::largest: words.push(*field.number); break;
+    case Kind::smallest: words.push(~*field.number); break;
+    case Kind::few: words.push(as_ones(*field.number)); break;
+    case Kind::same:
+        words.push(field.value);
+        words.push(~field.value);
+        break;
+    }
+    fields_[count_++] = field;
+}
+
+std::span<const std::uint64_t> Agreement::words(By by) const noexcept {
+    const Words& words = by == By::maximum ? by_maximum_ : by_or_;
+    return {words.list.data(), words.count};
+}
+
+void Agreement::take(By how, std::span<const std::uint64_t> combined) noexcept {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+        const Field& field = fields_[i];
+        if (by(field.kind) != how) {
+            continue;
+        }
+        const std::uint64_t word = combined[at++];
+        switch (field.kind) {
+        case Kind::any: *field.flag = word != 0; break;
+        case Kind::bits:
+        case Kind::largest: *field.number = word; break;
+        case Kind::smallest: *field.number = ~word; break;
+        case Kind::few: *field.number = static_cast<std::uint64_t>(std::popcount(word)); break;
+        // A bit that is set on one rank and not on another is in both words.
+        case Kind::same: *field.flag = (word & combined[at++]) == 0; break;
+        }
+    }
+}
+
+} // namespace corymb::mpi

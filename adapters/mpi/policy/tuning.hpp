@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// All numbers of the adapter's policy. Each says its unit, its origin, and what goes wrong when it
+// is too small or too large. A rule that can follow what a program's calls have shown has no number
+// here.
+#pragma once
+
+#include <cstdint>
+
+namespace corymb::mpi::tuning {
+
+/// Counted calls of each library in a trial. Reasoning: a mean of the shorter three quarters needs
+/// a few. Too small: one disturbance decides. Too large: a short program ends within its trial.
+inline constexpr int trial_calls = 8;
+/// Counted calls if each moves long_bytes or more. Reasoning: a long call is long beside the clock
+/// and beside one disturbance, so half as many show as much.
+inline constexpr int trial_calls_long = 4;
+/// Bytes from which on a call counts as long. Reasoning: it takes ten microseconds or more at the
+/// copy rate of any machine of today, a hundred times the clock's own time. Too small: few short
+/// calls decide. Too large: long calls of the slower library cost more than they show.
+inline constexpr std::uint64_t long_bytes = 65'536;
+
+/// The MPI gets an operation that it does in less than this part of corymb's time, in percent.
+/// Reasoning: a row may lose 3 %, which is the promise of docs/mpi.md. Too small: losses beyond the
+/// promise. Too large: equal libraries change places with the noise, and results with them.
+inline constexpr std::uint64_t mpi_wins_below_percent = 97;
+
+/// A check of a verdict may cost one part of so many of the time that the calls since the last one
+/// take. Reasoning: 2 %, which with the trials that follow later stays within the promised 3 %. Too
+/// small: checks cost more than that. Too large: a library that became the faster one is noticed
+/// late.
+inline constexpr std::uint64_t check_is_one_part_of = 50;
+/// What the agreement at the end of a check costs, in calls of the MPI's. Reasoning: it is one
+/// reduction over the same ranks, and its operands are longer than those of short calls. Too small:
+/// verdicts about the shortest calls are checked too often.
+inline constexpr std::uint64_t agreement_in_calls = 2;
+/// How often the pause between checks doubles at most. Reasoning: a verdict that was confirmed so
+/// often has held for a thousand pauses. Too large: the number of calls leaves 32 bits.
+inline constexpr int pause_doublings_most = 10;
+
+/// Blocking collectives of a communicator before its ranks first agree on a team. Reasoning:
+/// libraries duplicate a communicator and make one or two calls on it to agree on its use. Too
+/// small: teams for communicators that are freed at once. Too large: programs of few calls get
+/// none.
+inline constexpr int early_calls = 3;
+/// What blocking calls between nodes have to take before there is a team, in ns, where the network
+/// is known. Measured: such a team takes 25 ms (docs/mpi.md, two nodes of two ranks), so that one
+/// that is of no use costs an eighth. Too small: short programs pay for teams. Too large: long ones
+/// do without.
+inline constexpr std::int64_t team_between_nodes_pays_ns = 200'000'000;
+/// As before, where the network has to be measured, which takes some tenths of a second more
+/// (docs/cluster-measured.md).
+inline constexpr std::int64_t measured_network_pays_ns = 1'000'000'000;
+
+/// Blocking calls between two points at which ranks compare their numbers of nonblocking calls.
+/// Reasoning: a comparison is one reduction. While something is tried, one in eight calls is one
+/// more; later one in a thousand, which is below what can be measured. Too small: costs. Too large:
+/// trials of nonblocking calls are decided late.
+inline constexpr std::uint32_t sync_point_calls_least = 8;
+inline constexpr std::uint32_t sync_point_calls_most = 1024;
+
+/// Time to make a plan between nodes for each pair of ranks, in ns. Measured with
+/// bench/cluster/plan_ranks among 256 to 1,024 ranks on one core of a virtual machine (Skylake, 2
+/// CPUs): an alltoall takes 10 us, a reduce_scatter 3 to 8, an allgather of 8 B, 1 KiB and 64 KiB
+/// 1, 3 and 9. Too small: programs with few such calls wait for plans. Too large: programs with
+/// many do without for longer.
+inline constexpr std::uint64_t plan_ns_of_pair = 10'000;
+inline constexpr std::uint64_t plan_ns_of_pair_in_short_gathers = 2'500;
+inline constexpr std::uint64_t short_gather_bytes = 16'384;
+/// A plan that takes less, in ns, is made at once. Reasoning: nobody notices it beside the start of
+/// a program over several nodes, which takes a hundred times as long. Too small: calls of small
+/// communicators wait for nothing.
+inline constexpr std::uint64_t plan_noticed_ns = 10'000'000;
+/// Calls that the MPI has before ranks first agree whether a plan pays; then twice as many each
+/// time. Reasoning: as many as a trial counts.
+inline constexpr std::uint32_t costly_plan_calls = 8;
+
+/// With more ranks than CPUs, shorter calls are not tried, in bytes. Reasoning: the time within
+/// such a call depends on whether a rank comes before the others or after. Too small: verdicts by
+/// chance. Too large: calls that the MPI does better stay corymb's.
+inline constexpr std::uint64_t crowded_bytes = 16'384;
+/// With more ranks than CPUs, nothing is tried beside an MPI whose barrier takes longer, in ns.
+/// Reasoning: a scheduler's slice of time is a millisecond or more, so such an MPI waits until the
+/// slices of its waiting ranks are over. Too small: an MPI whose ranks give their CPUs away is not
+/// tried. Too large: each of its calls in a trial costs a slice of each rank.
+inline constexpr std::int64_t crowded_call_most_ns = 1'000'000;
+
+/// Blocking calls in which ranks compare lists of which each knows its own only. Reasoning:
+/// programs that give bounds instead of counts do so from their first call on. Each costs an
+/// exchange.
+inline constexpr int compared_lists = 3;
+
+} // namespace corymb::mpi::tuning
