@@ -124,6 +124,9 @@ struct Step {
 inline constexpr std::size_t line_payload_bytes =
     56; ///< Payload of one cache line beside its sequence.
 inline constexpr std::size_t exchange_payload_bytes = 8; ///< Each way, beside the sequences.
+/// Payload of a message by `pull` that fits into the line beside its address; see
+/// Plan::copied_cells.
+inline constexpr std::size_t enclosed_bytes = 40;
 inline constexpr std::size_t line_slots = 4;    ///< Messages of `line` that an edge holds unread.
 inline constexpr std::size_t cell_bytes = 8192; ///< Payload of one slot of the `cells` mechanism.
 /// Slots of the shortest channel of `cells`. Four messages of at most cell_bytes fit into it.
@@ -168,6 +171,12 @@ struct Plan {
     /// team whose channels have fewer refuses the plan. A message that may need more slots than
     /// this waits in its channel until the receiver takes it.
     std::uint32_t cell_slots = cell_slots_least;
+    /// For plans for any length, among processes: a message by `pull` of at most so many cells goes
+    /// through the channel of cells instead; 0: none does. One of up to `enclosed_bytes` travels in
+    /// the line that would say where it lies. A signal or wait via `pull` acknowledges the only
+    /// message by `pull` between the two ranks in that direction. Both ends leave it out if that
+    /// message took a copy along.
+    std::uint32_t copied_cells = 0;
     std::string algorithm;                ///< Name in the portfolio, e.g. "dissemination-2".
     std::vector<std::vector<Step>> steps; ///< steps[rank] in program order.
 

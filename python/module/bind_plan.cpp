@@ -45,6 +45,8 @@ void bind_plan(nb::module_& module) {
         .def_ro("bytes_max", &Plan::bytes_max)
         .def_ro("cell_slots", &Plan::cell_slots,
                 "Slots that the plan counts on in the channel of cells between two ranks.")
+        .def_ro("copied_cells", &Plan::copied_cells,
+                "Plans for any length: messages by pull of so many cells take a copy along.")
         .def_ro("algorithm", &Plan::algorithm)
         .def_ro("steps", &Plan::steps, "steps[rank]: the list of that rank's steps.")
         .def_prop_ro(

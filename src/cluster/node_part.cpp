@@ -27,6 +27,7 @@ Plan without_steps(const Plan& plan) {
     same.scratch_blocks = plan.scratch_blocks;
     same.bytes_max = plan.bytes_max;
     same.cell_slots = plan.cell_slots;
+    same.copied_cells = plan.copied_cells;
     same.algorithm = plan.algorithm;
     return same;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/node_program.hpp"
 
+#include "plan/copies.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
 
@@ -81,7 +83,10 @@ Plan plan_of_node(NodePart&& part, const Home& home) {
             }
         }
     }
-    return local;
+    // Larger nodes do without copies, because channels take memory for each two ranks.
+    constexpr std::size_t ranks_most = 16;
+    const std::uint32_t cells = local.steps.size() <= ranks_most ? cell_slots_least : 0;
+    return plan::with_copies(std::move(local), cells, cell_slots_least);
 }
 
 void check_far_steps(const Plan& plan, const std::vector<int>& node_of_rank) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker: its parts in the order in which they rely on each other.
+#include "plan/copies.hpp"
 #include "plan/data_flow.hpp"
 #include "plan/execution.hpp"
 #include "plan/happens_before.hpp"
@@ -54,9 +55,8 @@ bool moves_single_parts(const Plan& plan) {
            });
 }
 
-/// Returns whether every block went straight to where it belongs.
-bool prove(const Plan& plan, bool ordered) {
-    plan::check_shape(plan);
+/// Returns whether every block went straight to where it belongs. `plan` has a shape.
+bool prove_one(const Plan& plan, bool ordered) {
     const plan::Matching matching(plan);
     if (plan.steps.size() > plan::rank_count_max || matching.step_count() > plan::step_count_max) {
         throw Error(Errc::invalid_plan, "plan: more than " + std::to_string(plan::rank_count_max) +
@@ -73,6 +73,12 @@ bool prove(const Plan& plan, bool ordered) {
     }
     plan::check_reuse(matching, recorder.order);
     return data.stays_in_place();
+}
+
+bool prove(const Plan& plan, bool ordered) {
+    plan::check_shape(plan);
+    const bool stays_in_place = prove_one(plan, ordered);
+    return stays_in_place && (!plan::may_copy(plan) || prove_one(plan::all_copied(plan), ordered));
 }
 
 } // namespace

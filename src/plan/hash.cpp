@@ -57,6 +57,7 @@ std::string plan_hash(const Plan& plan) {
     bytes.put(plan.scratch_blocks);
     bytes.put(plan.bytes_max);
     bytes.put(plan.cell_slots);
+    bytes.put(plan.copied_cells);
     bytes.put(static_cast<std::uint32_t>(plan.steps.size()));
     for (const auto& steps : plan.steps) {
         bytes.put(static_cast<std::uint32_t>(steps.size()));

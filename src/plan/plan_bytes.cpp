@@ -136,6 +136,7 @@ std::string to_bytes(const Plan& plan) {
     writer.put(plan.scratch_blocks);
     writer.put(plan.bytes_max);
     writer.put(plan.cell_slots);
+    writer.put(plan.copied_cells);
     writer.put(plan.algorithm);
     writer.put(plan.steps.size());
     for (const auto& steps : plan.steps) {
@@ -160,6 +161,7 @@ Plan plan_from_bytes(std::string_view bytes) {
     plan.scratch_blocks = reader.number_of<std::uint32_t>(block_count_max);
     plan.bytes_max = reader.number(payload_bytes_max);
     plan.cell_slots = reader.number_of<std::uint32_t>(cell_slots_most);
+    plan.copied_cells = reader.number_of<std::uint32_t>(cell_slots_most);
     plan.algorithm = reader.text();
     plan.steps.resize(reader.count(rank_count_max, 1));
     for (auto& steps : plan.steps) {

@@ -76,6 +76,9 @@ nlohmann::ordered_json head_json(const Plan& plan) {
     head["scratch_blocks"] = plan.scratch_blocks;
     head["bytes_max"] = plan.bytes_max;
     head["cell_slots"] = plan.cell_slots;
+    if (plan.copied_cells != 0) {
+        head["copied_cells"] = plan.copied_cells;
+    }
     return head;
 }
 

@@ -98,6 +98,9 @@ Plan plan_from_json(std::string_view text) {
         plan.cell_slots =
             static_cast<std::uint32_t>(slots->integer(cell_slots_least, cell_slots_most));
     }
+    if (const auto copied = root.find("copied_cells")) {
+        plan.copied_cells = count_of(*copied, cell_slots_most);
+    }
     if (const auto algorithm = root.find("algorithm")) {
         plan.algorithm = algorithm->text();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/shape.hpp"
 
+#include "plan/copies.hpp"
 #include "plan/limits.hpp"
 #include "plan/places.hpp"
 #include "plan/refuse.hpp"
@@ -8,6 +9,7 @@
 
 #include <corymb/error.hpp>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -123,11 +125,14 @@ private:
                            step_.kind == StepKind::copy || empty_publication();
         const bool meets = via == Mechanism::exchange &&
                            (step_.kind == StepKind::signal || step_.kind == StepKind::wait);
-        if (local && !meets) {
+        if (local && !meets && !is_acknowledgement(step_)) {
             if (via != Mechanism::none) {
                 refuse("moves no bytes between ranks and so has no mechanism");
             }
             return;
+        }
+        if (is_acknowledgement(step_)) {
+            return; // check_copies looks at them together.
         }
         const bool writes_there = step_.kind == StepKind::offer || is_putting(step_.kind);
         if (writes_there != (via == Mechanism::push)) {
@@ -245,6 +250,35 @@ void check_turns(const Plan& plan, Rank rank) {
     }
 }
 
+/// All messages that may take a copy along have room at once, and nothing depends on an
+/// acknowledgement that may be left out.
+void check_copies(const Plan& plan) {
+    if (!may_copy(plan)) {
+        return;
+    }
+    if (plan.bytes_max < any_part_bytes) {
+        refuse_head("only messages of plans for any length may take a copy along");
+    }
+    if (!holds_all_copies(plan)) {
+        refuse_head("its channels do not hold all copies of " + std::to_string(plan.copied_cells) +
+                    " cells at once");
+    }
+    const auto acknowledges = [](const Step& step) {
+        return step.via != Mechanism::none || is_acknowledgement(step) ||
+               (step.kind != StepKind::signal && step.kind != StepKind::wait);
+    };
+    const bool are_all = std::ranges::all_of(plan.steps, [&](const std::vector<Step>& steps) {
+        return std::ranges::all_of(steps, acknowledges);
+    });
+    const bool are_none = std::ranges::none_of(plan.steps, [](const std::vector<Step>& steps) {
+        return std::ranges::any_of(steps, is_acknowledgement);
+    });
+    if (!are_none && !(are_all && acknowledges_one_by_one(plan))) {
+        refuse_head("signals via pull must acknowledge messages by pull one by one, before waits "
+                    "that end their ranks");
+    }
+}
+
 } // namespace
 
 void check_shape(const Plan& plan) {
@@ -256,6 +290,7 @@ void check_shape(const Plan& plan) {
         }
         check_turns(plan, rank);
     }
+    check_copies(plan);
 }
 
 } // namespace corymb::plan

@@ -5,7 +5,7 @@
 #include "plan/generate/families.hpp"
 #include "runtime/ground.hpp"
 #include "runtime/plan_cache.hpp"
-#include "team/addresses.hpp"
+#include "team/faster_way.hpp"
 #include "team/team_shared.hpp"
 #include "tune/portfolio.hpp"
 #include "tune/request.hpp"
@@ -76,17 +76,14 @@ std::string best_through(Mechanism via, double far_behind, const tune::Portfolio
 /// Names the algorithm for parts of any length, where each rank has a CPU and is a process. In a
 /// rooted operation each rank only sends or only receives, so calls that follow each other overlap,
 /// unless a sender waits until its part has been copied out of its memory. The model charges single
-/// calls. In an exchange a plan by pull sends short parts through cells (copied_bytes), all of them
-/// before it receives; a plan by cells takes turns of a few cells.
+/// calls.
 std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request,
                                      const Effort& effort) {
     constexpr double far_behind = 2;
-    const bool may_copy = request.pull && request.placement.size() <= copying_ranks_most;
-    if (!is_rooted(request.op) && !may_copy) {
-        return request.algorithm;
-    }
-    return best_through(is_rooted(request.op) ? Mechanism::cells : Mechanism::pull, far_behind,
-                        portfolio_of(machine, request, effort), request.algorithm);
+    return is_rooted(request.op)
+               ? best_through(Mechanism::cells, far_behind, portfolio_of(machine, request, effort),
+                              request.algorithm)
+               : request.algorithm;
 }
 
 /// As for any length, prefers cells for gathers and scatters of equal parts that the kernel would
@@ -232,15 +229,21 @@ std::optional<Plan> plan_on(GroundWhenNeeded& known, const PlanNeed& need, const
     return std::move(portfolio.best.front().plan);
 }
 
+std::string way_of(const Surroundings& team) {
+    switch (faster_way(team.copies, team.cells_gbs)) {
+    case FasterWay::cells: return ", cells are faster";
+    case FasterWay::kernel: return ", the kernel is faster";
+    default: return "";
+    }
+}
+
 /// Under which the best plan is kept for later processes.
 std::string kept_under(GroundWhenNeeded& known, const PlanNeed& need) {
     const Surroundings& team = known.team();
     const Ground& ground = known.get();
     return planner_name() + ", on " + known.digest() + ": " +
            key_of(request_of(ground, team, need)) + (team.copies.present() ? ", processes" : "") +
-           (team.caches == Caches::near  ? ", near"
-            : team.caches == Caches::far ? ", far"
-                                         : "");
+           way_of(team);
 }
 
 std::optional<Plan> searched(GroundWhenNeeded& known, const PlanNeed& need,

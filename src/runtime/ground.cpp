@@ -4,9 +4,9 @@
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
 #include "machine/model/nearness.hpp"
+#include "team/line_probe.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -68,11 +68,11 @@ KernelCopy without_warm_caches(const KernelCopy& measured) {
             1 / (1 / measured.gbs + 1 / ordinary_gbs) / times_as_long};
 }
 
-/// By class: whether its pairs of PUs have a last-level cache together, as the topology says if the
-/// team has not found otherwise. One pair stands for all.
-std::vector<bool> classes_with_a_cache(const Machine& machine, Caches found) {
+/// By class: whether its pairs of PUs have a last-level cache together, as the topology says. One
+/// pair stands for all. Where the topology knows no such cache, all pairs are alike.
+std::vector<bool> classes_with_a_cache(const Machine& machine) {
     std::vector<bool> has_cache(machine.classes.size(), false);
-    if (found == Caches::far || machine.group.empty()) {
+    if (machine.group.empty()) {
         return has_cache;
     }
     std::vector<bool> known(machine.classes.size(), false);
@@ -88,59 +88,60 @@ std::vector<bool> classes_with_a_cache(const Machine& machine, Caches found) {
                 continue;
             }
             known[at] = true;
-            has_cache[at] =
-                cache_of(from) == cache_of(to) && (cache_of(from) >= 0 || found == Caches::near);
+            has_cache[at] = cache_of(from) == cache_of(to);
             --left;
         }
     }
     return has_cache;
 }
 
-/// Assumes the rates of payloads through cells where nothing says them. Cells keep both ends busy
-/// at once. Beside the kernel's copies they are faster between cores that share a last-level cache,
-/// and slower otherwise if payloads are long (measured: 1.3 to 2.5 and down to 0.7 times). In
-/// nanoseconds, as models of this machine are.
-///
-/// A measured rate stays if it is between cores that share no cache. Rates of other pairs are
-/// replaced, because the team's own finding about its caches is younger, and a virtual machine's
-/// cores move. The assumed rates also make up for an error of the simulator, in which a rank sends
-/// and receives one after the other.
-void assume_transfers(Machine& machine, Caches found) {
-    constexpr std::array bytes = {16 << 10, 128 << 10, 512 << 10, 1 << 20};
-    const std::vector<bool> has_cache = classes_with_a_cache(machine, found);
-    const std::vector<bool> is_near = classes_with_a_cache(machine, Caches::near);
-    std::erase_if(machine.transfer, [&is_near](const Curve& curve) {
-        const auto index = static_cast<std::size_t>(curve.pair_class);
-        return index < is_near.size() && is_near[index];
-    });
+constexpr int measured_bytes = LineProbe::message_bytes; ///< Payload of the team's measurement.
+
+/// The time of `measured_bytes` through cells: out of the point of the curve that is nearest.
+double time_of_measured_bytes(const Curve& curve) {
+    const auto next = std::ranges::lower_bound(curve.count, measured_bytes);
+    const auto point = next == curve.count.end()
+                           ? curve.count.size() - 1
+                           : static_cast<std::size_t>(next - curve.count.begin());
+    return curve.value[point] / curve.count[point] * measured_bytes;
+}
+
+/// Gives payloads through cells the rate that neighbouring ranks have just measured. Neighbours are
+/// near each other, so it corrects what the model says of pairs that share a cache, for all
+/// lengths: a virtual machine's cores move. It also stands in for classes that nobody has measured,
+/// unless cells are faster than the kernel's copies between neighbours: pairs that share no cache
+/// are then assumed to be as fast as the kernel. In nanoseconds, as models of this machine are.
+void take_measured_cells(Machine& machine, double cells_gbs) {
+    const std::vector<bool> has_cache = classes_with_a_cache(machine);
     for (std::size_t index = 0; index < machine.classes.size(); ++index) {
-        const auto of_class = [index](const Curve& curve) {
-            return curve.pair_class == static_cast<int>(index);
-        };
-        if (std::ranges::any_of(machine.transfer, of_class)) {
+        const auto known =
+            std::ranges::find(machine.transfer, static_cast<int>(index), &Curve::pair_class);
+        if (known != machine.transfer.end() && !known->count.empty()) {
+            const double factor = cells_gbs > 0 && has_cache[index]
+                                      ? measured_bytes / cells_gbs / time_of_measured_bytes(*known)
+                                      : 1;
+            for (double& time : known->value) {
+                time *= factor;
+            }
             continue;
         }
-        const std::array<double, bytes.size()> times =
-            has_cache[index] ? std::array{1.5, 2.2, 2.4, 1.6} : std::array{1.0, 0.75, 0.75, 0.75};
-        Curve curve{static_cast<int>(index), {}, {}};
-        for (std::size_t point = 0; point < times.size(); ++point) {
-            curve.count.push_back(bytes[point]);
-            curve.value.push_back(bytes[point] / (times[point] * machine.kernel_copy.gbs));
-        }
-        machine.transfer.push_back(std::move(curve));
+        const double kernel = machine.kernel_copy.gbs;
+        const double gbs = cells_gbs <= 0     ? kernel
+                           : has_cache[index] ? cells_gbs
+                                              : std::min(cells_gbs, kernel);
+        machine.transfer.push_back(
+            {static_cast<int>(index), {measured_bytes}, {measured_bytes / gbs}});
     }
 }
 
-/// Assumes the rate at which a core copies or combines within its caches: twice that of the
-/// kernel's copies (measured: 2.0 to 2.7 times). Data that the kernel has copied is in the caches,
-/// whatever the payload. If a model knows a level of memory, fresh data is charged for being
-/// fetched (Charges::pulling).
-void assume_own_copies(Machine& machine) {
-    constexpr double times_kernels = 2;
+/// Gives copies within a core the rate that this process has just measured. Data that the kernel
+/// has copied is in the caches, whatever the payload. If a model knows a level of memory, fresh
+/// data is charged for being fetched (Charges::pulling).
+void take_measured_copies(Machine& machine, double own_gbs) {
     MemoryLevel caches;
     caches.level = "l2";
     caches.working_set_bytes = std::numeric_limits<std::int64_t>::max();
-    caches.copy_gbs = times_kernels * machine.kernel_copy.gbs;
+    caches.copy_gbs = own_gbs;
     machine.memory.push_back(caches);
 }
 
@@ -187,12 +188,11 @@ Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where)
         auto among_processes = std::make_shared<Machine>(*ground.machine);
         among_processes->kernel_copy =
             ground.crowded ? without_warm_caches(where.copies) : where.copies;
-        const bool has_looked = where.caches != Caches::unknown;
-        if (!ground.crowded && (among_processes->transfer.empty() || has_looked)) {
-            assume_transfers(*among_processes, where.caches);
+        if (!ground.crowded && (among_processes->transfer.empty() || where.cells_gbs > 0)) {
+            take_measured_cells(*among_processes, where.cells_gbs);
         }
-        if (!ground.crowded && among_processes->memory.empty()) {
-            assume_own_copies(*among_processes);
+        if (!ground.crowded && among_processes->memory.empty() && where.own_gbs > 0) {
+            take_measured_copies(*among_processes, where.own_gbs);
         }
         ground.machine = std::move(among_processes);
     }

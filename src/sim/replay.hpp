@@ -4,6 +4,7 @@
 // yields the same times, but where messages share a network: there `places` says the times.
 #pragma once
 
+#include "plan/copies.hpp"
 #include "plan/execution.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
@@ -47,6 +48,10 @@ public:
         const Step& step = matching_.step(number);
         Member& member = members_[index(rank)];
         begin_ = member.clock;
+        if (is_left_out(number, step)) {
+            end_ = begin_;
+            return;
+        }
         note_what_is_fresh(number, step, member);
         if (plan::is_sending(step.kind)) {
             send(number, step, rank);
@@ -125,6 +130,24 @@ private:
         return plan::bytes_of(plan_, blocks, bytes_);
     }
 
+    /// Whether a message takes a copy along (Plan::copied_cells).
+    [[nodiscard]] bool is_copied(const Step& send) const {
+        return plan_.copied_cells != 0 && send.via == Mechanism::pull &&
+               send.kind == StepKind::send &&
+               bytes_of(send.from) <= plan_.copied_cells * cell_bytes;
+    }
+    /// Whether a step acknowledges such a message.
+    [[nodiscard]] bool is_left_out(StepNumber number, const Step& step) const {
+        if (plan_.copied_cells == 0 || !plan::is_acknowledgement(step)) {
+            return false;
+        }
+        const Rank owner = step.kind == StepKind::wait ? matching_.rank_of(number) : step.peer;
+        const Rank reader = step.kind == StepKind::wait ? step.peer : matching_.rank_of(number);
+        const auto& steps = plan_.steps[index(owner)];
+        return std::ranges::any_of(
+            steps, [&](const Step& sent) { return sent.peer == reader && is_copied(sent); });
+    }
+
     /// Time to copy or combine the bytes that a step takes from a peer, or puts there.
     [[nodiscard]] double taking(StepNumber number, const Step& step, Rank rank) const {
         if (plan::is_putting(step.kind)) {
@@ -132,7 +155,7 @@ private:
                                              is_fresh_[matching_.partner(number)]);
         }
         const std::uint64_t bytes = bytes_of(step.to);
-        return step.via == Mechanism::pull
+        return step.via == Mechanism::pull && !is_copied(matching_.step(matching_.partner(number)))
                    ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind),
                                                is_fresh_[matching_.partner(number)])
                    : charges_.of(rank).copying(bytes);
@@ -161,13 +184,15 @@ private:
             member.sends_in_row = member.receives_in_row = 0;
             return;
         }
-        const double started = begin_ + send_cost(member, rank, step.peer);
+        double started = begin_ + send_cost(member, rank, step.peer);
+        started += is_copied(step) ? charges_.of(rank).send(rank, step.peer) : 0; // Behind a line.
         if (matching_.is_rendezvous(number)) {
             member.long_send_begin = begin_;
             available_[number] = started;
             return;
         }
-        const bool copies = step.via == Mechanism::cells || step.via == Mechanism::network;
+        const bool copies =
+            step.via == Mechanism::cells || step.via == Mechanism::network || is_copied(step);
         end_ = started + (copies ? charges_.of(rank).copying(bytes_of(step.from)) : 0);
         available_[number] = is_stream(number) ? started : end_;
     }
@@ -175,7 +200,7 @@ private:
     /// Whether the receiver takes the first cells of a message while the sender still copies.
     [[nodiscard]] bool is_stream(StepNumber send) const {
         const Step& step = matching_.step(send);
-        return step.via == Mechanism::cells &&
+        return (step.via == Mechanism::cells || is_copied(step)) &&
                (matching_.is_rendezvous(send) || bytes_of(step.from) > cell_bytes);
     }
 
@@ -233,10 +258,10 @@ private:
         member.receives_in_row = there <= begin_ ? member.receives_in_row + 1 : 1;
         begin_ = std::max(begin_, there);
         available_[number] = begin_;
-        const double cost =
-            charges_.of(rank).step_overhead() +
-            charges_.of(rank).receive(step.peer, rank) *
-                charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
+        double cost = charges_.of(rank).step_overhead() +
+                      charges_.of(rank).receive(step.peer, rank) *
+                          charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
+        cost += is_copied(matching_.step(source)) ? charges_.of(rank).receive(step.peer, rank) : 0;
         end_ = begin_ + cost + taking(number, step, rank);
         if (streams) {
             end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);

@@ -2,9 +2,9 @@
 // Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
 #pragma once
 
+#include "plan/copies.hpp"
 #include "plan/step_kind.hpp"
 #include "team/addresses.hpp"
-#include "team/closing_waits.hpp"
 #include "team/program.hpp"
 
 #include <corymb/error.hpp>
@@ -26,21 +26,17 @@ public:
     Compiler(Fabric<Env>& fabric, Rank rank, Peers& peers)
         : fabric_(&fabric), rank_(rank), peers_(&peers) {}
 
-    /// `number` is the plan's within the team, `readers` are its publication_readers. Messages by
-    /// pull of up to `copied` bytes go through cells, in plans for any length. Throws
+    /// `number` is the plan's within the team, `readers` are its publication_readers. Throws
     /// Errc::invalid_plan for a step that no engine can run, Errc::io if a channel is shorter than
     /// the plan counts on; `plan` must have passed check_plan.
-    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers,
-                         std::size_t copied = copied_bytes(Caches::unknown)) {
+    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers) {
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;
         own_end_ = nullptr;
         ends_.clear();
         number_ = number;
-        cells_most_ = copied / cell_bytes;
         cell_slots_ = plan.cell_slots;
-        are_optional_ = may_copy_short(plan) && acknowledges_one_by_one(plan);
         const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
         for (std::size_t index = 0; index < steps.size(); ++index) {
             const Step& step = steps[index];
@@ -59,8 +55,10 @@ public:
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
-                compiled.cells = cells_of(plan, *compiled.peer, compiled.code);
-                acknowledge_lent(compiled, plan, index);
+                compiled.cells = copied_cells(plan, *compiled.peer, compiled.code);
+                if (plan::is_acknowledgement(step)) {
+                    name_acknowledged(compiled, plan, index);
+                }
             }
             program.steps.push_back(compiled);
         }
@@ -79,8 +77,8 @@ private:
         }
         const bool pull = step.via == Mechanism::pull;
         switch (step.kind) {
-        case StepKind::signal: return Opcode::signal;
-        case StepKind::wait: return Opcode::wait;
+        case StepKind::signal: return pull ? Opcode::signal_lent : Opcode::signal;
+        case StepKind::wait: return pull ? Opcode::wait_lent : Opcode::wait;
         case StepKind::copy: return Opcode::copy;
         case StepKind::send:
             if (pull) {
@@ -112,52 +110,27 @@ private:
                     "step kind " + std::to_string(static_cast<int>(step.kind)) + " cannot be run");
     }
 
-    /// Plans for parts of any length do not know which are short.
-    static bool may_copy_short(const Plan& plan) {
-        return plan.bytes_max >= any_part_bytes && plan.steps.size() <= copying_ranks_most;
-    }
-
-    /// How many cells a message by pull may take that goes through them; 0: none does.
-    std::uint32_t cells_of(const Plan& plan, Peer<Env>& peer, Opcode code) {
-        if (!may_copy_short(plan) || peer.process == 0) {
+    /// How many cells a message by pull may take that goes through them; 0: none does. Within a
+    /// process both ends lie in one memory.
+    std::uint32_t copied_cells(const Plan& plan, Peer<Env>& peer, Opcode code) {
+        if (plan.copied_cells == 0 || peer.process == 0) {
             return 0;
         }
         switch (code) {
-        case Opcode::post:
-            connect(peer, Opcode::send_cells);
-            return share_of(peer.cells_out.slots(), plan, peer.rank, plan::is_sending);
-        case Opcode::pull:
-            connect(peer, Opcode::receive_cells);
-            return share_of(peer.cells_in.slots(), plan, peer.rank, plan::is_receiving);
+        case Opcode::post: connect(peer, Opcode::send_cells); return plan.copied_cells;
+        case Opcode::pull: connect(peer, Opcode::receive_cells); return plan.copied_cells;
+        case Opcode::signal_lent:
+        case Opcode::wait_lent: return plan.copied_cells;
         default: return 0;
         }
     }
 
-    /// Cells of a ring of `slots` slots that each message by pull to or from `peer` may take. The
-    /// ring has room for all such messages of the plan at once. Both ends count the same messages,
-    /// so they get the same number.
-    std::uint32_t share_of(std::size_t slots, const Plan& plan, Rank peer,
-                           bool (*is_one)(StepKind)) const {
-        const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
-        const auto messages = std::ranges::count_if(steps, [&](const Step& step) {
-            return step.peer == peer && step.via == Mechanism::pull && is_one(step.kind);
-        });
-        const auto each = slots / static_cast<std::size_t>(std::max<std::ptrdiff_t>(messages, 1));
-        return static_cast<std::uint32_t>(std::min(each, cells_most_));
-    }
-
-    /// If a signal or wait only acknowledges, makes it depend on how the message went.
-    void acknowledge_lent(CompiledStep<Env>& compiled, const Plan& plan, std::size_t index) {
-        const bool is_wait = compiled.code == Opcode::wait;
-        if (!are_optional_ || (!is_wait && compiled.code != Opcode::signal)) {
-            return;
-        }
-        const std::size_t message = acknowledged_message(plan, rank_, index);
+    /// An acknowledgement depends on the length of its message.
+    void name_acknowledged(CompiledStep<Env>& compiled, const Plan& plan, std::size_t index) {
+        const std::size_t message = plan::acknowledged_message(plan, rank_, index);
         const Step& of = plan.steps[static_cast<std::size_t>(rank_)][message];
-        compiled.code = is_wait ? Opcode::wait_lent : Opcode::signal_lent;
         compiled.to = places_of(of.to, plan.block_count);
         compiled.from = places_of(of.from, plan.block_count);
-        compiled.cells = cells_of(plan, *compiled.peer, is_wait ? Opcode::post : Opcode::pull);
     }
 
     std::uint32_t process_of(Rank rank) {
@@ -179,8 +152,10 @@ private:
 
     void connect(Peer<Env>& peer, Opcode code) {
         switch (code) {
-        case Opcode::signal: peer.signal_out = &fabric_->signal(rank_, peer.rank); break;
-        case Opcode::wait: peer.signal_in = &fabric_->signal(peer.rank, rank_); break;
+        case Opcode::signal:
+        case Opcode::signal_lent: peer.signal_out = &fabric_->signal(rank_, peer.rank); break;
+        case Opcode::wait:
+        case Opcode::wait_lent: peer.signal_in = &fabric_->signal(peer.rank, rank_); break;
         case Opcode::meet_signal:
         case Opcode::meet_wait:
         case Opcode::meet_put:
@@ -272,10 +247,7 @@ private:
     Peers* peers_;
     // The number of the program that is being compiled.
     std::uint64_t number_ = 0;
-    std::size_t cells_most_ = 0;   ///< Cells that a message by pull may take.
     std::uint32_t cell_slots_ = 0; ///< Slots that the plan counts on in a channel of cells.
-    /// Whether signals depend on their message: without one if it takes a copy along.
-    bool are_optional_ = false;
     PublicationEnd<Env>* own_end_ = nullptr;              ///< This rank's end as publisher.
     std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< This rank's ends as reader.
 };

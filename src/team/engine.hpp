@@ -16,8 +16,8 @@
 //   the receiver of the address writes there, and the rank that offered touches the blocks again
 //   only after a signal that follows. If parts differ in length, `post` sends a short part along
 //   with its address, and `pull` copies it out of the line. Between processes a part that is short
-//   enough (copied_bytes) goes through cells after its address, which says only its length. Both
-//   sides leave out an acknowledgement (signal_lent, wait_lent) of nothing but such a message.
+//   enough (Plan::copied_cells) goes through cells after its address, which says only its length.
+//   Both sides leave out an acknowledgement (signal_lent, wait_lent) of such a message.
 //
 //   A step whose await fails changes nothing but the bytes that went through cells. The activation
 //   counts those bytes, so that a later call goes on where this one stopped. Nothing that a step

@@ -12,9 +12,7 @@ namespace corymb::detail {
 LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
                                   const team::Readers& readers) {
     auto fabric = shared_->lane(lane_);
-    const auto caches = shared_->company ? shared_->company->caches : team::Caches::unknown;
-    return team::Compiler<team::Env>(fabric, rank_, peers_)
-        .compile(plan, number, readers, team::copied_bytes(caches));
+    return team::Compiler<team::Env>(fabric, rank_, peers_).compile(plan, number, readers);
 }
 
 LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {

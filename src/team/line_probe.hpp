@@ -5,7 +5,6 @@
 
 #include "channel/env.hpp"
 #include "channel/slot_ring.hpp"
-#include "team/caches.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +18,9 @@ struct LineProbe {
     Ring ring[2];
 };
 
-/// Sends some messages each way at once, in less than 0.1 ms. Both processes call it at about the
-/// same time, with `side` 0 and 1. Returns `unknown` when the other one does not come within 20 ms.
-/// Throws std::bad_alloc.
-[[nodiscard]] Caches probe_lines(LineProbe& probe, std::size_t side);
+/// Sends some messages each way, in less than 0.1 ms. Both processes call it at about the same
+/// time, with `side` 0 and 1. Returns how long a byte takes to be copied in or out, in nanoseconds;
+/// 0 when the other one does not come within 20 ms. Throws std::bad_alloc.
+[[nodiscard]] double probe_lines(LineProbe& probe, std::size_t side);
 
 } // namespace corymb::team

@@ -3,6 +3,7 @@
 // and programs that make many teams get plans at once.
 #pragma once
 
+#include "team/faster_way.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/plan.hpp>
@@ -15,9 +16,10 @@
 namespace corymb::team {
 
 /// Teams with equal origins share their default plans. Two facts are left out. The measured costs
-/// of copies (Surroundings::copies) differ a little each time that processes meet, so a process
-/// would never find a plan again; the plan keeps the costs of the first such team. The model of the
-/// machine is found once in a process for each set of CPUs, so it follows from `cpus`.
+/// of copies (Surroundings) differ a little each time that processes meet, so a process would never
+/// find a plan again. The plan keeps the costs of the first such team, and only the faster way
+/// counts. The model of the machine is found once in a process for each set of CPUs, so it follows
+/// from `cpus`.
 struct PlanOrigin {
     std::vector<int> cpu_of_rank;
     std::vector<int> cpus;
@@ -25,7 +27,7 @@ struct PlanOrigin {
     bool are_processes = false;
     bool pull = true;
     bool push = true;
-    Caches caches = Caches::unknown;
+    FasterWay way = FasterWay::unknown;
     int usable = 1; ///< Ranks that can run at the same time.
     PlanKey key;
 

@@ -55,7 +55,7 @@ struct PublicationEnd {
 enum class Opcode : std::uint8_t {
     signal,
     wait,
-    /// As `signal`, only if the message that it acknowledges has not taken a copy along.
+    /// As `signal`, unless the message that it acknowledges has taken a copy along.
     signal_lent,
     wait_lent,
     send_line,

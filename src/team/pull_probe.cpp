@@ -2,6 +2,7 @@
 #include "team/pull_probe.hpp"
 
 #include "base/clock.hpp"
+#include "base/copy_bytes.hpp"
 #include "base/fork_count.hpp"
 #include "team/bounce.hpp"
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <vector>
 
 namespace corymb::team {
 
@@ -70,6 +72,19 @@ KernelCopy time_copies(std::uint32_t pid, const ProcessMark& mark) {
     const double whole = least_ns(pid, mark, block_bytes, large_tries);
     const double moving = std::max(whole - start, 1.0);
     return {start, static_cast<double>(block_bytes) / moving};
+}
+
+double time_own_copies() {
+    constexpr int tries = 6;
+    const std::vector<std::byte> from(block_bytes, std::byte{1});
+    std::vector<std::byte> to(block_bytes);
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < tries; ++i) {
+        const std::int64_t begin = now_ns();
+        copy_bytes(to.data(), from.data(), block_bytes);
+        least = std::min(least, static_cast<double>(std::max<std::int64_t>(now_ns() - begin, 1)));
+    }
+    return static_cast<double>(block_bytes) / least;
 }
 
 } // namespace corymb::team

@@ -163,6 +163,8 @@ void collect_cpus(Company& company) {
     company.cpu_of_rank = cpu_of_each(of_rank);
 }
 
+constexpr double fs_per_ns = 1e6;
+
 /// Records whether this process cannot copy out of, or into, every other process.
 void try_copies(Company& company) {
     Roster& roster = *company.roster;
@@ -181,6 +183,7 @@ void try_copies(Company& company) {
         }
         if (!company.copies.present()) {
             company.copies = time_copies(entry.pid, entry.mark);
+            company.own_gbs = time_own_copies();
         }
     }
 }
@@ -202,19 +205,18 @@ void time_caches(Company& company, Rank own) {
     Arena arena(*company.memory, company.memory->root());
     auto& probe = arena.find_or_make<LineProbe>(
         {static_cast<std::uint32_t>(Kind::line_probe), 0, first, first + 1, 0});
-    switch (probe_lines(probe, static_cast<std::size_t>(own - first))) {
-    case Caches::near: roster.caches_near.store(1, std::memory_order_relaxed); break;
-    case Caches::far: roster.caches_far.store(1, std::memory_order_relaxed); break;
-    case Caches::unknown: break;
+    const double byte_ns = probe_lines(probe, static_cast<std::size_t>(own - first));
+    const auto byte_fs = static_cast<std::uint64_t>(byte_ns * fs_per_ns);
+    std::uint64_t slowest = roster.byte_fs.load(std::memory_order_relaxed);
+    while (byte_fs > slowest &&
+           !roster.byte_fs.compare_exchange_weak(slowest, byte_fs, std::memory_order_relaxed)) {
     }
 }
 
-/// The result that all processes have found together.
-Caches caches_of(const Roster& roster) noexcept {
-    if (roster.caches_far.load(std::memory_order_relaxed) != 0) {
-        return Caches::far;
-    }
-    return roster.caches_near.load(std::memory_order_relaxed) != 0 ? Caches::near : Caches::unknown;
+/// The rate that all processes have found together; 0 if they have found none.
+double cells_gbs_of(const Roster& roster) noexcept {
+    const std::uint64_t byte_fs = roster.byte_fs.load(std::memory_order_relaxed);
+    return byte_fs == 0 ? 0 : fs_per_ns / static_cast<double>(byte_fs);
 }
 
 /// For Company::notes.
@@ -227,9 +229,9 @@ std::string way_of_large_messages(const Company& company) {
                        company.copies.start_ns / 1000, company.copies.gbs,
                        company.push ? ", and process_vm_writev"
                                     : "; process_vm_writev is refused between some processes") +
-           (company.caches == Caches::near  ? "; caches of neighbours: near"
-            : company.caches == Caches::far ? "; caches of neighbours: far apart"
-                                            : "");
+           (company.cells_gbs > 0
+                ? fmt::format("; short ones: cells at {:.0f} GB/s", company.cells_gbs)
+                : "");
 }
 
 } // namespace
@@ -350,7 +352,7 @@ void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_
     time_caches(company, first);
     set_stage(company, first, count, Stage::timed);
     wait_for_all(company, Stage::timed, clock, patience_ns);
-    company.caches = caches_of(*company.roster);
+    company.cells_gbs = cells_gbs_of(*company.roster);
     company.notes += way_of_large_messages(company);
 }
 

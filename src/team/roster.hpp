@@ -43,9 +43,10 @@ struct alignas(RosterEntry) Roster {
     std::atomic<std::uint32_t> full_fences;  ///< A process cannot be reached by heavy fences.
     std::atomic<std::uint32_t> pull_refused; ///< A process could not copy from another.
     std::atomic<std::uint32_t> push_refused; ///< A process could not copy into another.
-    std::atomic<std::uint32_t> caches_near;  ///< Some neighbouring ranks share a cache.
-    std::atomic<std::uint32_t> caches_far;   ///< Some neighbouring ranks share no cache.
-    std::atomic<std::uint32_t> quota;        ///< Least of the processes, in CPUs; 0: none.
+    /// How long a byte takes through shared lines between the slowest neighbouring ranks that were
+    /// timed, in femtoseconds; 0: none were.
+    std::atomic<std::uint64_t> byte_fs;
+    std::atomic<std::uint32_t> quota; ///< Least of the processes, in CPUs; 0: none.
 
     [[nodiscard]] RosterEntry& entry(Rank rank) noexcept {
         return reinterpret_cast<RosterEntry*>(this + 1)[rank];
@@ -60,7 +61,10 @@ struct Company {
     bool pull = false; ///< Ranks copy out of each other's memory.
     bool push = false; ///< Ranks copy into each other's memory.
     KernelCopy copies; ///< Costs of copies out of another process; absent in a team of one process.
-    Caches caches = Caches::unknown;
+    /// Rate of copies in and out of shared cells between neighbouring ranks, in 10^9 bytes per
+    /// second; 0: unknown.
+    double cells_gbs = 0;
+    double own_gbs = 0;           ///< Rate of copies within this process's caches, as `cells_gbs`.
     std::vector<int> cpus;        ///< CPUs that some rank may use.
     std::vector<int> cpu_of_rank; ///< One CPU for each rank, or nothing: `cpu_of_each`.
     int usable = 1;               ///< How many ranks can run at the same time.

@@ -348,7 +348,8 @@ team::PlanOrigin TeamPlans::origin_of(const team::PlanKey& key) const {
             .are_processes = company != nullptr,
             .pull = company == nullptr || company->pull,
             .push = company == nullptr || company->push,
-            .caches = company != nullptr ? company->caches : team::Caches::unknown,
+            .way = company != nullptr ? team::faster_way(company->copies, company->cells_gbs)
+                                      : team::FasterWay::unknown,
             .usable = team_.cpus.usable,
             .key = kind};
 }

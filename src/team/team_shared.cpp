@@ -154,11 +154,11 @@ TeamShared::TeamShared(std::shared_ptr<Memory> where, const Arena& arena, int si
     }
     team::DefaultPlans made;
     if (!plans_given) {
-        made = team::default_plans(options,
-                                   {size, !company || company->pull, !company || company->push,
-                                    cpus.usable, company ? company->copies : KernelCopy{},
-                                    company ? company->caches : team::Caches::unknown,
-                                    company ? company->cpus : std::vector<int>{}});
+        made = team::default_plans(
+            options,
+            {size, !company || company->pull, !company || company->push, cpus.usable,
+             company ? company->copies : KernelCopy{}, company ? company->cells_gbs : 0,
+             company ? company->own_gbs : 0, company ? company->cpus : std::vector<int>{}});
         inside = made.inside;
     }
     plans = std::make_unique<TeamPlans>(*this, std::move(made));

@@ -109,11 +109,12 @@ struct OwnLanes {
 /// Facts on which the default plans of a team depend, beside its options.
 struct Surroundings {
     int size = 0;
-    bool pull = true;  ///< Ranks can copy out of each other's buffers.
-    bool push = true;  ///< Ranks can write into each other's buffers.
-    int usable = 1;    ///< Ranks that can run at the same time.
-    KernelCopy copies; ///< Costs of copies out of another process, where ranks are processes.
-    Caches caches = Caches::unknown; ///< Caches of neighbouring ranks, where ranks are processes.
+    bool pull = true;      ///< Ranks can copy out of each other's buffers.
+    bool push = true;      ///< Ranks can write into each other's buffers.
+    int usable = 1;        ///< Ranks that can run at the same time.
+    KernelCopy copies;     ///< Costs of copies out of another process, where ranks are processes.
+    double cells_gbs = 0;  ///< Rate of copies in and out of cells, where ranks are processes.
+    double own_gbs = 0;    ///< Rate of copies within a process's caches, where ranks are processes.
     std::vector<int> cpus; ///< CPUs that some rank may use; empty: as the calling thread may.
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/portfolio.hpp"
 
+#include "plan/copies.hpp"
 #include "plan/cost_view.hpp"
 #include "plan/generate/families.hpp"
 #include "plan/performed.hpp"
@@ -248,6 +249,9 @@ private:
             candidate.plan.bytes_max = any_part_bytes;
         }
         candidate.plan = plan::performed(std::move(candidate.plan), request_.cell_slots);
+        if (request_.any_length) {
+            candidate.plan = with_best_copies(std::move(candidate.plan));
+        }
         candidate.plan.algorithm = candidate_name(family.name, variant);
         if (steps_of(candidate.plan) > steps_max_ ||
             (request_.one_block && candidate.plan.block_count > 1) ||
@@ -267,6 +271,27 @@ private:
         result_.predictions.push_back(
             {candidate_name(family.name, variant), variant, candidate.predicted});
         tried_.push_back({&family, variant, candidate.predicted});
+    }
+
+    /// Among processes short messages take a copy along for as long as the model thinks that faster
+    /// than a copy by the kernel. Larger teams do without, because channels take memory for each
+    /// two ranks.
+    [[nodiscard]] Plan with_best_copies(Plan plan) const {
+        constexpr std::size_t ranks_most = 16;
+        std::uint32_t best = 0;
+        if (machine_.kernel_copy.present() && plan.steps.size() <= ranks_most) {
+            const auto time = [&](const Plan& tried, std::uint32_t cells) {
+                return simulate(tried, machine_, request_.placement, cells * cell_bytes).makespan;
+            };
+            for (std::uint32_t cells = 1; cells <= request_.cell_slots; cells *= 2) {
+                const Plan copied = plan::with_copies(plan, cells, request_.cell_slots);
+                if (copied.copied_cells != cells || time(copied, cells) > time(plan, cells)) {
+                    break;
+                }
+                best = cells;
+            }
+        }
+        return plan::with_copies(std::move(plan), best, request_.cell_slots);
     }
 
     void keep(Candidate& candidate) {

@@ -4,6 +4,7 @@
 // allreduce deliver the right values; no buffer is touched while a peer may still use it.
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
+#include "plan/copies.hpp"
 #include "plan/generate/families.hpp"
 #include "plan/performed.hpp"
 #include "team/compile.hpp"
@@ -224,6 +225,11 @@ Plan ahead(Plan plan) {
     return corymb::plan::performed(std::move(plan), ExplorerEnv::cell_ring_slots);
 }
 
+/// With short messages that take a copy along.
+Plan copying(Plan plan) {
+    return corymb::plan::with_copies(std::move(plan), 1, ExplorerEnv::cell_ring_slots);
+}
+
 Plan without(Plan plan, std::size_t rank, StepKind kind) {
     auto& steps = plan.steps[rank];
     for (std::size_t i = steps.size(); i-- > 0;) {
@@ -282,13 +288,13 @@ std::vector<World> all_worlds() {
         runs("with the address, slots used again", star_broadcast(2, 0, 8, pull), 10, {},
              Short::encloses),
         runs("by chain with the address", chain_reduce(3, 8, pull), 2, {}, Short::encloses),
-        runs("with the address, not acknowledged", star_broadcast(3, 0, any, pull), 2, {},
+        runs("with the address, not acknowledged", copying(star_broadcast(3, 0, any, pull)), 2, {},
              Short::encloses),
         runs("with the address, not acknowledged, slots used again",
-             star_broadcast(2, 0, any, pull), 40, {}, Short::encloses),
-        runs("in a cell, slots used again", star_broadcast(2, 0, any, pull), 20, {},
+             copying(star_broadcast(2, 0, any, pull)), 40, {}, Short::encloses),
+        runs("in a cell, slots used again", copying(star_broadcast(2, 0, any, pull)), 20, {},
              Short::in_cells),
-        runs("by chain in a cell", chain_reduce(3, any, pull), 2, {}, Short::in_cells),
+        runs("by chain in a cell", copying(chain_reduce(3, any, pull)), 2, {}, Short::in_cells),
         runs("in turns over cells", allreduce_in_turns(), 2),
         runs("over cells, sent ahead", ahead(allreduce_in_turns()), 4),
         runs<ParkingWaiter<0>>("over cells, sent ahead, parking", ahead(allreduce_in_turns()), 2,
