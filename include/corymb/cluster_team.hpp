@@ -440,7 +440,7 @@ private:
     enum class Mode : std::uint8_t { nonblocking, persistent };
     static void check_equal(std::size_t wanted, std::size_t has);
     template <class T, class Op>
-    detail::Wish reduce_wish(detail::Buffers<T> of, const Op& op, Rank root) const {
+    detail::Wish reduce_wish(const detail::Buffers<T>& of, const Op& op, Rank root) const {
         if (rank() == root) {
             check_equal(of.in.size(), of.out.size());
         }
@@ -448,13 +448,13 @@ private:
                 of.out.data(),      of.in.size(), reduction_of<T>(op)};
     }
     template <class T, class Op>
-    detail::Wish allreduce_wish(detail::Buffers<T> of, const Op& op) const {
+    detail::Wish allreduce_wish(const detail::Buffers<T>& of, const Op& op) const {
         check_equal(of.in.size(), of.out.size());
         return {Collective::allreduce, 0, of.in.data(), of.out.data(), of.in.size(),
                 reduction_of<T>(op)};
     }
     template <class T>
-    detail::Wish parts_wish(Collective op, detail::Buffers<T> of, Rank root,
+    detail::Wish parts_wish(Collective op, const detail::Buffers<T>& of, Rank root,
                             std::optional<Reduction> with = {}) const {
         detail::Wish wish = detail::parts_wish(op, of, root, rank(), size());
         wish.reduction = with ? *with : wish.reduction;
@@ -474,7 +474,7 @@ private:
         }
     }
     template <class T, class Op>
-    [[nodiscard]] Request keep_parts(Mode mode, Collective what, detail::Buffers<T> of,
+    [[nodiscard]] Request keep_parts(Mode mode, Collective what, const detail::Buffers<T>& of,
                                      const Op& op) {
         return keep_operator(mode, op, [&](const Op& with) {
             return parts_wish(what, of, 0, reduction_of<T>(with));

@@ -502,7 +502,8 @@ private:
     friend class ProcessTeam;
     friend struct detail::Untyped;
     explicit Team(std::shared_ptr<detail::TeamShared> shared, Rank rank);
-    [[nodiscard]] detail::Member& member() const;
+    /// Hidden from other libraries, so that the call at the beginning of each operation is direct.
+    [[nodiscard, gnu::visibility("hidden")]] detail::Member& member() const;
     enum class Mode : std::uint8_t { nonblocking, persistent };
     void run(const detail::Wish& wish);
     /// `keep` lives as long as the operation: the state of an operator.
@@ -514,18 +515,21 @@ private:
     Request start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
                          const Start& start);
     template <class T, class Op>
-    Request start_kept(Mode mode, Collective op, detail::Buffers<T> of, const Op& with, Rank root);
+    Request start_kept(Mode mode, Collective op, const detail::Buffers<T>& of, const Op& with,
+                       Rank root);
     template <class T, class Op>
-    [[nodiscard]] detail::Wish reduction_wish(Collective op, detail::Buffers<T> of, const Op& with,
-                                              Rank root) const;
+    [[nodiscard]] detail::Wish reduction_wish(Collective op, const detail::Buffers<T>& of,
+                                              const Op& with, Rank root) const;
     template <class T>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, detail::Buffers<T> of, Rank root) const;
+    [[nodiscard]] detail::Wish parts_wish(Collective op, const detail::Buffers<T>& of,
+                                          Rank root) const;
     template <class T, class Op>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, detail::Buffers<T> of,
+    [[nodiscard]] detail::Wish parts_wish(Collective op, const detail::Buffers<T>& of,
                                           const Op& with) const;
 
     template <class T, class Op>
-    Request start_reduce_scatterv(Mode mode, detail::Buffers<T> of, Parts parts, const Op& with);
+    Request start_reduce_scatterv(Mode mode, const detail::Buffers<T>& of, Parts parts,
+                                  const Op& with);
 
     std::unique_ptr<detail::Member, void (*)(detail::Member*)> member_{nullptr, nullptr};
 };

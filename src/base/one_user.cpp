@@ -9,10 +9,10 @@
 
 namespace corymb {
 
-OneUser::Call OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
+OneUser* OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
     require_own_process();
     if (seen == (own | busy)) {
-        return {};
+        return nullptr;
     }
     // A failed exchange means that another thread has just come in.
     if ((seen & busy) != 0 ||
@@ -22,7 +22,7 @@ OneUser::Call OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
                         " is in use by another thread; one thread at a time uses it, so give each "
                         "thread its own");
     }
-    return Call(this);
+    return this;
 }
 
 OneUser::Call OneUser::enter_when_free() noexcept {

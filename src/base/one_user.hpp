@@ -49,7 +49,7 @@ public:
             state_.store(own | busy, std::memory_order_relaxed);
             return Call(this);
         }
-        return enter_anew(own, seen);
+        return Call(enter_anew(own, seen));
     }
     /// For destructors, which cannot refuse: waits until no other thread is in a call. A handle
     /// that a forked child has inherited must not be used; see `is_inherited`.
@@ -78,10 +78,9 @@ private:
     static std::uintptr_t this_thread() noexcept {
         return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
     }
-    void leave() noexcept {
-        state_.store(state_.load(std::memory_order_relaxed) & ~busy, std::memory_order_relaxed);
-    }
-    [[nodiscard]] Call enter_anew(std::uintptr_t own, std::uintptr_t seen);
+    void leave() noexcept { state_.store(this_thread(), std::memory_order_relaxed); }
+    /// Null: an outer call of this thread leaves. A pointer, which comes back in a register.
+    [[nodiscard]] OneUser* enter_anew(std::uintptr_t own, std::uintptr_t seen);
     [[noreturn]] void refuse_inherited() const;
 
     std::atomic<std::uintptr_t> state_{0}; ///< The thread that was here last; `busy`: it still is.

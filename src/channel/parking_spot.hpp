@@ -135,7 +135,9 @@ public:
     }
 
 private:
-    void wake() noexcept {
+    /// Out of line, because the registers that a system call needs are then free for messages that
+    /// wake nobody.
+    [[gnu::noinline]] void wake() noexcept {
         if (parked_.exchange(0, std::memory_order_relaxed) != 0) {
             waker_cpu_.store(::sched_getcpu(), std::memory_order_relaxed);
             Env::futex_wake(parked_, 1, reach_);

@@ -89,11 +89,11 @@ public:
     /// peers have it before this rank goes on with anything else. How many they were.
     std::size_t lead(Program<Env>& program, const Operands& operands) {
         const std::size_t blocks = std::max<std::size_t>(1, program.block_count);
-        std::size_t done = 0;
-        while (done != program.steps.size() && hand_over(program.steps[done], operands, blocks)) {
-            ++done;
+        Compiled* step = program.steps.data();
+        for (Compiled* const last = step + program.steps.size();
+             step != last && hand_over(*step, operands, blocks); ++step) {
         }
-        return done;
+        return static_cast<std::size_t>(step - program.steps.data());
     }
 
     /// Why `run` has given up, for good: the peer of the step that the activation names is in

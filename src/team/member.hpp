@@ -77,12 +77,14 @@ private:
     void let_root_leave_first() noexcept;
     void perform(PreparedCall& prepared);
     void run_program(PreparedCall& prepared);
-    void begin(const team::CallTerms& terms);
+    void begin(team::CallTerms terms);
+    [[noreturn]] void refuse(team::CallTerms terms);
     void tell(const team::CallTerms& terms);
     void execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
                  const team::PlanKey& key);
     [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
     void end() noexcept;
+    void fail_by_operator();
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
     [[nodiscard]] team::Failure reason(const team::PlanKey& key, std::size_t step);
 

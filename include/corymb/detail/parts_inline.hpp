@@ -11,7 +11,7 @@ namespace detail {
 
 /// For rank `rank` of a team of `size`. Throws Errc::invalid_argument where the two do not fit.
 template <class T>
-Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
+Wish parts_wish(Collective op, const Buffers<T>& of, Rank root, Rank rank, int size) {
     const auto& [input, output] = of;
     const bool many_in =
         op == Collective::scatter || op == Collective::alltoall || op == Collective::reduce_scatter;
@@ -42,12 +42,12 @@ Wish parts_wish(Collective op, Buffers<T> of, Rank root, Rank rank, int size) {
 } // namespace detail
 
 template <class T>
-detail::Wish Team::parts_wish(Collective op, detail::Buffers<T> of, Rank root) const {
+detail::Wish Team::parts_wish(Collective op, const detail::Buffers<T>& of, Rank root) const {
     return detail::parts_wish(op, of, root, rank(), size());
 }
 
 template <class T, class Op>
-detail::Wish Team::parts_wish(Collective op, detail::Buffers<T> of, const Op& with) const {
+detail::Wish Team::parts_wish(Collective op, const detail::Buffers<T>& of, const Op& with) const {
     detail::Wish wish = parts_wish(op, of, Rank{0});
     wish.reduction = reduction_of<T>(with);
     return wish;

@@ -11,7 +11,7 @@
 namespace corymb {
 
 template <class T, class Op>
-Request Team::start_kept(Mode mode, Collective op, detail::Buffers<T> of, const Op& with,
+Request Team::start_kept(Mode mode, Collective op, const detail::Buffers<T>& of, const Op& with,
                          Rank root) {
     const auto wish_with = [&](const Op& one) {
         return has_parts(op) || op == Collective::scan || op == Collective::exscan

@@ -57,7 +57,7 @@ void Team::broadcast(T&& /*refused*/, Rank /*root*/) {
 }
 
 template <class T, class Op>
-detail::Wish Team::reduction_wish(Collective op, detail::Buffers<T> of, const Op& with,
+detail::Wish Team::reduction_wish(Collective op, const detail::Buffers<T>& of, const Op& with,
                                   Rank root) const {
     if ((op == Collective::allreduce || rank() == root) && of.out.size() != of.in.size()) {
         throw Error(Errc::invalid_argument,

@@ -13,7 +13,7 @@ namespace detail {
 
 /// The wish of an operation that moves data only.
 template <class T>
-Wish vector_wish(Collective op, Buffers<T> of, Rank root) {
+Wish vector_wish(Collective op, const Buffers<T>& of, Rank root) {
     Wish wish{op, root, of.in.data(), of.out.data(), 0, {}, true};
     wish.reduction.element_bytes = sizeof(T);
     wish.reduction.identity = move_identity<T>();
@@ -24,7 +24,7 @@ Wish vector_wish(Collective op, Buffers<T> of, Rank root) {
 
 /// The input is one part.
 template <class T>
-Wish gatherv_wish(Collective op, Buffers<T> of, Parts parts, Rank root) {
+Wish gatherv_wish(Collective op, const Buffers<T>& of, Parts parts, Rank root) {
     Wish wish = vector_wish(op, of, root);
     wish.count = of.in.size();
     wish.output_parts = parts;
@@ -33,7 +33,7 @@ Wish gatherv_wish(Collective op, Buffers<T> of, Parts parts, Rank root) {
 
 /// The output is one part.
 template <class T>
-Wish scatterv_wish(Collective op, Buffers<T> of, Parts parts, Rank root) {
+Wish scatterv_wish(Collective op, const Buffers<T>& of, Parts parts, Rank root) {
     Wish wish = vector_wish(op, of, root);
     wish.count = of.out.size();
     wish.input_parts = parts;
@@ -41,7 +41,7 @@ Wish scatterv_wish(Collective op, Buffers<T> of, Parts parts, Rank root) {
 }
 
 template <class T>
-Wish alltoallv_wish(Buffers<T> of, Parts input_parts, Parts output_parts) {
+Wish alltoallv_wish(const Buffers<T>& of, Parts input_parts, Parts output_parts) {
     Wish wish = vector_wish(Collective::alltoall, of, Rank{0});
     wish.input_parts = input_parts;
     wish.output_parts = output_parts;
@@ -49,7 +49,7 @@ Wish alltoallv_wish(Buffers<T> of, Parts input_parts, Parts output_parts) {
 }
 
 template <class T, class Op>
-Wish reduce_scatterv_wish(Buffers<T> of, Parts parts, const Op& with) {
+Wish reduce_scatterv_wish(const Buffers<T>& of, Parts parts, const Op& with) {
     Wish wish = scatterv_wish(Collective::reduce_scatter, of, parts, Rank{0});
     wish.reduction = reduction_of<T>(with);
     return wish;
@@ -149,7 +149,8 @@ void Team::reduce_scatterv(In&& input, Parts parts, Out&& output, Op op) {
 }
 
 template <class T, class Op>
-Request Team::start_reduce_scatterv(Mode mode, detail::Buffers<T> of, Parts parts, const Op& with) {
+Request Team::start_reduce_scatterv(Mode mode, const detail::Buffers<T>& of, Parts parts,
+                                    const Op& with) {
     if constexpr (detail::is_stateless<Op>) {
         return start(mode, detail::reduce_scatterv_wish(of, parts, with));
     } else { // The operation outlives the caller's operator.
