@@ -14,7 +14,9 @@ namespace corymb {
 /// next a wait gets older by the sleep that was asked for and `slice_ns` at most.
 class WaitClock {
 public:
-    explicit WaitClock(std::int64_t begin_ns = now_ns()) noexcept : looked_ns_(begin_ns) {}
+    /// `late_ns` of the wait have passed before `begin_ns`.
+    explicit WaitClock(std::int64_t begin_ns = now_ns(), std::int64_t late_ns = 0) noexcept
+        : looked_ns_(begin_ns), waited_ns_(late_ns) {}
 
     /// Call it after each look.
     std::int64_t waited_ns() noexcept {
@@ -33,7 +35,7 @@ public:
 
 private:
     std::int64_t looked_ns_;
-    std::int64_t waited_ns_ = 0;
+    std::int64_t waited_ns_;
     std::int64_t longest_ns_ = slice_ns; ///< Longest time to the next look.
 };
 

@@ -80,7 +80,7 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 
 bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     const std::int64_t begin = now_ns();
-    WaitClock clock(begin);
+    WaitClock clock(begin, late_ns_);
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
     std::int64_t visits_apart_least = visitor_every_ns_;

@@ -92,6 +92,9 @@ public:
     }
     /// Longest wait from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
+    /// The waits that follow are for an operation that has taken so long already.
+    void set_late(std::int64_t late_ns) noexcept { late_ns_ = late_ns; }
+    [[nodiscard]] std::int64_t late_ns() const noexcept { return late_ns_; }
     /// The rank begins a collective operation, in which each rank moves at most about so many
     /// bytes. Invariant: all ranks call it for the same operations, whether they have to wait or
     /// not. That is how each rank knows whether others still need its CPU.
@@ -199,6 +202,7 @@ private:
     const Look* background_ = nullptr;
     bool lost_ = false;
     std::int64_t deadline_ns_;
+    std::int64_t late_ns_ = 0;
     std::uint64_t ranks_that_copy_;
     std::uint64_t bytes_ = 0;        ///< Bytes of the latest operation.
     std::uint64_t bytes_before_ = 0; ///< Bytes of the operation before the latest.

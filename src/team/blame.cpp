@@ -107,6 +107,9 @@ team::Failure blame(TeamShared& shared, const Standstill& at) {
                 ? fmt::format("everybody arrived, but rank {} waited in vain for {} for {:.3g} s",
                               at.rank, shared.name_of(peer), seconds(at.deadline_ns))
                 : describe_missing(shared, failure.ranks, at.deadline_ns);
+        if (at.planning_ns > 0) {
+            what += fmt::format("; the plan took {:.3g} s of that", seconds(at.planning_ns));
+        }
     }
     failure.text =
         fmt::format("{} (operation {} of a team of {}): {} (seen by {} in step {} of {} of {})",

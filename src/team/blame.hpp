@@ -23,6 +23,7 @@ struct Standstill {
     std::vector<int> missing; ///< Ranks that have not begun it.
     std::vector<int> lost{};  ///< Ranks whose process has ended.
     bool timed_out = true;    ///< False: if no rank is lost, a peer's memory could not be copied.
+    std::int64_t planning_ns = 0; ///< The part of `deadline_ns` that the plan took.
 };
 
 /// "rank 1 (pid 77), rank 3 (pid 79, ended)".

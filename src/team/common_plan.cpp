@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a team of processes one plans and all run its plan: the bytes of the plan lie in the arena.
-#include "base/wait_clock.hpp"
 #include "plan/plan_bytes.hpp"
 #include "team/team_plans.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <vector>
 
 namespace corymb::detail {
 
 namespace {
-
-using namespace std::chrono_literals;
 
 /// A plan of the team; read and written under the lock.
 struct PlanText {
@@ -94,7 +90,6 @@ void TeamPlans::publish(const team::PlanKey& key, Version version, const team::K
 /// One plan for all processes: one of them makes it, the others wait until the deadline.
 TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version version) {
     PlanText& slot = text_of(team_.fabric.arena(), key, static_cast<std::uint64_t>(version));
-    WaitClock clock;
     const auto is_ours = [&] { // False: another process has made the plan, or is about to.
         const std::lock_guard lock(*team_.memory);
         if (slot.text != 0 || (slot.planner != 0 && slot.planner != own_pid_ &&
@@ -104,21 +99,21 @@ TeamPlans::Known TeamPlans::common_plan(const team::PlanKey& key, Version versio
         slot.planner = own_pid_;
         return true;
     };
-    for (auto pause = 50us; !is_ours();
-         pause = std::min(pause * 2, std::chrono::microseconds(2ms))) {
+    const auto planners = [&] {
+        std::vector<int> ranks;
+        for (Rank rank = 0; rank < team_.fabric.size(); ++rank) {
+            if (team_.fabric.state(rank).pid == slot.planner) {
+                ranks.push_back(rank);
+            }
+        }
+        return ranks;
+    };
+    while (!is_ours()) {
         if (Known known = published(key, version)) {
             return known;
         }
-        if (team_.is_broken()) {
-            team_.throw_failure(); // The failure already names the ranks to blame.
-        }
-        if (clock.waited_ns() >= team_.deadline_ns) {
-            throw Error(Errc::timeout, "process " + std::to_string(slot.planner) +
-                                           " has not finished the plan of this operation within "
-                                           "the deadline");
-        }
         team_.company->watch.look();
-        std::this_thread::sleep_for(pause);
+        wait_->nap(key, planners);
     }
     try {
         const Known known = version == Version::first ? known_plan(key) : best_plan(key);

@@ -15,7 +15,7 @@ LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
     return team::Compiler<team::Env>(fabric, rank_, peers_).compile(plan, number, readers);
 }
 
-LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {
+[[gnu::noinline]] LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {
     Programs& programs = programs_[key];
     if (programs.all.empty() || !counts(*programs.all.back())) {
         ask(key, programs, false);
@@ -30,6 +30,7 @@ void LaneEnd::take_best(const team::PlanKey& key) {
     Programs& programs = programs_[key];
     if (!programs.is_last && programs.turn < TeamPlans::turns_max) {
         ask(key, programs, true);
+        planning_ns_ = 0; // No call waits for it.
     }
 }
 
@@ -49,8 +50,11 @@ void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
                                        ? used->call_ns * calls_after(programs.turn - 1)
                                        : now - programs.asked_ns;
         TeamPlans& plans = *shared_->plans;
-        const TeamPlans::Agreed agreed = for_best ? plans.agree_on_best(lane_, key, programs.turn)
-                                                  : plans.agree(lane_, key, programs.turn, spent);
+        PlanWait wait(*shared_, rank_, deadline_ns_);
+        const TeamPlans::Agreed agreed = for_best
+                                             ? plans.agree_on_best(lane_, key, programs.turn, wait)
+                                             : plans.agree(lane_, key, programs.turn, spent, wait);
+        planning_ns_ = wait.spent_ns();
         if (agreed.plan != programs.plan) {
             programs.all.push_back(std::make_unique<Program>(
                 compile(*agreed.plan->plan, agreed.plan->number, agreed.plan->readers)));

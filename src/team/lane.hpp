@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace corymb::team {
@@ -32,10 +33,16 @@ public:
     using Program = team::Program<team::Env>;
 
     LaneEnd(TeamShared& shared, Rank rank, team::LaneId lane)
-        : shared_(&shared), rank_(rank), lane_(lane) {}
+        : shared_(&shared), rank_(rank), lane_(lane), deadline_ns_(shared.deadline_ns) {}
     LaneEnd(const LaneEnd&) = delete;
     LaneEnd& operator=(const LaneEnd&) = delete;
 
+    /// Longest wait for a plan that another rank makes; at first the team's deadline.
+    void set_deadline(std::int64_t deadline_ns) noexcept { deadline_ns_ = deadline_ns; }
+    /// How long the last search for a plan has taken, or the wait for it; then 0 until the next.
+    [[nodiscard]] std::int64_t take_planning_ns() noexcept {
+        return std::exchange(planning_ns_, 0);
+    }
     /// The program of the lane's next call of a key, which counts. Compiles on first use, and when
     /// all ranks go over to a better plan at this call; programs stay where they are. Throws what
     /// the plan source or check_plan throws.
@@ -82,6 +89,8 @@ private:
     TeamShared* shared_;
     Rank rank_;
     team::LaneId lane_;
+    std::int64_t deadline_ns_;
+    std::int64_t planning_ns_ = 0;
     team::PlanKey last_key_; ///< The key of `last_`: repeated calls find their program at once.
     Program* last_ = nullptr;
     team::Compiler<team::Env>::Peers peers_;

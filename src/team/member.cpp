@@ -28,15 +28,6 @@ constexpr std::uint64_t short_bytes = 32 << 10;
 // and 4 processes, on the average less; among 5 to 16 0.7 to 1.3 times, on the average more.
 constexpr int ranks_per_cpu_of_scans = 2;
 
-/// Makes a call and measures its time, an example of the calls that follow. A function of its own,
-/// because the way of most calls has no room for it.
-template <class Make>
-[[gnu::noinline]] void timed(const Make& make, team::Program<team::Env>& program) {
-    const std::int64_t begin = now_ns();
-    make();
-    program.call_ns = now_ns() - begin;
-}
-
 /// Whether a barrier behind it is planned for its root, or rank 0 of a scan, to leave it first.
 bool wants_root_first(const team::CallTerms& call, int ranks_per_cpu) {
     if (!team::is_vector(call) && call.bytes > short_bytes) {
@@ -91,7 +82,7 @@ const Plan& Member::plan(const team::PlanKey& key) {
             return *known;
         }
     }
-    return shared->plans->in_use(key);
+    return shared->plans->in_use(key, rank);
 }
 
 void Member::warm_up(const team::PlanKey& key) {
@@ -120,16 +111,16 @@ Pending& Member::pending() {
 }
 
 // Flattened: between two small operations of a peer lies all that this does, and the calls of the
-// engine's and the channels' little functions were a fifth of it. Code for failures is marked `cold`
-// and stays out of line. Flattened as well, it took registers and 15 % of the time of a barrier of
-// two ranks.
+// engine's and the channels' little functions were a fifth of it. Code for failures is marked
+// `cold` and stays out of line. Flattened as well, it took registers and 15 % of the time of a
+// barrier of two ranks.
 [[gnu::flatten]] void Member::barrier() {
     if (shared->oversubscribed) {
         choose_barrier();
     }
     if (barrier_ == nullptr || !LaneEnd::counts(*barrier_)) [[unlikely]] {
         barrier_ = &lane_.program_for(barrier_key_);
-        timed(
+        make_first(
             [this] {
                 begin({});
                 execute({}, *barrier_, nothing_, barrier_key_);
@@ -142,6 +133,18 @@ Pending& Member::pending() {
     if (pending_ && shared->oversubscribed) {
         let_root_leave_first();
     }
+}
+
+/// Makes the first call of a program and measures its time, an example of the calls that follow.
+/// The time that its plan took is a part of the call. A function of its own, because the way of
+/// most calls has no room for it.
+template <class Make>
+[[gnu::noinline]] void Member::make_first(const Make& make, Program& program) {
+    ladder_.set_late(lane_.take_planning_ns());
+    const std::int64_t begin = now_ns();
+    make();
+    program.call_ns = now_ns() - begin;
+    ladder_.set_late(0);
 }
 
 /// Nonblocking and persistent calls may cross with blocking ones, so no plan can be chosen by them.
@@ -200,7 +203,7 @@ void Member::perform(PreparedCall& prepared) {
     if (prepared.program == nullptr || !LaneEnd::counts(*prepared.program)) [[unlikely]] {
         prepared.program = &lane_.program_for(call.key);
         set_block_bytes(call.operands, *prepared.program);
-        timed([&] { run_program(prepared); }, *prepared.program);
+        make_first([&] { run_program(prepared); }, *prepared.program);
     } else {
         run_program(prepared);
     }
@@ -307,6 +310,7 @@ void Member::set_limits(const CallLimits& limits) {
     on_stop_.reset();
     limits_ = limits;
     ladder_.set_deadline(deadline_ns());
+    lane_.set_deadline(deadline_ns());
     if (pending_) {
         pending_->set_deadline(deadline_ns());
     }
@@ -368,7 +372,7 @@ team::Failure Member::reason(const team::PlanKey& key, std::size_t step) {
                                             : std::vector<int>{};
     const auto missing = timed_out ? shared->missing(operations_) : std::vector<int>{};
     return blame(*shared, {rank, key, lane_.plan_in_use(key), operations_, step, deadline_ns(),
-                           missing, lost, timed_out});
+                           missing, lost, timed_out, ladder_.late_ns()});
 }
 
 [[gnu::cold, gnu::noinline]] void Member::fail(const team::PlanKey& key, std::size_t step) {

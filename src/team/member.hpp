@@ -75,6 +75,8 @@ private:
     [[nodiscard]] std::optional<team::Failure> contradiction();
     void choose_barrier();
     void let_root_leave_first() noexcept;
+    template <class Make>
+    void make_first(const Make& make, Program& program);
     void perform(PreparedCall& prepared);
     void run_program(PreparedCall& prepared);
     void begin(team::CallTerms terms);

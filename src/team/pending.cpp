@@ -156,9 +156,9 @@ Pending::Collectives& Pending::collectives_in_turn() {
         operation.key = call.key;
         operation.terms = call.terms;
         operation.keep = std::move(keep);
-        operation.activation.program =
-            call.is_nothing ? &nothing_
-                            : &(operation.is_long ? long_end_ : lane.end).program_for(call.key);
+        LaneEnd& end = operation.is_long ? long_end_ : lane.end;
+        end.set_deadline(patrol_.deadline_ns());
+        operation.activation.program = call.is_nothing ? &nothing_ : &end.program_for(call.key);
     } catch (...) {
         forget(operation);
         throw;

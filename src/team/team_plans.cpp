@@ -117,18 +117,30 @@ TeamPlans::TeamPlans(TeamShared& team, team::DefaultPlans made)
 
 TeamPlans::~TeamPlans() = default;
 
+/// The lock, as soon as no other rank of this process makes a plan.
+std::unique_lock<std::mutex> TeamPlans::lock_for(const team::PlanKey& key, PlanWait& wait) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    while (!lock.owns_lock()) {
+        wait.nap(key, [this] { return std::vector<int>{planner_.load(relaxed)}; });
+        static_cast<void>(lock.try_lock());
+    }
+    planner_.store(wait.rank(), relaxed);
+    wait_ = &wait;
+    return lock;
+}
+
 // Agreement among ranks
 // -------------------------------------------------------------------------------------------------
 
 TeamPlans::Agreed TeamPlans::agree(team::LaneId lane, const team::PlanKey& key, unsigned turn,
-                                   std::int64_t spent_ns) {
-    const std::lock_guard lock(mutex_);
+                                   std::int64_t spent_ns, PlanWait& wait) {
+    const auto lock = lock_for(key, wait);
     return agree_on_one(lane, key, turn, spent_ns, false);
 }
 
 TeamPlans::Agreed TeamPlans::agree_on_best(team::LaneId lane, const team::PlanKey& key,
-                                           unsigned turn) {
-    const std::lock_guard lock(mutex_);
+                                           unsigned turn, PlanWait& wait) {
+    const auto lock = lock_for(key, wait);
     return agree_on_one(lane, key, turn, 0, true);
 }
 
@@ -184,8 +196,9 @@ TeamPlans::Agreed TeamPlans::decide(team::LaneId lane, const team::PlanKey& key,
     return {&*entry.better, true};
 }
 
-const Plan& TeamPlans::in_use(const team::PlanKey& key) {
-    const std::lock_guard lock(mutex_);
+const Plan& TeamPlans::in_use(const team::PlanKey& key, Rank rank) {
+    PlanWait wait(team_, rank, team_.deadline_ns);
+    const auto lock = lock_for(key, wait);
     return *entry_of(key).used->plan;
 }
 

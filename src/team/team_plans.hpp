@@ -4,6 +4,7 @@
 #pragma once
 
 #include "team/plan_memo.hpp"
+#include "team/plan_wait.hpp"
 #include "team/team_shared.hpp"
 
 #include <atomic>
@@ -40,14 +41,17 @@ public:
     /// The plan for calls of a key from a lane's `turn`-th question on, below turns_max: all ranks
     /// get the same answer to the same question. Calls whose results depend on the plan
     /// (PlanKey::stays) keep the first. `spent_ns` is the time of the calls since the previous
-    /// question. Throws what the plan source or check_plan throws.
-    Agreed agree(team::LaneId lane, const team::PlanKey& key, unsigned turn, std::int64_t spent_ns);
+    /// question. Waits for other ranks that make plans as long as `wait` allows. Throws what the
+    /// plan source, check_plan or `wait` throws.
+    Agreed agree(team::LaneId lane, const team::PlanKey& key, unsigned turn, std::int64_t spent_ns,
+                 PlanWait& wait);
     /// As `agree`, after a search for which the caller waits.
-    Agreed agree_on_best(team::LaneId lane, const team::PlanKey& key, unsigned turn);
+    Agreed agree_on_best(team::LaneId lane, const team::PlanKey& key, unsigned turn,
+                         PlanWait& wait);
 
     /// The plan that blocking calls of a key run with, or would: the last that ranks have agreed
     /// on.
-    [[nodiscard]] const Plan& in_use(const team::PlanKey& key);
+    [[nodiscard]] const Plan& in_use(const team::PlanKey& key, Rank rank);
     [[nodiscard]] std::vector<ChosenPlan> chosen() const;
 
 private:
@@ -63,6 +67,7 @@ private:
     /// Versions of a plan that several processes share, in the arena.
     enum class Version : std::uint64_t { first = 0, better = 1 };
 
+    [[nodiscard]] std::unique_lock<std::mutex> lock_for(const team::PlanKey& key, PlanWait& wait);
     Entry& entry_of(const team::PlanKey& key);
     [[nodiscard]] bool has_better(const team::PlanKey& key, Entry& entry);
     /// `agree` and `agree_on_best`, under the lock.
@@ -92,7 +97,9 @@ private:
     team::DefaultPlans made_;
     std::vector<int> own_cpus_; ///< CPUs that the thread that made this object might use.
     std::uint32_t own_pid_;
-    mutable std::mutex mutex_;
+    mutable std::mutex mutex_;     ///< Whoever has it may be making a plan.
+    std::atomic<Rank> planner_{0}; ///< The rank that has had the lock last.
+    PlanWait* wait_ = nullptr;     ///< The wait of the rank that has the lock.
     std::map<team::PlanKey, Entry> entries_;
     std::shared_ptr<std::atomic<bool>> is_searching_;
     std::jthread searcher_;

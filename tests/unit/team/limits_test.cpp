@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of single calls: a deadline and a stop token.
+#include "limits.hpp"
+#include "sample_plans.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
 
@@ -133,6 +136,80 @@ TEST(LimitsTest, AStopAfterTheLimitsHaveGoneEndsNothing) {
         source.request_stop();
         team.barrier();
     });
+}
+
+TEST(LimitsTest, AWaitForTheRankThatPlansHasTheDeadlineOfTheCall) {
+    for (const bool blocks : {true, false}) {
+        std::atomic<bool> is_planning{false};
+        std::atomic<bool> is_over{false};
+        TeamOptions options;
+        options.plans = [&](const PlanNeed& need) {
+            is_planning = true;
+            const auto end = std::chrono::steady_clock::now() + test_limit();
+            while (!is_over && std::chrono::steady_clock::now() < end) {
+                std::this_thread::sleep_for(1ms);
+            }
+            return team_test::dissemination(need.size);
+        };
+        const auto call = [&](Team& team) {
+            if (blocks) {
+                team.barrier();
+            } else {
+                team.ibarrier().wait();
+            }
+        };
+        Error of_planner(Errc::io, "");
+        Error of_other(Errc::io, "");
+        threads(
+            2,
+            [&](Team& team) {
+                if (team.rank() == 0) {
+                    of_planner = error_of([&] { call(team); });
+                    return;
+                }
+                while (!is_planning) {
+                    std::this_thread::sleep_for(1ms);
+                }
+                of_other =
+                    error_of([&] { team.limited({.deadline = 50ms}, [&] { call(team); }); });
+                is_over = true;
+            },
+            options);
+        EXPECT_EQ(of_other.code(), Errc::timeout);
+        EXPECT_EQ(of_other.ranks(), std::vector<int>{0});
+        EXPECT_NE(std::string(of_other.what()).find("did not finish the plan within 0.05 s"),
+                  std::string::npos)
+            << of_other.what();
+        EXPECT_EQ(of_planner.code(), Errc::team_broken);
+        EXPECT_EQ(of_planner.ranks(), std::vector<int>{0});
+    }
+}
+
+TEST(LimitsTest, TheTimeOfAPlanIsAPartOfItsCall) {
+    TeamOptions options;
+    options.plans = [](const PlanNeed& need) {
+        std::this_thread::sleep_for(20ms);
+        return team_test::dissemination(need.size);
+    };
+    std::atomic<bool> is_over{false};
+    threads(
+        2,
+        [&](Team& team) {
+            if (team.rank() == 1) {
+                while (!is_over) {
+                    std::this_thread::sleep_for(1ms);
+                }
+                error_of([&] { team.barrier(); });
+                return;
+            }
+            const Error error =
+                error_of([&] { team.limited({.deadline = 50ms}, [&] { team.barrier(); }); });
+            EXPECT_EQ(error.code(), Errc::timeout);
+            EXPECT_NE(std::string(error.what()).find("; the plan took "), std::string::npos)
+                << error.what();
+            is_over = true;
+        },
+        options);
 }
 
 TEST(LimitsTest, ANegativeDeadlineIsRefused) {
