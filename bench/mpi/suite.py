@@ -203,8 +203,7 @@ def fault_of(mpi: pairs.Mpi, place: Path, line: Line, with_corymb: bool, options
         patient = [kind["variables"] for kind in mpi.peer["contestant"]
                    if kind.get("when") == "floating"]  # fmt: skip
         own |= {**(patient[0] if patient else {}), **dict(line.variables)}
-        if not options.trials:
-            own["CORYMB_MPI"] = "always"
+        own["CORYMB_MPI"] = "early" if options.trials else "always"  # The programs are short.
         if options.nodes > 1 and with_corymb:
             own["LD_PRELOAD"] = str(mpi.adapter)
             if options.trials:

@@ -119,7 +119,7 @@ def test_started_processes(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
                      run.stderr, re.M), run.stderr  # fmt: skip
 
 
-@pytest.mark.parametrize("variables", [{"CORYMB_MPI": ""}, {}], ids=["tried", "always"])
+@pytest.mark.parametrize("variables", [{"CORYMB_MPI": "early"}, {}], ids=["tried", "always"])
 def test_threads_with_communicators(
     mpi: Mpi, program: Program, mpirun: Mpirun, variables: dict[str, str]
 ) -> None:
@@ -197,7 +197,8 @@ def test_preloaded_into_the_launcher(mpi: Mpi, program: Program) -> None:
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
-        env=mpi.environment | {"LD_PRELOAD": str(adapter), "CORYMB_MPI_EXPLAIN": "1"},
+        env=mpi.environment
+        | {"LD_PRELOAD": str(adapter), "CORYMB_MPI_EXPLAIN": "1", "CORYMB_MPI": "early"},
     )
     assert run.stdout == "60 steps, 0 differences\n", run.stderr
     assert run.returncode == 0
@@ -217,7 +218,7 @@ def test_a_full_dev_shm(program: Program) -> None:
          program(mpi, "random_collectives"), "60", "1"],
         capture_output=True, text=True, timeout=LIMIT_S, check=False,
         env=mpi.environment | {"LD_PRELOAD": str(ADAPTERS / "libcorymb-mpi-openmpi.so"),
-                               "CORYMB_MPI_EXPLAIN": "1"},
+                               "CORYMB_MPI_EXPLAIN": "1", "CORYMB_MPI": "early"},
     )  # fmt: skip
     assert "60 steps, 0 differences\n" in run.stdout, run.stderr
     assert "No space left on device" in run.stderr
@@ -238,7 +239,7 @@ def test_python(mpirun: Mpirun) -> None:
 def test_the_faster_one_is_found(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """The first calls of an operation are tried on both, with the same results."""
     path = program(mpi, "random_collectives")
-    run = mpirun(mpi, 2, "--explain", path, 120, 3, "single", CORYMB_MPI="")
+    run = mpirun(mpi, 2, "--explain", path, 120, 3, "single", CORYMB_MPI="early")
     assert run.stdout == "120 steps, 0 differences\n", run.stderr
     assert re.search(r"MPI_Barrier .* MPI: tried, to see which", run.stderr)
 
@@ -248,7 +249,7 @@ def test_a_verdict_is_checked_again(mpi: Mpi, program: Program, mpirun: Mpirun) 
     """Eight calls more go to the MPI in each check. When checks are due, the policy's own tests
     say."""
     calls = 3000
-    run = mpirun(mpi, 2, "--explain", program(mpi, "repeated"), calls, CORYMB_MPI="")
+    run = mpirun(mpi, 2, "--explain", program(mpi, "repeated"), calls, CORYMB_MPI="early")
     assert run.stdout == f"{calls} calls, 0 wrong bytes\n", run.stderr
     tried = re.search(r"MPI_Bcast +(\d+) .* MPI: tried, to see which", run.stderr)
     trials = re.search(r"^  MPI_Bcast +([1-9]\d*) +\d+ +[\d.]+ us", run.stderr, re.M)
@@ -269,7 +270,7 @@ def test_misplaced_in_place(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="each rank needs a CPU to be tried")
 def test_calls_of_open_shapes(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """Calls of changing roots, sizes and places, some left to the MPI, some not."""
-    run = mpirun(mpi, 2, program(mpi, "left_calls"), "mixed", 6000, CORYMB_MPI="")
+    run = mpirun(mpi, 2, program(mpi, "left_calls"), "mixed", 6000, CORYMB_MPI="early")
     assert run.returncode == 0, run.stderr
     assert run.stdout == "6000 calls, 0 wrong\n"
 
@@ -281,7 +282,7 @@ def test_calls_of_sizes_that_few_know(
 ) -> None:
     """They are tried, all sizes together; calls that the MPI refuses on one rank are none."""
     path = program(mpi, "open_sizes")
-    run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="")
+    run = mpirun(mpi, ranks, *words, path, 3000, CORYMB_MPI="early")
     assert run.stdout == "3000 calls, 0 wrong, 600 refused\n", run.stderr
     if words and ranks <= len(os.sched_getaffinity(0)):  # Else not where the MPI's calls are long.
         found = re.findall(r"MPI_(\w+) +\d+ +any +[\d.]+ us +[\d.]+ us", run.stderr)
@@ -292,7 +293,7 @@ def test_calls_of_sizes_that_few_know(
 def test_calls_left_to_the_mpi(mpi: Mpi, program: Program, mpirun: Mpirun) -> None:
     """All calls after a trial that the MPI wins are the MPI's, and ranks stay together, also where
     one makes a call that the MPI refuses."""
-    run = mpirun(mpi, 2, program(mpi, "left_calls"), "slow", 1000, CORYMB_MPI="")
+    run = mpirun(mpi, 2, program(mpi, "left_calls"), "slow", 1000, CORYMB_MPI="early")
     assert run.returncode == 0, run.stderr
     assert run.stdout == (
         "trial: corymb 1, MPI 1; after it: corymb 0, MPI 1\n1000 calls, 0 wrong\n"
@@ -305,7 +306,7 @@ def tried_requests(
     """How many nonblocking calls went to the MPI to see who is faster, and what came of it, by
     rank 0's summary."""
     path = program(mpi, "tried")
-    run = mpirun(mpi, 2, "--explain", path, how, calls, CORYMB_MPI="")
+    run = mpirun(mpi, 2, "--explain", path, how, calls, CORYMB_MPI="early")
     assert run.stdout == f"{calls} calls, 0 wrong\n", run.stderr
     rows = re.findall(r"MPI_Iallgather +(\d+) .* (MPI: tried|MPI: it was|corymb)", run.stderr)
     assert sum(int(number) for number, _ in rows) == calls
@@ -334,7 +335,7 @@ def test_who_waits_for_others_is_not_slow(mpi: Mpi, program: Program, mpirun: Mp
     """Of what needs all ranks the time counts from when the last one has come."""
     late_ms = int(scaled(30))
     words = ("late", 3 + 32 + 1, late_ms)
-    run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), *words, CORYMB_MPI="")
+    run = mpirun(mpi, 2, "--explain", program(mpi, "tried"), *words, CORYMB_MPI="early")
     found = re.search(r"MPI_Barrier +\d+ +0 +([\d.]+) us +([\d.]+) us", run.stderr)
     assert found, run.stderr
     assert all(0 < float(time) < late_ms * 1000 / 2 for time in found.groups())
@@ -386,7 +387,7 @@ def built_in_cpp(mpi: Mpi, name: str, folder: Path) -> Path:
     return built
 
 
-@pytest.mark.parametrize("always", ["always", ""], ids=["always", "tried"])
+@pytest.mark.parametrize("always", ["always", "early"], ids=["always", "tried"])
 def test_static_objects_may_end_mpi(mpi: Mpi, mpirun: Mpirun, tmp_path: Path, always: str) -> None:
     """And make collectives before, when static objects made later are gone."""
     built = built_in_cpp(mpi, "static_object", tmp_path)
@@ -398,7 +399,7 @@ def test_static_objects_may_end_mpi(mpi: Mpi, mpirun: Mpirun, tmp_path: Path, al
 def test_an_error_handler_may_throw(mpi: Mpi, mpirun: Mpirun, tmp_path: Path) -> None:
     """In a program in C++, through the MPI and the adapter."""
     built = built_in_cpp(mpi, "throwing", tmp_path)
-    for always in ("always", ""):
+    for always in ("always", "early"):
         run = mpirun(mpi, 2, built, CORYMB_MPI=always)
         assert sorted(run.stdout.splitlines()) == ["0 failures"] * 2, run.stderr
         assert run.returncode == 0
@@ -418,7 +419,7 @@ def test_a_call_that_is_refused_when_tried_is_none(
 ) -> None:
     """Nor does it count among those that show who is faster: ranks would take turns apart."""
     path = program(mpi, "failures")
-    run = mpirun(mpi, 2, "--explain", path, "refused-often", CORYMB_MPI="")
+    run = mpirun(mpi, 2, "--explain", path, "refused-often", CORYMB_MPI="early")
     assert "rank 1: 0 wrong, 0 refused\n" in run.stdout, run.stdout + run.stderr
     found = re.search(r"rank 0: 0 wrong, (\d+) refused\n", run.stdout)
     assert found, run.stdout + run.stderr

@@ -75,6 +75,16 @@ def test_what_a_part_of_the_ranks_has_makes_nobody_hurry(job: Job, tmp_path: Pat
     assert found.early == calls
 
 
+def test_on_one_node_calls_take_as_long_as_a_team_first(job: Job, tmp_path: Path) -> None:
+    found = job.run(tmp_path, 400, 1, nodes="00")
+    assert 3 <= found.early < 400
+    assert found.corymbs > 0
+    for calls in (20, 8, 5):
+        found = job.run(tmp_path, calls, 0, nodes="00")
+        assert found.early == calls or found.took_ms >= 7  # Or the machine is busy.
+    assert job.run(tmp_path, 20, 0, nodes="00", CORYMB_MPI="early").early == 3
+
+
 def test_a_network_is_measured_for_a_long_one(job: Job, tmp_path: Path) -> None:
     calls, found = short(job, tmp_path, 200, 2)
     assert found.early == calls
@@ -97,8 +107,13 @@ def test_short_phases_count_together(job: Job, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "variables",
-    [{"CORYMB_NETWORK": "2000,400,3,12"}, {"CORYMB_NETWORK": "measure"}, {"CORYMB_MPI": "always"}],
-    ids=["given", "measure", "always"],
+    [
+        {"CORYMB_NETWORK": "2000,400,3,12"},
+        {"CORYMB_NETWORK": "measure"},
+        {"CORYMB_MPI": "always"},
+        {"CORYMB_MPI": "early"},
+    ],
+    ids=["given", "measure", "always", "early"],
 )
 def test_who_says_so_has_one_at_once(job: Job, tmp_path: Path, variables: dict[str, str]) -> None:
     found = job.run(tmp_path, 20, 0, **variables)

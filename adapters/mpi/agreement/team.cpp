@@ -14,11 +14,11 @@
 #include "below/node_ranks.hpp"
 #include "below/open_work.hpp"
 #include "communicator/kept_teams.hpp"
-#include "policy/limits_of_trials.hpp"
 #include "policy/tuning.hpp"
 #include "requests/progress_thread.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -39,6 +39,9 @@ namespace {
 constexpr int teams_max = 64;
 /// MPI has no deadlines; a peer that dies is noticed without one.
 constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
+
+/// A process has libcorymb and its plans once it has had a team.
+std::atomic<bool> has_had_team{false};
 
 /// What ranks tell each other before they make a team.
 struct Terms {
@@ -93,16 +96,23 @@ bool is_switched(const char* how) noexcept {
     return value != nullptr && std::strcmp(value, how) == 0;
 }
 
-/// The shortest of some calls, which all ranks make: a rank that comes late makes one take long.
-bool takes_long(MPI_Comm comm) {
+/// Whether the MPI keeps the CPU of a rank while it waits: the least time of a CPU that some calls
+/// take, which all ranks make. A rank that comes late makes one take long.
+bool keeps_cpus(MPI_Comm comm) {
     constexpr int calls = 3;
-    std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t least_ns = std::numeric_limits<std::int64_t>::max();
     for (int i = 0; i < calls; ++i) {
-        const std::int64_t begin = now_ns();
+        const std::int64_t begin = thread_ns();
         host().Barrier(comm);
-        shortest_ns = std::min(shortest_ns, now_ns() - begin);
+        least_ns = std::min(least_ns, thread_ns() - begin);
     }
-    return shortest_ns > tuning::crowded_call_most_ns;
+    return least_ns > tuning::crowded_call_most_ns;
+}
+
+void try_nothing(Communicator& communicator) noexcept {
+    communicator.choice.give_to_corymb();
+    communicator.request_choice.give_to_corymb();
+    communicator.sync_points.end();
 }
 
 /// Whether there is no room for a team, after unused teams have made way.
@@ -215,23 +225,28 @@ bool propose_to_all(Communicator& communicator, Terms& terms, Descriptor& memory
 bool is_in_a_hurry(const Communicator& communicator) noexcept {
     const char* const network = std::getenv("CORYMB_NETWORK");
     const bool is_given = network != nullptr && *network != '\0';
-    return is_given || is_switched("always") || is_switched("off") || has_kept_team(communicator);
+    return is_given || is_switched("always") || is_switched("early") || is_switched("off") ||
+           has_kept_team(communicator);
 }
 
-/// Collective: whether calls between nodes are to take longer before there is a team.
+/// Collective: whether calls are to take longer before there is a team.
 bool is_too_early(Communicator& communicator) {
     if (communicator.early.wanted_ns() > 0) {
         return !agree_that_long_enough(communicator);
     }
     bool is_one_machine = false;
     bool is_any_in_a_hurry = is_in_a_hurry(communicator);
+    bool is_first = !has_had_team.load(std::memory_order_relaxed);
     Agreement agreement;
     agreement.same(machine_and_namespace(), is_one_machine);
     agreement.any(is_any_in_a_hurry);
-    if (!agree(agreement, communicator.comm) || is_one_machine || is_any_in_a_hurry) {
+    agreement.any(is_first);
+    if (!agree(agreement, communicator.comm) || is_any_in_a_hurry) {
         return false;
     }
-    communicator.early.wait_for(tuning::team_between_nodes_pays_ns);
+    communicator.early.wait_for(!is_one_machine ? tuning::team_between_nodes_pays_ns
+                                : is_first      ? tuning::first_team_pays_ns
+                                                : tuning::team_pays_ns);
     return !agree_that_long_enough(communicator);
 }
 
@@ -245,13 +260,13 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
     if (terms.cpus.count() > 0) {
         note_ranks_per_cpu(own_of_cpu);
     }
-    bool is_mpi_slow = may_try && is_crowded && takes_long(communicator.comm);
+    bool mpi_keeps_cpus = may_try && is_crowded && keeps_cpus(communicator.comm);
     std::uint64_t objections = 0;
     if (attach(communicator, memory.number(), communicator.size, communicator.rank) != CORYMB_OK) {
         object(objections, Objection::not_attached);
     }
     Agreement attached;
-    attached.any(is_mpi_slow);
+    attached.any(mpi_keeps_cpus);
     objections = all_objections(communicator, objections, attached);
     if (objections != 0) { // Nobody waits in the team for a rank that is not there.
         return objections;
@@ -266,9 +281,14 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
     if (objections == 0 && !agree_on_early_requests(communicator, terms)) {
         object(objections, Objection::not_attached);
     }
-    if (may_try && limit_trials({is_crowded, is_mpi_slow, communicator.by_thread},
-                                communicator.choice, communicator.request_choice)) {
-        communicator.sync_points.end();
+    communicator.are_cpus_shared = is_crowded;
+    // A thread that goes on with requests takes CPUs that no call is charged with.
+    communicator.request_measure =
+        is_crowded && !communicator.by_thread ? Measure::taken : Measure::longest;
+    const ThreadTimes times = thread_times();
+    communicator.cpu_share.begin(times.ran_ns, times.waited_ns);
+    if (mpi_keeps_cpus) {
+        try_nothing(communicator);
     }
     return objections;
 }
@@ -293,9 +313,7 @@ std::uint64_t propose_and_join(Communicator& communicator, bool is_urgent) {
                           ? terms.nonce
                           : 0;
     if (terms.always) {
-        communicator.choice.give_to_corymb();
-        communicator.request_choice.give_to_corymb();
-        communicator.sync_points.end();
+        try_nothing(communicator);
     }
     communicator.by_thread = terms.by_thread;
     communicator.can_request = !terms.no_thread && !terms.pass_by;
@@ -431,6 +449,7 @@ void agree_on_team(Communicator& communicator, bool is_urgent) noexcept {
     }
     if (objections == 0) {
         communicator.state = Communicator::State::team;
+        has_had_team.store(true, std::memory_order_relaxed);
         tell_of_open_work();
         return;
     }

@@ -2,6 +2,7 @@
 #include "agreement/trials.hpp"
 
 #include "agreement/agree.hpp"
+#include "below/node_ranks.hpp"
 #include "requests/request_trials.hpp"
 
 #include <algorithm>
@@ -13,11 +14,20 @@ namespace corymb::mpi {
 
 void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation operation,
             std::uint64_t bytes) noexcept {
-    Trial::Evidence evidence = trial.evidence();
+    const ThreadTimes times = thread_times();
+    communicator.cpu_share.look(times.ran_ns, times.waited_ns);
+    // Between nodes a call waits for the network, and takes nobody's CPU meanwhile.
+    const bool is_shared = communicator.cluster == nullptr &&
+                           (communicator.crowd > 1 || communicator.cpu_share.is_shared());
+    Trial::Evidence evidence = trial.evidence(is_shared);
     Agreement agreement;
     evidence.ask(agreement);
-    choice.settle(operation, bytes,
-                  agree(agreement, communicator.comm) ? trial.decide(evidence) : trial.give_up());
+    if (!agree(agreement, communicator.comm)) {
+        choice.settle(operation, bytes, trial.give_up());
+        return;
+    }
+    choice.settle(operation, bytes, trial.decide(evidence));
+    communicator.are_cpus_shared = evidence.are_cpus_shared();
 }
 
 void synchronise_requests(Communicator& communicator) noexcept {
@@ -54,7 +64,7 @@ void agree_that_plan_pays(Communicator& communicator, CostlyPlans::Wait& wait, O
 bool agree_that_long_enough(Communicator& communicator) noexcept {
     auto most_ns =
         static_cast<std::uint64_t>(communicator.early.time_ns(communicator.early_requests) +
-                                   earlier_communicators_ns.load(std::memory_order_relaxed));
+                                   earlier_ns(communicator.early).load(std::memory_order_relaxed));
     Agreement agreement;
     agreement.largest(most_ns);
     // Without an answer the agreements that follow fail in the same way, and report it.

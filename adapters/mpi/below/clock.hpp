@@ -12,4 +12,11 @@ namespace corymb::mpi {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+/// The time for which the calling thread has had a CPU. A call of the kernel.
+[[nodiscard]] inline std::int64_t thread_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 } // namespace corymb::mpi

@@ -103,6 +103,7 @@ Host look_up() noexcept {
     host.op_null = MPI_OP_NULL;
     host.op_bor = MPI_BOR;
     host.op_max = MPI_MAX;
+    host.op_sum = MPI_SUM;
     host.errors_return = MPI_ERRORS_RETURN;
     host.whole = true;
 #define CORYMB_REQUIRE(name) host.whole = host.whole && host.name != nullptr;

@@ -46,6 +46,7 @@ struct Host {
     MPI_Op op_null{};
     MPI_Op op_bor{};
     MPI_Op op_max{};
+    MPI_Op op_sum{};
     MPI_Errhandler errors_return{};
     bool whole = false; ///< All that the adapter itself needs is there.
 };

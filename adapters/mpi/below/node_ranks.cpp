@@ -7,6 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
@@ -58,6 +59,19 @@ void CpuSet::add_own() noexcept {
             word[cpu / 64] |= std::uint64_t{1} << cpu % 64;
         }
     }
+}
+
+ThreadTimes thread_times() noexcept {
+    ThreadTimes times;
+    if (std::FILE* const file = std::fopen("/proc/thread-self/schedstat", "re"); file != nullptr) {
+        unsigned long long ran = 0;
+        unsigned long long waited = 0;
+        if (std::fscanf(file, "%llu %llu", &ran, &waited) == 2) {
+            times = {ran, waited};
+        }
+        std::fclose(file);
+    }
+    return times;
 }
 
 int known_ranks_per_cpu() noexcept {

@@ -37,4 +37,12 @@ struct CpuSet {
 [[nodiscard]] int known_ranks_per_cpu() noexcept;
 void note_ranks_per_cpu(int ranks) noexcept;
 
+/// How long the calling thread has had a CPU, and has waited for one when it could have run, since
+/// it began. 0: the kernel does not say.
+struct ThreadTimes {
+    std::uint64_t ran_ns = 0;
+    std::uint64_t waited_ns = 0;
+};
+[[nodiscard]] ThreadTimes thread_times() noexcept;
+
 } // namespace corymb::mpi

@@ -184,7 +184,8 @@ void keep_for_summary(Communicator& communicator) noexcept {
     try {
         Summary& all = summary();
         const std::lock_guard lock(all.lock);
-        all.has_waited = all.has_waited || communicator.early.wanted_ns() > 0;
+        all.has_waited =
+            all.has_waited || communicator.early.wanted_ns() >= tuning::team_between_nodes_pays_ns;
         if (std::string network = told_by(library().cluster_network, communicator);
             !network.empty()) {
             all.network = std::move(network); // The form that CORYMB_NETWORK and --network take.

@@ -40,8 +40,9 @@ void forget_requests_of(Communicator& communicator) noexcept {
 /// Nobody uses the communicator any more. Others may go on with its team.
 void give_back(Communicator& communicator) noexcept {
     if (communicator.state == Communicator::State::early && communicator.early.wanted_ns() > 0) {
-        earlier_communicators_ns.fetch_add(communicator.early.time_ns(communicator.early_requests),
-                                           std::memory_order_relaxed);
+        earlier_ns(communicator.early)
+            .fetch_add(communicator.early.time_ns(communicator.early_requests),
+                       std::memory_order_relaxed);
     }
     forget_requests_of(communicator);
     if (!registry().is_over.load(std::memory_order_acquire)) {

@@ -12,6 +12,7 @@
 #include "data/kept_calls.hpp"
 #include "policy/choice.hpp"
 #include "policy/costly_plans.hpp"
+#include "policy/cpu_share.hpp"
 #include "policy/early_calls.hpp"
 #include "policy/sync_points.hpp"
 
@@ -66,6 +67,11 @@ struct RankTeam {
     int ranks_per_cpu = 1;
     /// The ranks on this rank's own CPUs that its waits count with: at least `ranks_per_cpu`.
     int crowd = 1;
+    /// Others want the CPUs of a rank, as far as the ranks knew when they last agreed.
+    bool are_cpus_shared = false;
+    /// How nonblocking calls are measured, in whose trials ranks cannot agree on anything new.
+    Measure request_measure = Measure::longest;
+    CpuShare cpu_share; ///< What this rank has seen of that since then.
     Choice choice;
     Choice request_choice;    ///< For its nonblocking calls.
     CostlyPlans costly_plans; ///< For its blocking calls.
@@ -115,7 +121,12 @@ struct Communicator : RankTeam {
 
 /// Time of communicators that have been freed without a team. A program that makes one for each of
 /// many short phases goes on with the team of the first that has one.
-inline constinit std::atomic<std::int64_t> earlier_communicators_ns{0};
+inline constinit std::atomic<std::int64_t> earlier_on_one_node_ns{0};
+inline constinit std::atomic<std::int64_t> earlier_between_nodes_ns{0};
+[[nodiscard]] inline std::atomic<std::int64_t>& earlier_ns(const EarlyCalls& early) noexcept {
+    return early.wanted_ns() < tuning::team_between_nodes_pays_ns ? earlier_on_one_node_ns
+                                                                  : earlier_between_nodes_ns;
+}
 
 /// The communicator that a thread has used last.
 struct LastCommunicator {

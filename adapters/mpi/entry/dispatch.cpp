@@ -186,8 +186,7 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
     }
     Trial* trial = nullptr;
     try {
-        trial = &choice.trial(call_.operation, tried_as(bytes),
-                              is_request ? Measure::longest : measure_of(call_.operation));
+        trial = &choice.trial(call_.operation, tried_as(bytes));
         communicator_->tried.reserve(communicator_->tried.size() + 1);
     } catch (const std::exception&) {
         abandon();
@@ -197,8 +196,13 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
         return finish(static_cast<corymb_status>(run()), bytes);
     }
     int result = MPI_SUCCESS;
-    const Trial::Attempt attempt = trial->begin();
-    Trial::Span span{now_ns(), 0};
+    const Trial::Attempt attempt =
+        trial->begin(is_request ? communicator_->request_measure
+                                : measure_of(call_.operation, communicator_->are_cpus_shared));
+    const auto now = [is_taken = trial->measure() == Measure::taken] {
+        return is_taken ? thread_ns() : now_ns();
+    };
+    Trial::Span span{now(), 0};
     if (attempt.is_for_mpi) {
         const auto take_back = [&] {
             trial->take_back();
@@ -206,7 +210,7 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
         };
         UnlessDone or_take_back(take_back);
         result = call_below(bytes, call_.below);
-        span.end_ns = now_ns();
+        span.end_ns = now();
         note(Reason::trial, bytes);
         if (is_refused(result)) {
             return result;
@@ -214,7 +218,7 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
         or_take_back.done();
     } else {
         const int outcome = run();
-        span.end_ns = now_ns();
+        span.end_ns = now();
         result = finish(static_cast<corymb_status>(outcome), bytes);
     }
     if (is_request) {

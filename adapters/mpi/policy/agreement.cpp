@@ -23,10 +23,11 @@ void Agreement::Words::push(std::uint64_t word) {
 }
 
 void Agreement::add(const Field& field) {
-    Words& words = by(field.kind) == By::maximum ? by_maximum_ : by_or_;
+    Words& words = words_[static_cast<std::size_t>(by(field.kind))];
     switch (field.kind) {
     case Kind::any: words.push(*field.flag ? 1 : 0); break;
     case Kind::bits:
+    case Kind::sum:
     case Kind::largest: words.push(*field.number); break;
     case Kind::smallest: words.push(~*field.number); break;
     case Kind::few: words.push(as_ones(*field.number)); break;
@@ -39,7 +40,7 @@ void Agreement::add(const Field& field) {
 }
 
 std::span<const std::uint64_t> Agreement::words(By by) const noexcept {
-    const Words& words = by == By::maximum ? by_maximum_ : by_or_;
+    const Words& words = words_[static_cast<std::size_t>(by)];
     return {words.list.data(), words.count};
 }
 
@@ -54,6 +55,7 @@ void Agreement::take(By how, std::span<const std::uint64_t> combined) noexcept {
         switch (field.kind) {
         case Kind::any: *field.flag = word != 0; break;
         case Kind::bits:
+        case Kind::sum:
         case Kind::largest: *field.number = word; break;
         case Kind::smallest: *field.number = ~word; break;
         case Kind::few: *field.number = static_cast<std::uint64_t>(std::popcount(word)); break;

@@ -15,7 +15,8 @@ namespace corymb::mpi {
 /// the agreement.
 class Agreement {
 public:
-    enum class By : std::uint8_t { bit_or, maximum };
+    enum class By : std::uint8_t { bit_or, maximum, sum };
+    static constexpr std::array all_ways = {By::bit_or, By::maximum, By::sum};
 
     /// Whether any rank says so.
     void any(bool& said) { add({Kind::any, &said, nullptr, 0}); }
@@ -30,13 +31,14 @@ public:
     /// What one rank says; the others say 0.
     void from_one(std::uint64_t& value) { add({Kind::bits, nullptr, &value, 0}); }
     void largest(std::uint64_t& value) { add({Kind::largest, nullptr, &value, 0}); }
+    void sum(std::uint64_t& value) { add({Kind::sum, nullptr, &value, 0}); }
     void smallest(std::uint64_t& value) { add({Kind::smallest, nullptr, &value, 0}); }
     /// The largest, where that is less than few_most; otherwise few_most. It needs no maximum, so
     /// it goes with the bits.
     void largest_of_few(std::uint64_t& value) { add({Kind::few, nullptr, &value, 0}); }
     static constexpr std::uint64_t few_most = 64;
 
-    /// This rank's words for one of the two reductions; empty: it is not needed.
+    /// This rank's words for one of the reductions; empty: it is not needed.
     [[nodiscard]] std::span<const std::uint64_t> words(By by) const noexcept;
     /// Takes the combined words of all ranks.
     void take(By by, std::span<const std::uint64_t> combined) noexcept;
@@ -44,7 +46,7 @@ public:
     static constexpr std::size_t words_most = 64;
 
 private:
-    enum class Kind : std::uint8_t { any, bits, same, largest, smallest, few };
+    enum class Kind : std::uint8_t { any, bits, same, largest, smallest, few, sum };
     struct Field {
         Kind kind;
         bool* flag;
@@ -59,15 +61,19 @@ private:
     };
 
     [[nodiscard]] static By by(Kind kind) noexcept {
-        return kind == Kind::largest || kind == Kind::smallest ? By::maximum : By::bit_or;
+        switch (kind) {
+        case Kind::largest:
+        case Kind::smallest: return By::maximum;
+        case Kind::sum: return By::sum;
+        default: return By::bit_or;
+        }
     }
     /// Throws std::length_error when there are too many words, on all ranks alike.
     void add(const Field& field);
 
     std::array<Field, words_most> fields_{};
     std::size_t count_ = 0;
-    Words by_or_;
-    Words by_maximum_;
+    std::array<Words, all_ways.size()> words_{}; ///< By way.
 };
 
 } // namespace corymb::mpi

@@ -57,8 +57,8 @@ public:
     /// Whether there is something of the kind that is to be tried or just is.
     [[nodiscard]] bool is_open() const noexcept { return open_ > 0; }
     /// The trial of an open operation; throws std::bad_alloc.
-    [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes, Measure measure) {
-        return trials_.try_emplace(place(operation, bytes), bytes, measure).first->second;
+    [[nodiscard]] Trial& trial(Operation operation, std::uint64_t bytes) {
+        return trials_.try_emplace(place(operation, bytes), bytes).first->second;
     }
     /// Records the verdict of a trial.
     void settle(Operation operation, std::uint64_t bytes, Verdict verdict) {
@@ -75,24 +75,8 @@ public:
                 size + 1 < size_classes ? (std::uint64_t{1} << size) - 1 : any_bytes, trial);
         }
     }
-    /// Gives calls of fewer bytes, about, to corymb without a trial; without a number, all calls.
-    void give_to_corymb(std::uint64_t below = ~std::uint64_t{0}) noexcept {
-        const auto classes = static_cast<std::size_t>(std::bit_width(below - 1)) + 1;
-        for (std::size_t where = 0; where < states_.size(); ++where) {
-            if (where % size_classes < classes) {
-                states_[where] = {Verdict::corymb, 0};
-            }
-        }
-    }
-    /// Gives operations of any size to corymb without a trial.
-    void give_any_size_to_corymb() noexcept {
-        for (std::size_t i = 0; i < translated_operations; ++i) {
-            const auto operation = static_cast<Operation>(i);
-            if (traits_of(operation).is_of_any_size) {
-                states_[place(operation, any_bytes)] = {Verdict::corymb, 0};
-            }
-        }
-    }
+    /// Gives all calls to corymb without a trial.
+    void give_to_corymb() noexcept { states_.fill({Verdict::corymb, 0}); }
     /// Whether calls of about so many bytes have not been made, and may be tried.
     [[nodiscard]] bool is_untried(Operation operation, std::uint64_t bytes) const noexcept {
         return states_[place(operation, bytes)].verdict == Verdict::open;

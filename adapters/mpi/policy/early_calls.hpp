@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaves the first calls of a communicator to the MPI, until its ranks agree on a team. Many
-// communicators do not live long. On one node the ranks agree after a number of blocking
-// collectives. Between nodes a team takes tens of milliseconds, and an unknown network some tenths
-// of a second. There calls have to take several times as long first, so that a short program does
-// not pay for a team that it cannot use.
+// communicators do not live long, and a team takes time: milliseconds on one node, tens of them
+// between nodes, and some tenths of a second if the network is unknown. So calls have to take about
+// as long first, or several times as long between nodes. A short program then does not pay for a
+// team that it cannot use.
 #pragma once
 
 #include "policy/tuning.hpp"
@@ -24,7 +24,7 @@ public:
     /// A call that corymb could do has taken so long on this rank.
     void add(std::int64_t ns) noexcept { ns_ += ns; }
 
-    /// The ranks are on several nodes, and calls have to take so long.
+    /// Calls have to take so long.
     void wait_for(std::int64_t wanted_ns) noexcept { wanted_ns_ = wanted_ns; }
     /// Not 0: what they have to take.
     [[nodiscard]] std::int64_t wanted_ns() const noexcept { return wanted_ns_; }
@@ -36,12 +36,16 @@ public:
         return ns_ + static_cast<std::int64_t>(share * static_cast<double>(ns_));
     }
     /// Whether calls have taken as long as is wanted: `most_ns` on the rank on which they took
-    /// longest. If not, the ranks agree again after twice as many calls.
+    /// longest. If not, the ranks agree again when they will have, by the calls so far, but after
+    /// twice as many calls at the latest.
     [[nodiscard]] bool is_long_enough(std::uint64_t most_ns) noexcept {
         if (most_ns >= static_cast<std::uint64_t>(wanted_ns_) || made_ > made_most) {
             return true;
         }
-        until_ = 2 * (made_ - 1); // The call in which the ranks agree is to come.
+        const int made = made_ - 1; // The call in which the ranks agree is to come.
+        const double parts = static_cast<double>(wanted_ns_) /
+                             static_cast<double>(std::max<std::uint64_t>(most_ns, 1));
+        until_ = std::max(made + 1, static_cast<int>(std::min(parts, 2.0) * made));
         return false;
     }
 

@@ -13,21 +13,34 @@ namespace {
 /// neither wins.
 constexpr std::uint64_t unknown_ns = std::uint64_t{1} << 50;
 
-/// The mean of the shorter three quarters: other calls have met a disturbance. The median would not
-/// do. If ranks follow each other closely, they wait in some calls and find all there in others.
-std::uint64_t mean(const Trial::Span* spans, int count) {
+std::uint64_t mean(const Trial::Span* spans, int count, int counted) {
     std::array<std::int64_t, Trial::calls_most> times{};
     const auto end = std::transform(spans, spans + count, times.begin(),
                                     [](const auto& span) { return span.end_ns - span.begin_ns; });
-    const auto rest = times.begin() + count * 3 / 4;
-    std::nth_element(times.begin(), rest, end);
+    const auto rest = times.begin() + counted;
+    std::partial_sort(times.begin(), rest, end);
     const std::int64_t sum = std::accumulate(times.begin(), rest, std::int64_t{0});
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(sum / (rest - times.begin()), 1));
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(sum / counted, 1));
+}
+
+/// The mean of the shorter three quarters: other calls have met a disturbance. The median would not
+/// do. If ranks follow each other closely, they wait in some calls and find all there in others.
+std::uint64_t mean_of_shorter(const Trial::Span* spans, int count) {
+    return mean(spans, count, count * 3 / 4);
+}
+
+/// The mean of all calls. A disturbance takes no time of a thread that does not run meanwhile, and
+/// a rank that shares its CPU waits seldom, but then for long.
+std::uint64_t mean_of_all(const Trial::Span* spans, int count) {
+    return mean(spans, count, count);
 }
 
 } // namespace
 
-Trial::Attempt Trial::begin() noexcept {
+Trial::Attempt Trial::begin(Measure measure) noexcept {
+    if (corymb_.count + mpi_.count == 0 && calls_ % (rounds / 2 * calls_each_) == 0) {
+        measure_ = measure;
+    }
     const Attempt attempt{calls_ / calls_each_ % 2 == 1, calls_ >= rounds / 2 * calls_each_,
                           result_.trials};
     ++calls_;
@@ -46,17 +59,21 @@ bool Trial::has_all() const noexcept {
 }
 
 void Trial::Evidence::ask(Agreement& agreement) {
+    is_sum_ ? agreement.sum(sharing_) : agreement.largest(sharing_);
     for (std::size_t i = 0; i < count_; ++i) {
-        agreement.largest(values_[i]);
+        is_sum_ ? agreement.sum(values_[i]) : agreement.largest(values_[i]);
     }
 }
 
-Trial::Evidence Trial::evidence() const noexcept {
+Trial::Evidence Trial::evidence(bool are_cpus_shared) const noexcept {
     Evidence mine;
-    if (measure_ == Measure::longest) {
+    mine.sharing_ = are_cpus_shared ? 1 : 0;
+    if (measure_ != Measure::from_last) {
+        mine.is_sum_ = measure_ == Measure::taken;
         mine.count_ = 2;
-        mine.values_[0] = has_all() ? mean(corymb_.list.data(), calls_each_) : unknown_ns;
-        mine.values_[1] = has_all() ? mean(mpi_.list.data(), calls_each_) : unknown_ns;
+        const auto mean_of = mine.is_sum_ ? &mean_of_all : &mean_of_shorter;
+        mine.values_[0] = has_all() ? mean_of(corymb_.list.data(), calls_each_) : unknown_ns;
+        mine.values_[1] = has_all() ? mean_of(mpi_.list.data(), calls_each_) : unknown_ns;
         return mine;
     }
     for (const Spans* const spans : {&corymb_, &mpi_}) {
@@ -69,7 +86,7 @@ Trial::Evidence Trial::evidence() const noexcept {
 }
 
 Trial::Times Trial::times(const Evidence& of_all) const noexcept {
-    if (measure_ == Measure::longest) {
+    if (measure_ != Measure::from_last) {
         return {of_all.values_[0], of_all.values_[1]};
     }
     std::array<Span, std::size_t{2} * calls_most> together{};
@@ -77,7 +94,8 @@ Trial::Times Trial::times(const Evidence& of_all) const noexcept {
         together[call] = {static_cast<std::int64_t>(of_all.values_[2 * call]),
                           static_cast<std::int64_t>(of_all.values_[2 * call + 1])};
     }
-    return {mean(together.data(), calls_each_), mean(together.data() + calls_most, calls_each_)};
+    return {mean_of_shorter(together.data(), calls_each_),
+            mean_of_shorter(together.data() + calls_most, calls_each_)};
 }
 
 /// A check costs what the loser takes longer in its calls, and an agreement. The calls until then
@@ -99,7 +117,7 @@ std::uint32_t Trial::pause_after(const Times& times, Verdict winner) const noexc
 
 Verdict Trial::decide(const Evidence& of_all) noexcept {
     const Times all = times(of_all);
-    const bool is_known = all.corymb_ns != unknown_ns;
+    const bool is_known = all.corymb_ns < unknown_ns;
     const bool is_mpi = is_known ? all.mpi_ns * 100 < all.corymb_ns * tuning::mpi_wins_below_percent
                                  : winner_ == Verdict::mpi;
     const Verdict winner = is_mpi ? Verdict::mpi : Verdict::corymb;

@@ -26,9 +26,15 @@ enum class Measure : std::uint8_t {
     /// before all have come, and a rank that came early has waited for others, not for the
     /// operation. Needs equal clocks on all ranks; without them it is a rank's own time.
     from_last,
+    /// The time of CPUs that the call takes on all ranks together. Where others want these CPUs,
+    /// this is what the call takes from them. The time of a call says little there: a rank that has
+    /// waited for its CPU finds all there.
+    taken,
 };
-[[nodiscard]] constexpr Measure measure_of(Operation operation) noexcept {
-    return traits_of(operation).needs_all ? Measure::from_last : Measure::longest;
+[[nodiscard]] constexpr Measure measure_of(Operation operation, bool are_cpus_shared) noexcept {
+    return are_cpus_shared                  ? Measure::taken
+           : traits_of(operation).needs_all ? Measure::from_last
+                                            : Measure::longest;
 }
 
 /// Stands for calls whose size ranks do not know of each other; these are tried together.
@@ -45,7 +51,8 @@ class Trial {
 public:
     /// Calls that count, of corymb's and of the MPI's, at most.
     static constexpr int calls_most = tuning::trial_calls;
-    /// When a call has begun and ended.
+    /// When a call has begun and ended: on the clock of the node or, where CPUs are shared, on that
+    /// of the calling thread, which runs only while the thread does.
     struct Span {
         std::int64_t begin_ns;
         std::int64_t end_ns;
@@ -58,14 +65,14 @@ public:
     };
 
     /// `bytes` is about the size of the calls.
-    Trial(std::uint64_t bytes, Measure measure) noexcept
-        : measure_(measure),
-          calls_each_(bytes < tuning::long_bytes || bytes == any_bytes ? tuning::trial_calls
+    explicit Trial(std::uint64_t bytes) noexcept
+        : calls_each_(bytes < tuning::long_bytes || bytes == any_bytes ? tuning::trial_calls
                                                                        : tuning::trial_calls_long) {
     }
 
-    /// The next call.
-    [[nodiscard]] Attempt begin() noexcept;
+    [[nodiscard]] Measure measure() const noexcept { return measure_; }
+    /// The next call. A trial keeps the measure of its first call.
+    [[nodiscard]] Attempt begin(Measure measure) noexcept;
     /// Uncounts the call: the MPI has refused it on this rank.
     void take_back() noexcept { --calls_; }
     /// Adds the time of a call that is over on this rank. A call of an earlier trial no longer
@@ -78,14 +85,18 @@ public:
     class Evidence {
     public:
         void ask(Agreement& agreement);
+        /// Whether others want the CPUs of this rank, or of any.
+        [[nodiscard]] bool are_cpus_shared() const noexcept { return sharing_ != 0; }
 
     private:
         friend class Trial;
         std::array<std::uint64_t, std::size_t{4} * calls_most> values_{};
         std::size_t count_ = 0;
+        std::uint64_t sharing_ = 0; ///< Goes with the values, so that one reduction is enough.
+        bool is_sum_ = false;
     };
     /// The evidence of this rank, after the last call.
-    [[nodiscard]] Evidence evidence() const noexcept;
+    [[nodiscard]] Evidence evidence(bool are_cpus_shared) const noexcept;
     /// The verdict by the evidence of all ranks, which is one on all of them. If a rank has calls
     /// that are not over, the winner before stays, or else corymb. Open: the winner before has
     /// lost, and one more trial is due at once.
@@ -130,7 +141,7 @@ private:
         int count = 0;
     };
 
-    Measure measure_;
+    Measure measure_ = Measure::longest;
     int calls_each_;
     int calls_ = 0;
     std::uint32_t calls_until_next_ = 0;

@@ -42,6 +42,13 @@ inline constexpr int pause_doublings_most = 10;
 /// small: teams for communicators that are freed at once. Too large: programs of few calls get
 /// none.
 inline constexpr int early_calls = 3;
+/// What blocking calls on one node have to take before there is a team, in ns: the first of a
+/// process, and a later one. Measured: the first takes 6 to 8 ms for loading libcorymb and the
+/// agreements, a later one 1 ms (docs/mpi.md, two ranks, Open MPI). Reasoning: whoever waits until
+/// as much has been spent as a team costs never pays more than twice what was needed. Too small:
+/// short programs pay for teams. Too large: long ones do without.
+inline constexpr std::int64_t first_team_pays_ns = 8'000'000;
+inline constexpr std::int64_t team_pays_ns = 1'000'000;
 /// What blocking calls between nodes have to take before there is a team, in ns, where the network
 /// is known. Measured: such a team takes 25 ms (docs/mpi.md, two nodes of two ranks), so that one
 /// that is of no use costs an eighth. Too small: short programs pay for teams. Too large: long ones
@@ -74,13 +81,18 @@ inline constexpr std::uint64_t plan_noticed_ns = 10'000'000;
 /// time. Reasoning: as many as a trial counts.
 inline constexpr std::uint32_t costly_plan_calls = 8;
 
-/// With more ranks than CPUs, shorter calls are not tried, in bytes. Reasoning: the time within
-/// such a call depends on whether a rank comes before the others or after. Too small: verdicts by
-/// chance. Too large: calls that the MPI does better stay corymb's.
-inline constexpr std::uint64_t crowded_bytes = 16'384;
-/// With more ranks than CPUs, nothing is tried beside an MPI whose barrier takes longer, in ns.
-/// Reasoning: a scheduler's slice of time is a millisecond or more, so such an MPI waits until the
-/// slices of its waiting ranks are over. Too small: an MPI whose ranks give their CPUs away is not
+/// CPUs count as shared if a rank has waited for one for one part of so many of the time in which
+/// it could have run. Reasoning: a thread that has a CPU to itself waits for next to nothing; one
+/// that shares it with another waits for half. Too small: each disturbance counts. Too large: a
+/// program whose own threads want the CPUs of its ranks gets calls that take them.
+inline constexpr std::uint64_t shared_is_one_part_of = 8;
+/// The time after which that is looked at, in ns. Reasoning: a scheduler's slice of time is some
+/// milliseconds, and a few of them show whether threads take turns. Too small: nothing is seen. Too
+/// large: the first trials are all over.
+inline constexpr std::uint64_t share_least_ns = 20'000'000;
+/// With more ranks than CPUs, nothing is tried beside an MPI whose barrier takes more of a CPU, in
+/// ns. Reasoning: a scheduler's slice is a millisecond or more, so such an MPI keeps the CPU of a
+/// waiting rank until its slice is over. Too small: an MPI whose ranks give their CPUs away is not
 /// tried. Too large: each of its calls in a trial costs a slice of each rank.
 inline constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 

@@ -93,10 +93,13 @@ void CompletionWatch::begin() noexcept {
         }
     }
     begin_ns_ = now_ns();
+    begin_thread_ns_ = thread_ns();
 }
 
 void CompletionWatch::end() noexcept {
-    const auto ns = (now_ns() - begin_ns_) / static_cast<std::int64_t>(watched_.size());
+    const auto each = static_cast<std::int64_t>(watched_.size());
+    const std::int64_t ns = (now_ns() - begin_ns_) / each;
+    const std::int64_t taken_ns = (thread_ns() - begin_thread_ns_) / each;
     Table& all = table();
     const std::lock_guard lock(all.lock);
     for (const auto& [place, request] : watched_) {
@@ -104,7 +107,7 @@ void CompletionWatch::end() noexcept {
         if (call == all.calls.end()) {
             continue;
         }
-        call->span.end_ns += ns;
+        call->span.end_ns += call->trial->measure() == Measure::taken ? taken_ns : ns;
         if (requests_[place] == host().request_null) {
             call->trial->add(call->attempt, call->span);
             all.calls.erase(call);

@@ -55,6 +55,7 @@ private:
     const MPI_Request* requests_;
     int count_;
     std::int64_t begin_ns_ = 0;
+    std::int64_t begin_thread_ns_ = 0;
     SmallList<Watched, 16> watched_;
 };
 

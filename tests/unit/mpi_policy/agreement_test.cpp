@@ -19,11 +19,13 @@ TEST(AgreementTest, EachKindIsCombinedAsItSays) {
         std::uint64_t smallest;
         std::uint64_t few;
         std::uint64_t from_one;
+        std::uint64_t sum;
         std::uint64_t same;
         bool is_same = false;
     };
-    std::vector<Rank> ranks{
-        {false, 1, 7, 7, 3, 0, 12}, {true, 4, 900, 900, 5, 42, 12}, {false, 0, 0, 5, 0, 0, 12}};
+    std::vector<Rank> ranks{{false, 1, 7, 7, 3, 0, 10, 12},
+                            {true, 4, 900, 900, 5, 42, 20, 12},
+                            {false, 0, 0, 5, 0, 0, 3, 12}};
     std::vector<Agreement> agreements(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         Rank& rank = ranks[i];
@@ -34,6 +36,7 @@ TEST(AgreementTest, EachKindIsCombinedAsItSays) {
         agreements[i].smallest(rank.smallest);
         agreements[i].largest_of_few(rank.few);
         agreements[i].from_one(rank.from_one);
+        agreements[i].sum(rank.sum);
     }
     combine(agreements);
     for (const Rank& rank : ranks) {
@@ -43,6 +46,7 @@ TEST(AgreementTest, EachKindIsCombinedAsItSays) {
         EXPECT_EQ(rank.smallest, 5U);
         EXPECT_EQ(rank.few, 5U);
         EXPECT_EQ(rank.from_one, 42U);
+        EXPECT_EQ(rank.sum, 33U);
         EXPECT_TRUE(rank.is_same);
     }
 }

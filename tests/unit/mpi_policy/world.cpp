@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_policy/world.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -29,16 +31,21 @@ Operation operation_of(const std::string& name) {
 }
 
 std::uint64_t combined(Agreement::By by, std::uint64_t one, std::uint64_t other) {
-    return by == Agreement::By::bit_or ? one | other : std::max(one, other);
+    switch (by) {
+    case Agreement::By::bit_or: return one | other;
+    case Agreement::By::maximum: return std::max(one, other);
+    case Agreement::By::sum: return one + other;
+    }
+    return 0;
 }
 
 } // namespace
 
 void combine(std::vector<Agreement>& of_ranks) {
-    for (const Agreement::By by : {Agreement::By::bit_or, Agreement::By::maximum}) {
+    for (const Agreement::By by : Agreement::all_ways) {
         const auto first = of_ranks.front().words(by);
         std::vector<std::uint64_t> all(first.begin(), first.end());
-        for (const Agreement& one : of_ranks) {
+        for (const Agreement& one : std::span(of_ranks).subspan(1)) {
             for (std::size_t i = 0; i < all.size(); ++i) {
                 all[i] = combined(by, all[i], one.words(by)[i]);
             }
@@ -113,12 +120,11 @@ private:
 std::string World::settle(bool is_request, Operation operation, std::uint64_t bytes) {
     std::vector<Agreement> agreements(ranks_.size());
     std::vector<Trial::Evidence> evidence;
-    const Measure measure = is_request ? Measure::longest : measure_of(operation);
     const auto choice_of = [&](Rank& rank) -> Choice& {
         return is_request ? rank.request_choice : rank.choice;
     };
     for (Rank& rank : ranks_) {
-        evidence.push_back(choice_of(rank).trial(operation, bytes, measure).evidence());
+        evidence.push_back(choice_of(rank).trial(operation, bytes).evidence(are_cpus_shared_));
     }
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         evidence[i].ask(agreements[i]);
@@ -127,7 +133,7 @@ std::string World::settle(bool is_request, Operation operation, std::uint64_t by
     std::string text;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         Choice& choice = choice_of(ranks_[i]);
-        Trial& trial = choice.trial(operation, bytes, measure);
+        Trial& trial = choice.trial(operation, bytes);
         const Verdict verdict = trial.decide(evidence[i]);
         choice.settle(operation, bytes, verdict);
         const Trial::Result& result = trial.result();
@@ -232,11 +238,16 @@ void World::blocking(const Command& command, Operation operation, std::uint64_t 
             }
             continue;
         }
-        Trial& trial = rank.choice.trial(operation, bytes, measure_of(operation));
-        const Trial::Attempt attempt = trial.begin();
+        Trial& trial = rank.choice.trial(operation, bytes);
+        const Trial::Attempt attempt = trial.begin(measure_of(operation, are_cpus_shared_));
         const std::int64_t began_ns = rank.now_ns;
         rank.now_ns += attempt.is_for_mpi ? mpi_ns : corymb_ns;
-        trial.add(attempt, {began_ns, rank.now_ns});
+        if (trial.measure() == Measure::taken) {
+            trial.add(attempt, {0, attempt.is_for_mpi ? command.value("mpi-cpu", i, mpi_ns)
+                                                      : command.value("corymb-cpu", i, corymb_ns)});
+        } else {
+            trial.add(attempt, {began_ns, rank.now_ns});
+        }
         who = std::string(attempt.is_for_mpi ? "MPI" : "corymb") +
               (attempt.counts ? ", counted" : ", tried");
         is_over = trial.is_over();
@@ -269,12 +280,12 @@ void World::request(const Command& command, Operation operation, std::uint64_t b
         if (verdict != Verdict::open) {
             continue;
         }
-        Trial& trial = rank.request_choice.trial(operation, bytes, Measure::longest);
+        Trial& trial = rank.request_choice.trial(operation, bytes);
         if (trial.is_over()) {
             who = "corymb";
             continue;
         }
-        const Trial::Attempt attempt = trial.begin();
+        const Trial::Attempt attempt = trial.begin(Measure::longest);
         if (!command.has("incomplete")) {
             trial.add(attempt, {0, command.value(attempt.is_for_mpi ? "mpi" : "corymb", i, 1000)});
         }
@@ -337,6 +348,19 @@ std::string World::early(const Command& command) {
     return log.text();
 }
 
+std::string World::runs(const Command& command) {
+    std::string text;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        Rank& rank = ranks_[i];
+        rank.ran_ns += static_cast<std::uint64_t>(command.value("ms", i, 0)) * 1'000'000;
+        rank.waited_ns += static_cast<std::uint64_t>(command.value("waits-ms", i, 0)) * 1'000'000;
+        rank.share.look(rank.ran_ns, rank.waited_ns);
+        text += "rank " + std::to_string(i) +
+                (rank.share.is_shared() ? " shares its CPU\n" : " has its CPU to itself\n");
+    }
+    return text;
+}
+
 std::string World::run(const Command& command) {
     if (command.name == "call" || command.name == "request") {
         return call(command, command.name == "request");
@@ -344,22 +368,26 @@ std::string World::run(const Command& command) {
     if (command.name == "early") {
         return early(command);
     }
+    if (command.name == "runs") {
+        return runs(command);
+    }
     for (Rank& rank : ranks_) {
         if (command.name == "nodes") {
             rank.costly_plans.begin(rank.choice, static_cast<int>(command.value("ranks", 0, 2)));
         } else if (command.name == "wait-ms") {
             rank.early.wait_for(std::stoll(command.words.at(0)) * 1'000'000);
-        } else if (command.name == "crowd") {
-            if (limit_trials({true, command.has("slow"), command.has("thread")}, rank.choice,
-                             rank.request_choice)) {
-                rank.points.end();
-            }
+        } else if (command.name == "shared") {
+            are_cpus_shared_ = true;
+        } else if (command.name == "always") {
+            rank.choice.give_to_corymb();
+            rank.request_choice.give_to_corymb();
+            rank.points.end();
         } else if (command.name == "refused") { // By the MPI, on all ranks: the call is none.
             const Operation operation = operation_of(command.words.at(0));
             const std::uint64_t bytes = std::stoull(command.words.at(1));
             if (rank.choice.next(operation, bytes) == Verdict::open) {
-                Trial& trial = rank.choice.trial(operation, bytes, measure_of(operation));
-                static_cast<void>(trial.begin());
+                Trial& trial = rank.choice.trial(operation, bytes);
+                static_cast<void>(trial.begin(measure_of(operation, are_cpus_shared_)));
                 trial.take_back();
             } else {
                 rank.choice.take_back(operation, bytes);

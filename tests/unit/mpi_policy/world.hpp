@@ -5,8 +5,8 @@
 
 #include "policy/choice.hpp"
 #include "policy/costly_plans.hpp"
+#include "policy/cpu_share.hpp"
 #include "policy/early_calls.hpp"
-#include "policy/limits_of_trials.hpp"
 #include "policy/sync_points.hpp"
 
 #include <cstdint>
@@ -51,6 +51,9 @@ private:
         SyncPoints points;
         std::vector<Tried> tried;
         std::int64_t now_ns = 0;
+        CpuShare share;
+        std::uint64_t ran_ns = 0;
+        std::uint64_t waited_ns = 0;
     };
     class Log;
 
@@ -62,9 +65,11 @@ private:
     [[nodiscard]] std::string settle(bool is_request, Operation operation, std::uint64_t bytes);
     void compare(Log& log);
     [[nodiscard]] std::string early(const Command& command);
+    [[nodiscard]] std::string runs(const Command& command);
 
     std::vector<Rank> ranks_;
     bool has_requests_ = false;
+    bool are_cpus_shared_ = false;
 };
 
 } // namespace corymb::mpi
