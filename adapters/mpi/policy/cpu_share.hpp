@@ -12,8 +12,12 @@ namespace corymb::mpi {
 class CpuShare {
 public:
     /// `ran_ns` and `waited_ns` are how long the thread has had a CPU and has waited for one, since
-    /// it began. What it is after less than least_ns of that is not changed.
+    /// it began. Nothing changes before tuning::share_least_ns of both together are over.
     void look(std::uint64_t ran_ns, std::uint64_t waited_ns) noexcept {
+        if (ran_ns < ran_ns_ || waited_ns < waited_ns_) { // It is another thread.
+            begin(ran_ns, waited_ns);
+            return;
+        }
         const std::uint64_t ran = ran_ns - ran_ns_;
         const std::uint64_t waited = waited_ns - waited_ns_;
         if (ran + waited >= tuning::share_least_ns) {
