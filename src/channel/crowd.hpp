@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Purpose: tells a rank of an oversubscribed team whether its CPU is better given to a teammate. A
-// rank
-// wastes a turn of the scheduler if it yields after all ranks that could use its CPU have done so.
-// It
-// wastes its whole time slice if it spins while the awaited rank stands in line for this very CPU.
+// rank wastes a turn of the scheduler if it yields after all ranks that could use its CPU have done
+// so. It wastes its whole time slice if it spins while the awaited rank stands in line for this
+// very CPU.
 //
 // Roles: one Crowd per team, in memory that all its ranks share; one Seat per rank, used by that
 // rank's thread only.
@@ -13,6 +12,7 @@
 //   one per CPU     8      place[cpu].residents  ranks that move       ranks on that CPU
 //   one per CPU     8      place[cpu].begun      ranks on that CPU     ranks on that CPU
 //   one per CPU     8      place[cpu].turns      ranks on that CPU     ranks on that CPU
+//   one per CPU     16     place[cpu].stranger   ranks on that CPU     ranks on that CPU
 //   one per rank    4      cpu_of[rank].cpu      the rank, when moved  its peers
 //
 // Protocol: a rank that begins an operation sees where it runs. If that has changed it takes itself
@@ -29,6 +29,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/stranger.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -79,6 +80,12 @@ public:
                        place->residents.load(std::memory_order_relaxed) * begun_;
         }
 
+        /// What the ranks of this CPU know of others that use it; null: nothing is known.
+        [[nodiscard]] Stranger* stranger() noexcept {
+            Place* place = crowd_->place(cpu_);
+            return place == nullptr ? nullptr : &place->stranger;
+        }
+
         /// The rank has the CPU again. How many turns ranks have had there so far.
         std::int64_t take_turn() noexcept {
             Place* place = crowd_->place(cpu_);
@@ -110,6 +117,7 @@ private:
         std::atomic<std::int64_t> residents{0};
         std::atomic<std::int64_t> begun{0};
         std::atomic<std::int64_t> turns{0};
+        Stranger stranger;
     };
     struct alignas(cache_line_bytes) Whereabouts {
         std::atomic<int> cpu{-1};

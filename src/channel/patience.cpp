@@ -46,11 +46,6 @@ constexpr std::int64_t turn_at_most = 50 * microsecond;
 constexpr std::int64_t credit_most = 20'000 * microsecond;
 // A teammate's turn comes within one or two of ours.
 constexpr int turns_given_most = 4;
-// Unit: waits. To sleep in all waits of a ban costs less than one yield that is too long. A
-// neighbour that is still there after a ban earns a longer one, of some tens of milliseconds at
-// most; one that came and went does not.
-constexpr int shortest_ban = 64;
-constexpr int longest_ban = 4096;
 // Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
 // on each other, which only spinning longer than a wake-up takes can end.
 constexpr std::int64_t long_wait = 1000 * microsecond;
@@ -161,13 +156,13 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
 
 Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates* teammates,
                                   std::int64_t begin_ns) noexcept {
-    yields_ = waits_without_yield_ == 0;
+    std::int64_t now = now_ns();
+    Stranger& stranger = stranger_of(teammates);
+    yields_ = yield_ns_max_ == forever_ns || !stranger.is_here(now);
     if (!yields_) {
-        --waits_without_yield_;
         return Outcome::exhausted;
     }
-    waits_with_yield_ = std::min(waits_with_yield_ + 1, shortest_ban);
-    std::int64_t now = now_ns();
+    bool has_yielded = false;
     std::int64_t turns = take_turn(teammates);
     const std::int64_t moving = yield_ns_max_ == yield_most ? moving_ns() : 0;
     const std::int64_t budget = spin_budget() + yield_ns_ + worn(moving, yield_ns_, yield_most);
@@ -187,20 +182,24 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
             now = now_ns();
             continue;
         }
+        if (!std::exchange(has_yielded, true)) {
+            yield_credit_.begin_wait();
+        }
         ::sched_yield();
         const std::int64_t before = std::exchange(now, now_ns());
         const std::int64_t turns_before = std::exchange(turns, take_turn(teammates));
         const std::int64_t of_teammates = moving / 2 + (turns - turns_before) * turn_at_most;
-        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(now - before - of_teammates) &&
+        const std::int64_t lost = now - before - of_teammates;
+        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(lost) &&
             !averages_.say_yield()) {
-            ban_yields();
+            stranger.note(lost, now);
         }
     }
     return Outcome::exhausted;
 }
 
 void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
-    if (!gives_turns() || waits_without_yield_ > 0 || gone()) {
+    if (!gives_turns() || stranger_of(teammates).is_here(now_ns()) || gone()) {
         return;
     }
     const std::int64_t begin = now_ns();
@@ -216,9 +215,12 @@ void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
     }
 }
 
+void YieldCredit::begin_wait() noexcept {
+    credit_ns_ = std::min(credit_ns_ + price_of_a_sleep, credit_most);
+}
+
 bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
-    const std::int64_t balance =
-        credit_ns_ + price_of_a_sleep - std::max<std::int64_t>(yield_ns, 0);
+    const std::int64_t balance = credit_ns_ - std::max<std::int64_t>(yield_ns, 0);
     credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
     return yield_ns <= yield_too_long || balance >= 0;
 }
@@ -251,15 +253,9 @@ void Patience::note_end(std::int64_t waited_ns) noexcept {
     }
 }
 
-void Patience::ban_yields() noexcept {
-    if (!averages_.know_sleeps()) {
-        waits_without_yield_ = waits_known;
-        return;
-    }
-    const bool came_and_went = last_ban_ == 0 || waits_with_yield_ >= shortest_ban;
-    last_ban_ = came_and_went ? shortest_ban : std::min(2 * last_ban_, longest_ban);
-    waits_without_yield_ = last_ban_;
-    waits_with_yield_ = 0;
+Stranger& Patience::stranger_of(Teammates* teammates) noexcept {
+    Stranger* const shared = teammates == nullptr ? nullptr : teammates->stranger();
+    return shared == nullptr ? own_stranger_ : *shared;
 }
 
 /// How long peers may need for the bytes that they move.

@@ -14,7 +14,7 @@
 //   tells the caller to sleep. Budgets grow with the bytes that peers may be moving meanwhile. They
 //   learn: a wait that ended awake doubles them, and a wait much longer than both halves them, so
 //   that a thread whose waits are long soon sleeps at once. If a yield took a time slice longer
-//   than teammates need for their bytes and their turns, yielding ends for a number of waits,
+//   than teammates need for their bytes and their turns, all of them sleep for a while (Stranger),
 //   unless waits that yield are known to be shorter than waits that sleep (WaitAverages).
 //
 // Order: none of its own; the caller's look names the order of its word.
@@ -23,6 +23,8 @@
 //
 // Checked by: tests/unit/channel/patience_test.cpp.
 #pragma once
+
+#include "channel/stranger.hpp"
 
 #include <corymb/wait_policy.hpp>
 
@@ -68,6 +70,8 @@ public:
     /// Records that the thread has its turn. Returns the turns that it and its teammates have had
     /// so far.
     virtual std::int64_t take_turn() noexcept = 0;
+    /// What they know of others that use the CPU; null: they do not tell each other.
+    [[nodiscard]] virtual Stranger* stranger() noexcept { return nullptr; }
 
 protected:
     ~Teammates() = default;
@@ -76,6 +80,8 @@ protected:
 /// The time that yields have saved against sleeps.
 class YieldCredit {
 public:
+    /// A wait begins that yields: it may save one sleep.
+    void begin_wait() noexcept;
     /// Counts a yield of this length, less the time that teammates needed; at most 0 if they needed
     /// all of it. False: the yield was too long, and so were yields on the whole.
     [[nodiscard]] bool is_worth(std::int64_t yield_ns) noexcept;
@@ -140,7 +146,7 @@ private:
     [[nodiscard]] bool gives_turns() const noexcept;
     [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
-    void ban_yields() noexcept;
+    [[nodiscard]] Stranger& stranger_of(Teammates* teammates) noexcept;
     [[nodiscard]] std::int64_t moving_ns() const noexcept;
     [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
@@ -153,10 +159,8 @@ private:
     std::uint64_t bytes_ = 0;
     YieldCredit yield_credit_;
     WaitAverages averages_;
-    bool yields_ = false; ///< Whether the present wait yields.
-    int waits_without_yield_ = 0;
-    int waits_with_yield_ = 0; // Since the last ban.
-    int last_ban_ = 0;
+    bool yields_ = false;   ///< Whether the present wait yields.
+    Stranger own_stranger_; ///< Used where teammates do not tell each other.
 };
 
 } // namespace corymb::channel

@@ -65,6 +65,10 @@ std::int64_t WaitLadder::take_turn() noexcept {
     return seat_ ? seat_->take_turn() : 0;
 }
 
+Stranger* WaitLadder::stranger() noexcept {
+    return seat_ ? seat_->stranger() : mates_.stranger();
+}
+
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
     if (background == nullptr) {
         return climb(look, wake_key(awaited_));

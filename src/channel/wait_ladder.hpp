@@ -196,6 +196,7 @@ private:
     [[nodiscard]] bool want_the_cpu() noexcept override;
     [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
     std::int64_t take_turn() noexcept override;
+    [[nodiscard]] Stranger* stranger() noexcept override;
 
     Patience patience_;
     bool timed_out_ = false;

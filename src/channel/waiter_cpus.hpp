@@ -6,7 +6,8 @@
 // one CpuMates per waiter, used by the waiting thread only.
 //
 // Layout of WaiterCpus: 256 words in lines by CPU; neighbouring CPUs have different lines. A word
-// records the last wait on its CPU: mark of the thread, CPU, time in units of 8 ms.
+// records the last wait on its CPU: mark of the thread, CPU, time in units of 8 ms. Behind them are
+// 32 Strangers, each in a line of its own, of CPU number modulo 32.
 //
 // Protocol: two things show that the CPU is shared.
 //   1. A waiter whose first looks have failed reads the word of the CPU that it is on, and writes
@@ -57,6 +58,11 @@ public:
                ((time - before) & 0xff'ffffU) <= 1;
     }
 
+    /// What the waiters of a CPU know of others that use it.
+    [[nodiscard]] Stranger& stranger_on(int cpu) noexcept {
+        return strangers_[static_cast<std::size_t>(cpu) % lines].is;
+    }
+
 private:
     static constexpr unsigned unit_bits = 23; ///< Nanoseconds, 8.4 ms.
     static constexpr std::size_t lines = 32;
@@ -67,7 +73,12 @@ private:
         return places_[number % lines * per_line + number / lines % per_line];
     }
 
+    struct alignas(cache_line_bytes) OwnLine {
+        Stranger is;
+    };
+
     std::array<std::atomic<std::uint64_t>, lines * per_line> places_{};
+    std::array<OwnLine, lines> strangers_{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free); // Between processes, too.
 
@@ -82,6 +93,9 @@ public:
     [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
     [[nodiscard]] bool want_the_cpu() noexcept override { return true; }
     std::int64_t take_turn() noexcept override { return 0; }
+    [[nodiscard]] Stranger* stranger() noexcept override {
+        return cpus_ == nullptr || cpu_ < 0 ? nullptr : &cpus_->stranger_on(cpu_);
+    }
 
     /// The thread has slept and was woken from that CPU; -1: by nobody.
     void note_waker(int cpu, std::int64_t now_ns) noexcept;

@@ -57,6 +57,20 @@ TEST(CrowdTest, ARankThatMovesTakesItsOperationsWithIt) {
     EXPECT_FALSE(second.is_wanted(0));
 }
 
+TEST(CrowdTest, RanksOfACpuTellEachOtherOfAStranger) {
+    CrowdMemory memory(3, 2);
+    Crowd::Seat first(memory.crowd(), 0);
+    Crowd::Seat second(memory.crowd(), 1);
+    Crowd::Seat elsewhere(memory.crowd(), 2);
+    EXPECT_EQ(first.stranger(), nullptr) << "its CPU is not known yet";
+    first.begin(0);
+    second.begin(0);
+    elsewhere.begin(1);
+    first.stranger()->note(100, 1000);
+    EXPECT_TRUE(second.stranger()->is_here(1099));
+    EXPECT_FALSE(elsewhere.stranger()->is_here(1099));
+}
+
 TEST(CrowdTest, RanksOfACpuCountTheirTurnsTogether) {
     CrowdMemory memory(3, 2);
     Crowd& crowd = memory.crowd();

@@ -25,6 +25,10 @@ struct KnownTeammates final : Teammates {
     bool want_the_cpu() noexcept override { return wanted; }
     bool are_here(std::int64_t /*now_ns*/) noexcept override { return here; }
     std::int64_t take_turn() noexcept override { return turns += between + 1; }
+    Stranger* stranger() noexcept override { return &other; }
+    /// Whether somebody has told of a stranger at any time.
+    [[nodiscard]] bool have_told() const { return other.is_here(0); }
+    Stranger other;
     bool here = false;
     bool wanted;
     std::int64_t between;
@@ -134,26 +138,21 @@ TEST(PatienceTest, YieldsOnWhereManyTeammatesWakeEachOther) {
         Patience patience(WaitPolicy::ladder, true);
         KnownTeammates many(true, 100); // Of 0.03 ms each.
         EXPECT_EQ(wait_in_turns(patience, 3'000'000, &many), Patience::Outcome::exhausted);
-        Counter first{0, 1};
-        static_cast<void>(wait(patience, first));
-        yielding += first.looks;
+        yielding += many.have_told() ? 0 : 1;
     }
     EXPECT_EQ(yielding, 1) << "else all sleep for good, each because of the others";
     Patience patience(WaitPolicy::ladder, true);
     KnownTeammates few(true, 10);
     EXPECT_EQ(wait_in_turns(patience, 3'000'000, &few), Patience::Outcome::exhausted);
-    Counter first{0, 1};
-    EXPECT_EQ(wait(patience, first), Patience::Outcome::exhausted);
-    EXPECT_EQ(first.looks, 0) << "most of it was a stranger's";
+    EXPECT_TRUE(few.have_told()) << "most of it was a stranger's";
 }
 
 TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
     Patience patience(WaitPolicy::ladder, true);
     patience.expect_bytes(std::uint64_t{4} << 20U); // 2 ms, of two operations.
-    EXPECT_EQ(wait_in_turns(patience, 1'800'000), Patience::Outcome::exhausted);
-    Counter first{0, 1};
-    EXPECT_EQ(wait(patience, first), Patience::Outcome::exhausted);
-    EXPECT_EQ(first.looks, 0);
+    KnownTeammates teammates(true);
+    EXPECT_EQ(wait_in_turns(patience, 1'800'000, &teammates), Patience::Outcome::exhausted);
+    EXPECT_TRUE(teammates.have_told());
 }
 
 /// Say when they are asked.
@@ -196,47 +195,69 @@ TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
     EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
 }
 
-/// Waits until one looks again, which is how long yields are banned. The others sleep.
-int waits_without_a_look(Patience& patience) {
-    constexpr int most = 10'000;
-    for (int waits = 0; waits < most; ++waits) {
-        Counter first{0, 1};
-        static_cast<void>(wait(patience, first));
-        if (first.looks > 0) {
-            return waits;
-        }
-        patience.learn_from_sleep(100'000);
-    }
-    return most;
+/// The outcome of a wait whose first look succeeds, if it looks at all.
+Patience::Outcome wait_among(Patience& patience, Teammates* teammates) {
+    auto yes = []() noexcept {
+        return true;
+    };
+    auto no = []() noexcept {
+        return false;
+    };
+    return patience.wait_awake(Look(yes), Look(no), teammates, now_ns());
 }
 
-TEST(PatienceTest, StopsYieldingForAWhileWhenAYieldCostATimeSlice) {
+constexpr std::int64_t hour = 3'600'000'000'000;
+
+TEST(PatienceTest, AllOfACpuSleepWhenOneHasLostATimeSlice) {
+    KnownTeammates teammates(true);
+    Patience loser(WaitPolicy::ladder, true);
+    EXPECT_EQ(wait_among(loser, &teammates), Patience::Outcome::satisfied);
+    EXPECT_FALSE(teammates.have_told());
+    EXPECT_EQ(wait_in_turns(loser, 5'000'000, &teammates), Patience::Outcome::exhausted);
+    EXPECT_TRUE(teammates.have_told());
+    KnownTeammates others(true);
+    Patience other(WaitPolicy::ladder, true);
+    others.other.note(hour, now_ns());
+    EXPECT_EQ(wait_among(other, &others), Patience::Outcome::exhausted) << "it sleeps";
+    KnownTeammates alone(true);
+    EXPECT_EQ(wait_among(other, &alone), Patience::Outcome::satisfied);
+    Patience always(WaitPolicy::yield, true);
+    EXPECT_EQ(wait_among(always, &others), Patience::Outcome::satisfied) << "by its policy";
+}
+
+TEST(PatienceTest, OneWithoutTeammatesRemembersItsOwnLosses) {
+    int asleep = 0;
+    for (int attempt = 0; attempt < 20 && asleep == 0; ++attempt) { // It may lose the CPU after it.
+        Patience patience(WaitPolicy::ladder, true);
+        EXPECT_EQ(wait_in_turns(patience, 50'000'000), Patience::Outcome::exhausted);
+        asleep += wait_among(patience, nullptr) == Patience::Outcome::exhausted ? 1 : 0;
+    }
+    EXPECT_EQ(asleep, 1);
+}
+
+TEST(PatienceTest, ATimeSliceIsNoReasonToSleepWhereYieldsAreShorterOnTheWhole) {
     Patience patience(WaitPolicy::ladder, true);
+    KnownTeammates asleep(true);
+    asleep.other.note(hour, now_ns());
+    for (int waits = 0; waits < 16; ++waits) {
+        EXPECT_EQ(wait_among(patience, &asleep), Patience::Outcome::exhausted);
+        patience.learn_from_sleep(100'000);
+    }
+    KnownTeammates awake(true);
+    for (int waits = 0; waits < 64; ++waits) {
+        EXPECT_EQ(wait_among(patience, &awake), Patience::Outcome::satisfied);
+    }
     const auto lose_a_time_slice = [&] {
         // It takes longer than a yield among teammates may take.
-        EXPECT_EQ(wait_in_turns(patience, 600'000), Patience::Outcome::exhausted);
+        EXPECT_EQ(wait_in_turns(patience, 600'000, &awake), Patience::Outcome::exhausted);
         patience.learn_from_sleep(600'000);
     };
     lose_a_time_slice();
-    EXPECT_EQ(waits_without_a_look(patience), 16) << "sleeps are tried";
-    lose_a_time_slice();
-    EXPECT_EQ(waits_without_a_look(patience), 64);
-    lose_a_time_slice();
-    EXPECT_EQ(waits_without_a_look(patience), 128) << "the neighbour is still there";
-    for (int good = 0; good < 64; ++good) {
-        Counter first{0, 1};
-        EXPECT_EQ(wait(patience, first), Patience::Outcome::satisfied);
-    }
-    lose_a_time_slice();
-    EXPECT_EQ(waits_without_a_look(patience), 0) << "yields are shorter on the whole";
-    int slices = 1;
-    int banned = 0;
-    for (; banned == 0 && slices < 100; ++slices) {
+    EXPECT_FALSE(awake.have_told());
+    for (int slices = 1; !awake.have_told() && slices < 100; ++slices) {
         lose_a_time_slice();
-        banned = waits_without_a_look(patience);
     }
-    EXPECT_LT(slices, 32);
-    EXPECT_EQ(banned, 64) << "it had gone";
+    EXPECT_TRUE(awake.have_told()) << "the stranger has stayed";
 }
 
 TEST(WaitAveragesTest, SayYieldWhereSleepsAreNoShorter) {
@@ -293,6 +314,7 @@ TEST(YieldCreditTest, ATimeSliceThatEndsNowAndThenIsPaidByShortYields) {
     EXPECT_FALSE(credit.is_worth(slice)) << "nothing has been saved yet";
     for (int turn = 0; turn < 10; ++turn) {
         for (int yields = 0; yields < 200; ++yields) {
+            credit.begin_wait();
             EXPECT_TRUE(credit.is_worth(2'000));
         }
         EXPECT_TRUE(credit.is_worth(slice)) << turn;
@@ -303,6 +325,7 @@ TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
     constexpr std::int64_t slice = 3'000'000;
     YieldCredit credit;
     for (int yields = 0; yields < 100'000; ++yields) {
+        credit.begin_wait();
         EXPECT_TRUE(credit.is_worth(1'000));
     }
     int long_ones = 0;
@@ -311,6 +334,7 @@ TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
     }
     EXPECT_LT(long_ones, 10) << "what was saved once does not last";
     for (int yields = 0; yields < 10; ++yields) {
+        credit.begin_wait();
         EXPECT_TRUE(credit.is_worth(1'000));
     }
     EXPECT_FALSE(credit.is_worth(slice));
