@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Purpose: lets a thread sleep in the kernel until other threads make a condition true, at the
-// price
-// of one load of a usually shared line for them.
+// price of one load of a usually shared line for them.
 //
 // Roles: one owner, which parks; any number of wakers. Each waker makes the condition true first
-// and
-// then calls wake_if_parked. The condition is some other atomic word.
+// and then calls wake_if_parked. The condition is some other atomic word.
 //
 // Layout:
 //   line  bytes  field    written by      read by
 //   0     4      parked   owner, wakers   wakers, kernel   0, or the key of whom the owner awaits
 //   0     4      reach    at the start    owner, wakers    whether wakers are in other processes
-//   0     4      fencing  at the start    owner, wakers    which fences both sides execute
+//   0     4      fencing  owner           wakers           which fences both sides execute
 //   0     4      waker    owner, wakers   owner            CPU of who woke it last: advice
 //
 // Protocol:
@@ -32,7 +30,9 @@
 //       published through it, the condition word carries its own release/acquire pair. Between
 //       processes the heavy fence is the one that reaches all of them (base/membarrier.hpp);
 //       a team in which one process cannot be reached has full light fences. With Fencing::both the
-//       two are full_fence <-> full_fence instead.
+//       two are full_fence <-> full_fence instead. When the owner goes over to that, its next fence
+//       is still heavy: a waker whose light fence came before it has made its condition true by
+//       then, and one whose light fence comes after it sees the new value of `fencing`.
 //
 // Progress: wake_if_parked is wait-free but for the system call when the owner sleeps.
 //
@@ -69,16 +69,26 @@ class alignas(line_pair_bytes) ParkingSpot {
 public:
     ParkingSpot() noexcept = default;
     explicit ParkingSpot(Reach reach, Fencing fencing = Fencing::owner) noexcept
-        : reach_(reach), fencing_(fencing) {}
+        : reach_(reach), fencing_(number(fencing)), wakers_pay_(fencing == Fencing::both),
+          is_fixed_(fencing == Fencing::both) {}
 
     /// Owner: says that it is about to sleep. It must look at its condition after this call, which
     /// nobody but the waker `key` may make true.
     void announce(WakeKey key = anybody) noexcept {
         parked_.store(key, std::memory_order_relaxed);
-        if (fencing_ == Fencing::both) {
+        if (wakers_pay_) {
             Env::full_fence(); // F1
         } else {
             Env::heavy_fence(reach_); // F1
+            wakers_pay_ = fencing_.load(std::memory_order_relaxed) == number(Fencing::both);
+        }
+    }
+    /// Owner, awake: who pays for the sleeps that follow. A spot that was made with `both` stays
+    /// so, because heavy fences may not reach its wakers.
+    void set_fencing(Fencing fencing) noexcept {
+        if (!is_fixed_ && fencing_.load(std::memory_order_relaxed) != number(fencing)) {
+            fencing_.store(number(fencing), std::memory_order_relaxed);
+            wakers_pay_ = false; // Until the next heavy fence, a waker may not know of it.
         }
     }
     /// Owner: sleeps until woken or `timeout_ns` has passed; may return early. `key` as announced.
@@ -123,10 +133,9 @@ public:
 
     /// Waker: to be called after the store that makes the owner's condition true.
     void wake_if_parked(WakeKey own = anybody) noexcept {
-        if (fencing_ == Fencing::both) {
+        Env::light_fence(); // F1
+        if (fencing_.load(std::memory_order_relaxed) == number(Fencing::both)) {
             Env::full_fence(); // F1
-        } else {
-            Env::light_fence(); // F1
         }
         const WakeKey awaited = parked_.load(std::memory_order_relaxed);
         if (awaited != 0 && (own == anybody || awaited == anybody || awaited == own)) [[unlikely]] {
@@ -135,6 +144,9 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t number(Fencing fencing) noexcept {
+        return static_cast<std::uint32_t>(fencing);
+    }
     /// Out of line, because the registers that a system call needs are then free for messages that
     /// wake nobody.
     [[gnu::noinline]] void wake() noexcept {
@@ -145,9 +157,12 @@ private:
     }
 
     typename Env::template Atomic<std::uint32_t> parked_;
-    Reach reach_ = Reach::process;     ///< Reach of the wakers; never changes.
-    Fencing fencing_ = Fencing::owner; ///< Never changes.
+    Reach reach_ = Reach::process; ///< Reach of the wakers; never changes.
+    typename Env::template Atomic<std::uint32_t> fencing_{number(Fencing::owner)};
     std::atomic<std::int32_t> waker_cpu_{-1};
+    // The owner's own:
+    bool wakers_pay_ = false; ///< All wakers know that they execute full fences.
+    bool is_fixed_ = false;   ///< Never changes.
 };
 
 } // namespace corymb::channel

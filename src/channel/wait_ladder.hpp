@@ -192,6 +192,7 @@ private:
     }
     bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look, WakeKey key) noexcept;
+    void expect_sleeps(int change) noexcept;
     void note_cpu() noexcept;
     [[nodiscard]] bool want_the_cpu() noexcept override;
     [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
@@ -217,6 +218,7 @@ private:
     bool is_crowded_; ///< Other ranks may want the CPU.
     bool are_visits_urgent_ = false;
     std::int64_t last_visit_ns_ = 0;
+    int sleeps_ = 0; ///< From 0, longer waits do not sleep, to 3: they do.
     std::optional<Crowd::Seat> seat_;
     CpuMates mates_; ///< Used where there is no crowd.
     std::int32_t awaited_ = -1;

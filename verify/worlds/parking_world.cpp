@@ -77,6 +77,28 @@ struct Parking {
 template <std::size_t Wakers, std::size_t Signals>
 using Fenced = Parking<Wakers, Signals, ParkingWaiter<0>, Fencing::both>;
 
+/// The owner changes who pays for its sleeps.
+template <std::size_t Wakers, std::size_t Signals>
+struct Changing : Parking<Wakers, Signals> {
+    using Parking<Wakers, Signals>::spot;
+    using Parking<Wakers, Signals>::line;
+    void run(int thread) {
+        if (thread != 0) {
+            Parking<Wakers, Signals>::run(thread);
+            return;
+        }
+        ParkingWaiter<0> waiter{spot};
+        std::uint64_t received[Wakers] = {};
+        int waits = 0;
+        for (std::size_t i = 0; i < Signals; ++i) {
+            for (std::size_t waker = 0; waker < Wakers; ++waker) {
+                spot.set_fencing(waits++ % 3 == 2 ? Fencing::owner : Fencing::both);
+                require(line[waker].wait(waiter, received[waker]), "the owner is not told to stop");
+            }
+        }
+    }
+};
+
 enum class Names { awaited, nobody, another };
 
 /// The owner sleeps for one waker after the other, and each wakes only an owner that waits for it
@@ -188,6 +210,9 @@ int main(int argc, char** argv) {
             holds<Fenced<1, 2>>("parking with full fences: 1 waker, 2 signals, 2 idle wake-ups",
                                 {.spurious_wakeups = 2}),
             holds<Fenced<2, 1>>("parking with full fences: 2 wakers, 1 signal each"),
+            holds<Changing<1, 2>>("parking with fences that change: 1 waker, 2 signals"),
+            holds<Changing<1, 3>>("parking with fences that change: 1 waker, 3 signals"),
+            holds<Changing<2, 1>>("parking with fences that change: 2 wakers"),
             holds<Keyed<2>>("parking: each waker wakes only who waits for it, 2 wakers"),
             holds<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
                             {.spurious_wakeups = 1}),
@@ -198,6 +223,12 @@ int main(int argc, char** argv) {
             caught<Parking<1, 1>>("parking: no light fence", Fault::no_light_fence),
             caught<Parking<1, 1>>("parking: no heavy fence", Fault::no_heavy_fence),
             caught<Fenced<1, 1>>("parking with full fences: none", Fault::no_full_fence),
+            caught<Changing<1, 2>>("parking with fences that change: none light",
+                                   Fault::no_light_fence),
+            caught<Changing<1, 2>>("parking with fences that change: none heavy",
+                                   Fault::no_heavy_fence),
+            caught<Changing<1, 3>>("parking with fences that change: none full",
+                                   Fault::no_full_fence),
             caught<Parking<1, 1>>("parking: sleeps without comparing", Fault::no_futex_compare),
             caught<Parking<1, 1>>("parking: release is relaxed", Fault::release_is_relaxed),
             caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),
