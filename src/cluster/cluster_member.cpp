@@ -144,9 +144,10 @@ ClusterMember::Known ClusterMember::make_known(const team::PlanKey& key, NodePar
     // All ranks refuse a plan alike. For want of memory one fails alone, which others wait for.
     or_break([&] {
         auto fabric = shared_->lane(cluster_lane);
-        made.program.local = team::Compiler<team::Env>(fabric, station_.own, peers_)
-                                 .compile(local, key.number() | std::uint64_t{number} << free_bits,
-                                          team::publication_readers(local));
+        made.program.local =
+            team::Compiler<team::Env>(fabric, station_.own, peers_)
+                .compile_part(local, key.number() | std::uint64_t{number} << free_bits,
+                              team::publication_readers(local));
     });
     return made;
 }
@@ -220,7 +221,7 @@ void ClusterMember::tell(const VectorPlan& plan, VectorRun& run) {
         const TellingPlan how = telling_plan(station_.home.members.size(), plan.pulls);
         auto fabric = shared_->lane(cluster_lane);
         telling_ = team::Compiler<team::Env>(fabric, station_.own, peers_)
-                       .compile(how.plan, how.number, team::publication_readers(how.plan));
+                       .compile_part(how.plan, how.number, team::publication_readers(how.plan));
     }
     const team::Operands operands = run.told(digest_.signature());
     team::Activation<team::Env> activation{&*telling_, &operands};

@@ -327,7 +327,7 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
         auto fabric = station_->shared->lane(lane.id);
         program = std::make_unique<team::Program<team::Env>>(
             team::Compiler<team::Env>(fabric, station_->own, lane.peers)
-                .compile(plan.local, plan.number, plan.readers));
+                .compile_part(plan.local, plan.number, plan.readers));
     }
     team::Operands& operands = operation.call.operands;
     operation.activation.program = program.get();
@@ -350,8 +350,9 @@ void ClusterPending::begin_vector(FarOperation& operation, const VectorPlan& pla
         if (!lane.telling) {
             const TellingPlan how = telling_plan(station_->home.members.size(), plan.pulls);
             auto fabric = station_->shared->lane(lane.id);
-            lane.telling = team::Compiler<team::Env>(fabric, station_->own, lane.peers)
-                               .compile(how.plan, how.number, team::publication_readers(how.plan));
+            lane.telling =
+                team::Compiler<team::Env>(fabric, station_->own, lane.peers)
+                    .compile_part(how.plan, how.number, team::publication_readers(how.plan));
         }
         vector->told = vector->run.told(vector->operands.signature);
         vector->telling.program = &*lane.telling;

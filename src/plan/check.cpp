@@ -6,6 +6,7 @@
 #include "plan/happens_before.hpp"
 #include "plan/limits.hpp"
 #include "plan/matching.hpp"
+#include "plan/proven.hpp"
 #include "plan/refuse.hpp"
 #include "plan/reuse.hpp"
 #include "plan/shape.hpp"
@@ -14,7 +15,9 @@
 #include <corymb/plan.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -75,10 +78,14 @@ bool prove_one(const Plan& plan, bool ordered) {
     return data.stays_in_place();
 }
 
+/// Returns whether the plan keeps parts.
 bool prove(const Plan& plan, bool ordered) {
     plan::check_shape(plan);
-    const bool stays_in_place = prove_one(plan, ordered);
-    return stays_in_place && (!plan::may_copy(plan) || prove_one(plan::all_copied(plan), ordered));
+    bool stays_in_place = prove_one(plan, ordered);
+    if (plan::may_copy(plan)) {
+        stays_in_place = prove_one(plan::all_copied(plan), ordered) && stays_in_place;
+    }
+    return !has_parts(plan.op) || (stays_in_place && moves_single_parts(plan));
 }
 
 } // namespace
@@ -88,8 +95,19 @@ void check_plan(const Plan& plan, bool ordered) {
 }
 
 bool keeps_parts(const Plan& plan) {
-    const bool stays_in_place = prove(plan, false);
-    return !has_parts(plan.op) || (stays_in_place && moves_single_parts(plan));
+    return prove(plan, false);
 }
+
+namespace plan {
+
+ProvenPlan::ProvenPlan(Plan plan, bool ordered)
+    : plan_(std::make_shared<const Plan>(std::move(plan))), is_ordered_(ordered),
+      keeps_parts_(prove(*plan_, ordered)) {}
+
+ProvenPlan ProvenPlan::by_peer(Plan plan, bool is_ordered, bool keeps_parts) {
+    return {std::make_shared<const Plan>(std::move(plan)), is_ordered, keeps_parts};
+}
+
+} // namespace plan
 
 } // namespace corymb

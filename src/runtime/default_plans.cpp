@@ -89,11 +89,11 @@ std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& 
 /// As for any length, prefers cells for gathers and scatters of equal parts that the kernel would
 /// copy. Measured among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times
 /// as fast through cells, which the model thinks 1.25 times as slow.
-Plan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine, PlanRequest request,
-                             const Effort& effort) {
+plan::ProvenPlan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine,
+                                         PlanRequest request, const Effort& effort) {
     constexpr double far_behind = 1.3;
     const bool has_parts = request.op == Collective::gather || request.op == Collective::scatter;
-    const std::string best = portfolio.best.front().plan.algorithm;
+    const std::string best = portfolio.best.front().plan->algorithm;
     if (has_parts && portfolio.best.front().variant.via == Mechanism::pull) {
         request.algorithm = best_through(Mechanism::cells, far_behind, portfolio, best);
         tune::Portfolio through_cells;
@@ -208,7 +208,8 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
 }
 
 /// Nothing when the effort ends without a plan.
-std::optional<Plan> plan_on(GroundWhenNeeded& known, const PlanNeed& need, const Effort& effort) {
+std::optional<plan::ProvenPlan> plan_on(GroundWhenNeeded& known, const PlanNeed& need,
+                                        const Effort& effort) {
     const Ground& ground = known.get();
     const Surroundings& team = known.team();
     const bool is_any = need.bytes == any_part_bytes;
@@ -246,11 +247,11 @@ std::string kept_under(GroundWhenNeeded& known, const PlanNeed& need) {
            way_of(team);
 }
 
-std::optional<Plan> searched(GroundWhenNeeded& known, const PlanNeed& need,
-                             const std::stop_token& stop) {
+std::optional<plan::ProvenPlan> searched(GroundWhenNeeded& known, const PlanNeed& need,
+                                         const std::stop_token& stop) {
     auto plan = plan_on(known, need, {.stop = stop});
     if (plan) {
-        known.cache().keep(kept_under(known, need), *plan);
+        known.cache().keep(kept_under(known, need), **plan);
     }
     return plan;
 }
@@ -282,8 +283,7 @@ DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where
         known->get(); // Measured with this thread's CPUs, and while no rank waits.
     }
     // One process of several makes a plan: the others need no model.
-    return {.source = [known](const PlanNeed& need) { return *plan_on(*known, need, {}); },
-            .inside = [known] { return known->inside(); },
+    return {.inside = [known] { return known->inside(); },
             .search = [known](const PlanNeed& need,
                               const std::stop_token& stop) { return searched(*known, need, stop); },
             .fair = [known](const PlanNeed& need) { return fair_plan_on(*known, need); },

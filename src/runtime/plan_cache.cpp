@@ -86,7 +86,8 @@ fs::path PlanCache::file_of(const std::string& key) const {
     return folder_ / (sha256_hex(key) + suffix);
 }
 
-std::optional<Plan> PlanCache::find(const std::string& key, bool ordered) const noexcept {
+std::optional<plan::ProvenPlan> PlanCache::find(const std::string& key,
+                                                bool ordered) const noexcept {
     try {
         if (folder_.empty()) {
             return std::nullopt;
@@ -97,9 +98,7 @@ std::optional<Plan> PlanCache::find(const std::string& key, bool ordered) const 
             return std::nullopt;
         }
         try {
-            Plan plan = plan_of(read_file(file, 2 * bytes_max), key);
-            check_plan(plan, ordered);
-            return plan;
+            return plan::ProvenPlan(plan_of(read_file(file, 2 * bytes_max), key), ordered);
         } catch (const Error&) {
             fs::remove(file, failed);
         }

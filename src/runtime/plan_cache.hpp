@@ -3,6 +3,8 @@
 // model. Nothing here throws: a cache that is absent, full or damaged costs a search.
 #pragma once
 
+#include "plan/proven.hpp"
+
 #include <corymb/machine.hpp>
 #include <corymb/planner.hpp>
 
@@ -27,7 +29,8 @@ public:
     [[nodiscard]] static PlanCache of_user();
 
     /// The plan that was kept under a key, proven anew; a file that is damaged is removed.
-    [[nodiscard]] std::optional<Plan> find(const std::string& key, bool ordered) const noexcept;
+    [[nodiscard]] std::optional<plan::ProvenPlan> find(const std::string& key,
+                                                       bool ordered) const noexcept;
     void keep(const std::string& key, const Plan& plan) const noexcept;
 
 private:

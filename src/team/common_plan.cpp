@@ -59,15 +59,13 @@ TeamPlans::Known TeamPlans::published(const team::PlanKey& key, Version version)
         hash = slot.hash;
         is_best = slot.is_best != 0;
     }
-    auto plan = std::make_shared<const Plan>(read_plan(text, hash));
+    const auto plan =
+        plan::ProvenPlan::by_peer(read_plan(text, hash), key.ordered, key.keeps_parts);
     if (!team_.plans_given) {
         team::remember_plan(origin_of(key), plan, is_best);
     }
     // A copy of its own: all processes have this plan, whatever is remembered here.
-    auto known = std::make_shared<team::KnownPlan>();
-    known->plan = std::move(plan);
-    known->is_best = is_best;
-    return known;
+    return std::make_shared<team::KnownPlan>(plan, is_best);
 }
 
 /// The first one counts.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/copies.hpp"
+#include "plan/proven.hpp"
 #include "plan/step_kind.hpp"
 #include "team/addresses.hpp"
 #include "team/program.hpp"
@@ -28,8 +29,15 @@ public:
 
     /// `number` is the plan's within the team, `readers` are its publication_readers. Throws
     /// Errc::invalid_plan for a step that no engine can run, Errc::io if a channel is shorter than
-    /// the plan counts on; `plan` must have passed check_plan.
-    Program<Env> compile(const Plan& plan, std::uint64_t number, const Readers& readers) {
+    /// the plan counts on.
+    Program<Env> compile(const plan::ProvenPlan& plan, std::uint64_t number,
+                         const Readers& readers) {
+        return compile_part(*plan, number, readers);
+    }
+
+    /// As `compile`, for a part of a plan that cannot be proven alone: one message, or what the
+    /// ranks of a node do in a plan that was proven for all nodes.
+    Program<Env> compile_part(const Plan& plan, std::uint64_t number, const Readers& readers) {
         Program<Env> program;
         program.block_count = plan.block_count;
         program.scratch_blocks = plan.scratch_blocks;

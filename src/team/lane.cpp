@@ -9,10 +9,10 @@
 
 namespace corymb::detail {
 
-LaneEnd::Program LaneEnd::compile(const Plan& plan, std::uint64_t number,
-                                  const team::Readers& readers) {
+LaneEnd::Program LaneEnd::compile(const team::SharedPlan& shared) {
     auto fabric = shared_->lane(lane_);
-    return team::Compiler<team::Env>(fabric, rank_, peers_).compile(plan, number, readers);
+    return team::Compiler<team::Env>(fabric, rank_, peers_)
+        .compile(shared.plan, shared.number, shared.readers);
 }
 
 [[gnu::noinline]] LaneEnd::Program& LaneEnd::find_or_compile(const team::PlanKey& key) {
@@ -56,8 +56,7 @@ void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
                                              : plans.agree(lane_, key, programs.turn, spent, wait);
         planning_ns_ = wait.spent_ns();
         if (agreed.plan != programs.plan) {
-            programs.all.push_back(std::make_unique<Program>(
-                compile(*agreed.plan->plan, agreed.plan->number, agreed.plan->readers)));
+            programs.all.push_back(std::make_unique<Program>(compile(*agreed.plan)));
             programs.all.back()->plan = agreed.plan->plan.get();
             programs.plan = agreed.plan;
         }
@@ -86,7 +85,9 @@ LaneEnd::Program& LaneEnd::pair_program(const team::PairKey& key) {
             plan.steps.back().push_back(
                 {.kind = is_send ? StepKind::wait : StepKind::signal, .peer = key.peer});
         }
-        slot = std::make_unique<Program>(compile(plan, 0, {}));
+        auto fabric = shared_->lane(lane_);
+        slot = std::make_unique<Program>(
+            team::Compiler<team::Env>(fabric, rank_, peers_).compile_part(plan, 0, {}));
     }
     return *slot;
 }

@@ -84,7 +84,7 @@ private:
     };
     Program& find_or_compile(const team::PlanKey& key);
     void ask(const team::PlanKey& key, Programs& programs, bool for_best);
-    Program compile(const Plan& plan, std::uint64_t number, const team::Readers& readers);
+    Program compile(const team::SharedPlan& shared);
 
     TeamShared* shared_;
     Rank rank_;

@@ -65,13 +65,10 @@ std::shared_ptr<KnownPlan> remembered_plan(const PlanOrigin& origin) {
     return found == nullptr ? nullptr : found->known;
 }
 
-std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, std::shared_ptr<const Plan> plan,
+std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, plan::ProvenPlan plan,
                                          bool is_best, std::int64_t search_ns) {
     const std::size_t steps = steps_of(*plan);
-    auto known = std::make_shared<KnownPlan>();
-    known->plan = std::move(plan);
-    known->is_best = is_best;
-    known->search_ns = search_ns;
+    auto known = std::make_shared<KnownPlan>(std::move(plan), is_best, search_ns);
     Memo& all = memo();
     const std::lock_guard lock(all.lock);
     Entry* const before = all.find(origin);

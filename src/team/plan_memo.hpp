@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace corymb::team {
@@ -36,7 +37,10 @@ struct PlanOrigin {
 
 /// A plan, and what is known about the search for a better one. Thread-safe.
 struct KnownPlan {
-    std::shared_ptr<const Plan> plan;
+    explicit KnownPlan(plan::ProvenPlan known, bool best = false, std::int64_t search = 0) noexcept
+        : plan(std::move(known)), is_best(best), search_ns(search) {}
+
+    plan::ProvenPlan plan;
     bool is_best = false;       ///< No search would find a better one.
     std::int64_t search_ns = 0; ///< How long a search takes, about; 0: others are to search.
     std::atomic<std::int64_t> spent_ns = 0; ///< Time of all calls with the plan.
@@ -46,10 +50,10 @@ struct KnownPlan {
 
 /// Thread-safe. Null when there was no such plan, or it was forgotten for others since.
 [[nodiscard]] std::shared_ptr<KnownPlan> remembered_plan(const PlanOrigin& origin);
-/// `plan` has been checked. Returns the plan that is remembered now: the first plan of an origin
+/// Returns the plan that is remembered now: the first plan of an origin
 /// stays until there is the best one. All plans together stay within some 20 MB: plans that were
 /// not asked for longest are forgotten. A longer plan is returned, not kept.
-std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, std::shared_ptr<const Plan> plan,
+std::shared_ptr<KnownPlan> remember_plan(const PlanOrigin& origin, plan::ProvenPlan plan,
                                          bool is_best, std::int64_t search_ns = 0);
 
 } // namespace corymb::team

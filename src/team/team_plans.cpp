@@ -48,8 +48,8 @@ std::uint32_t cell_slots_of(const team::PlanKey& key, int size) {
                                                          : channel::cell_ring_slots(size));
 }
 
-/// Throws Errc::invalid_plan for a plan that the team cannot run for the key.
-void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
+/// Throws Errc::invalid_plan for a plan of something else than the key names.
+void check_subject(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
     // Other ranks than the root need not have given the buffers that the root has.
     const bool is_at_root = !is_rooted(key.op) || plan.root == key.root;
     if (plan.size() != terms.size || plan.op != key.op || plan.bytes_max < key.bytes ||
@@ -57,7 +57,16 @@ void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
         throw Error(Errc::invalid_plan, "the plan source returned a plan for another operation, "
                                         "root, size or payload");
     }
-    check_plan(plan, key.ordered);
+}
+
+/// Throws Errc::invalid_plan for a plan that the team cannot run for the key.
+void check_fit(const plan::ProvenPlan& proven, const team::PlanKey& key, const Terms& terms) {
+    const Plan& plan = *proven;
+    check_subject(plan, key, terms);
+    if (key.ordered && !proven.is_ordered()) {
+        throw Error(Errc::invalid_plan,
+                    plan.algorithm + " was not proven to combine in the order of the ranks");
+    }
     team::check_one_block(key, plan);
     if (uses(plan, Mechanism::network)) {
         throw Error(Errc::unsupported, plan.algorithm + " is a plan for several nodes; a team's "
@@ -70,7 +79,7 @@ void prove(const Plan& plan, const team::PlanKey& key, const Terms& terms) {
                         std::to_string(cell_slots_of(key, terms.size)) +
                         " here; the plan source must look at PlanNeed::cell_slots");
     }
-    if (key.keeps_parts && !keeps_parts(plan)) {
+    if (key.keeps_parts && !proven.keeps_parts()) {
         throw Error(Errc::invalid_plan, plan.algorithm +
                                             " does not keep parts of different lengths apart "
                                             "(keeps_parts); the plan source must look at "
@@ -98,7 +107,7 @@ bool may_be_renumbered(const team::PlanKey& key) {
 /// The bit in the number of a team's second plan for a key; PlanKey::number leaves it free.
 constexpr std::uint64_t better_plan = std::uint64_t{1} << 12;
 
-team::SharedPlan shared_plan(std::shared_ptr<const Plan> plan, std::uint64_t number) {
+team::SharedPlan shared_plan(plan::ProvenPlan plan, std::uint64_t number) {
     team::Readers readers = team::publication_readers(*plan);
     return {std::move(plan), number, std::move(readers)};
 }
@@ -225,11 +234,8 @@ TeamPlans::Entry& TeamPlans::entry_of(const team::PlanKey& key) {
         return found->second;
     }
     const Known known = team_.company ? common_plan(key, Version::first) : known_plan(key);
-    Entry& entry = entries_[key];
-    entry.first = shared_plan(known->plan, key.number());
-    entry.is_last = known->is_best;
-    entry.used = &entry.first;
-    return entry;
+    return entries_.try_emplace(key, shared_plan(known->plan, key.number()), known->is_best)
+        .first->second;
 }
 
 /// Whether ranks can go over to a better plan.
@@ -271,11 +277,10 @@ bool TeamPlans::has_better(const team::PlanKey& key, Entry& entry) {
 TeamPlans::Known TeamPlans::known_plan(const team::PlanKey& key) {
     if (team_.plans_given) {
         Plan plan = team_.options.plans(need_of(key));
-        prove(plan, key, terms_of(team_));
-        auto known = std::make_shared<team::KnownPlan>();
-        known->plan = std::make_shared<const Plan>(std::move(plan));
-        known->is_best = true;
-        return known;
+        check_subject(plan, key, terms_of(team_));
+        const plan::ProvenPlan proven(std::move(plan), key.ordered);
+        check_fit(proven, key, terms_of(team_));
+        return std::make_shared<team::KnownPlan>(proven, true);
     }
     const team::PlanOrigin origin = origin_of(key);
     if (Known known = team::remembered_plan(origin)) {
@@ -291,11 +296,11 @@ TeamPlans::Known TeamPlans::known_plan(const team::PlanKey& key) {
     }
     const std::int64_t begin = now_ns();
     team::FairPlan fair = made_.fair(need_of(key));
-    prove(fair.plan, key, terms_of(team_));
+    check_fit(fair.plan, key, terms_of(team_));
     const std::int64_t taken = now_ns() - begin;
-    team::explain_plan(key, fair.plan, fair.is_best ? "known or searched for" : "made", taken);
+    team::explain_plan(key, *fair.plan, fair.is_best ? "known or searched for" : "made", taken);
     return team::remember_plan(
-        origin, std::make_shared<const Plan>(std::move(fair.plan)), fair.is_best,
+        origin, std::move(fair.plan), fair.is_best,
         static_cast<std::int64_t>(static_cast<double>(taken) * made_.times_as_long));
 }
 
@@ -313,10 +318,10 @@ TeamPlans::Known TeamPlans::best_plan(const team::PlanKey& key) {
         }
     }
     const std::int64_t begin = now_ns();
-    Plan plan = *made_.search(need_of(key), {});
-    prove(plan, key, terms_of(team_));
-    team::explain_plan(key, plan, "searched for", now_ns() - begin);
-    return team::remember_plan(origin, std::make_shared<const Plan>(std::move(plan)), true);
+    const plan::ProvenPlan plan = *made_.search(need_of(key), {});
+    check_fit(plan, key, terms_of(team_));
+    team::explain_plan(key, *plan, "searched for", now_ns() - begin);
+    return team::remember_plan(origin, plan, true);
 }
 
 /// The plan of a root that is like the key's; null when its messages would come apart.
@@ -327,10 +332,10 @@ TeamPlans::Known TeamPlans::renumbered(const team::PlanKey& key, const team::Kno
     if (!plan) {
         return nullptr;
     }
-    prove(*plan, key, terms_of(team_));
-    team::explain_plan(key, *plan, "renumbered", now_ns() - begin);
-    return team::remember_plan(origin_of(key), std::make_shared<const Plan>(*std::move(plan)),
-                               like.is_best);
+    const plan::ProvenPlan proven(*std::move(plan), key.ordered);
+    check_fit(proven, key, terms_of(team_));
+    team::explain_plan(key, *proven, "renumbered", now_ns() - begin);
+    return team::remember_plan(origin_of(key), proven, like.is_best);
 }
 
 std::optional<plan::Likeness> TeamPlans::likeness_of(const team::PlanKey& key) const {
@@ -400,10 +405,10 @@ void TeamPlans::search(const team::PlanKey& key, const Known& known) {
                        is_searching = is_searching_](const std::stop_token& stop) {
         try {
             const std::int64_t begin = now_ns();
-            if (auto plan = find(need, stop)) {
-                prove(*plan, key, terms);
-                team::explain_plan(key, *plan, "searched for beside the calls", now_ns() - begin);
-                team::remember_plan(origin, std::make_shared<const Plan>(*std::move(plan)), true);
+            if (const auto plan = find(need, stop)) {
+                check_fit(*plan, key, terms);
+                team::explain_plan(key, **plan, "searched for beside the calls", now_ns() - begin);
+                team::remember_plan(origin, *plan, true);
             } else {
                 known->is_searched_for.store(false, relaxed); // Another team may finish the search.
             }

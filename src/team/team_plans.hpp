@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace corymb::detail {
@@ -57,10 +58,14 @@ public:
 private:
     using Known = std::shared_ptr<team::KnownPlan>;
     struct Entry {
+        explicit Entry(team::SharedPlan plan, bool last) : first(std::move(plan)), is_last(last) {}
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
+
         team::SharedPlan first;
-        bool is_last = false; ///< Calls stay with the first plan.
+        bool is_last; ///< Calls stay with the first plan.
         std::optional<team::SharedPlan> better;
-        const team::SharedPlan* used = nullptr; ///< The plan of blocking calls.
+        const team::SharedPlan* used = &first; ///< The plan of blocking calls.
         /// Questions of each lane whose time has been added.
         std::map<team::LaneId, unsigned> turns_counted;
     };

@@ -8,6 +8,7 @@
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "channel/waiter_cpus.hpp"
+#include "plan/proven.hpp"
 #include "plan/renumber.hpp"
 #include "team/fabric.hpp"
 #include "team/failure.hpp"
@@ -68,8 +69,8 @@ void check_one_block(const PlanKey& key, const Plan& plan);
 
 /// A plan and the readers of its publications; lives as long as the team.
 struct SharedPlan {
-    std::shared_ptr<const Plan> plan; ///< Invariant: not null.
-    std::uint64_t number = 0;         ///< Number of the plan within the team.
+    plan::ProvenPlan plan;
+    std::uint64_t number; ///< Number of the plan within the team.
     Readers readers;
 };
 
@@ -120,17 +121,18 @@ struct Surroundings {
 
 /// A plan that was made at once.
 struct FairPlan {
-    Plan plan;
+    plan::ProvenPlan plan;
     bool is_best = false; ///< A search would find no better one.
 };
 
 /// The default plans, and the part of this machine's model that they are made on: of the ranks'
 /// PUs, in their order, null where ranks have none each.
 struct DefaultPlans {
-    PlanSource source; ///< The best plans that a search finds.
     std::function<std::shared_ptr<const Machine>()> inside;
-    /// As `source`, but returns nothing when it was asked to stop.
-    std::function<std::optional<Plan>(const PlanNeed& need, const std::stop_token& stop)> search;
+    /// The best plan that a search finds; nothing when it was asked to stop.
+    std::function<std::optional<plan::ProvenPlan>(const PlanNeed& need,
+                                                  const std::stop_token& stop)>
+        search;
     /// A fair plan without a search.
     std::function<FairPlan(const PlanNeed& need)> fair;
     /// Time of a search as a multiple of the time that a fair plan takes, about.

@@ -63,9 +63,9 @@ namespace tune {
 
 PlanChoice choice_of(const Machine& machine, const PlanRequest& request, const Portfolio& portfolio,
                      const Candidate& candidate) {
-    const Bound bound = bound_of(machine, request, candidate.plan);
+    const Bound bound = bound_of(machine, request, *candidate.plan);
     PlanChoice choice;
-    choice.plan = candidate.plan;
+    choice.plan = *candidate.plan;
     choice.placement = request.placement;
     choice.bytes = request.bytes;
     choice.predicted = candidate.predicted;

@@ -12,10 +12,11 @@
 #include <corymb/simulate.hpp>
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 namespace corymb::tune {
 
@@ -45,9 +46,12 @@ std::size_t steps_of(const Plan& plan) {
     return steps;
 }
 
-bool is_better(const Candidate& left, const Candidate& right) {
-    return std::tie(left.in_turns, left.predicted) < std::tie(right.in_turns, right.predicted);
-}
+/// The model's answers about a plan, the first one first.
+struct Times {
+    double in_turns;
+    double predicted;
+    auto operator<=>(const Times&) const = default;
+};
 
 class Builder {
 public:
@@ -242,35 +246,45 @@ private:
             !family.applies(request_.op, input) || stop_.stop_requested()) {
             return;
         }
-        Candidate candidate;
-        candidate.variant = variant;
-        candidate.plan = family.make(request_.op, input);
-        if (request_.any_length) {
-            candidate.plan.bytes_max = any_part_bytes;
-        }
-        candidate.plan = plan::performed(std::move(candidate.plan), request_.cell_slots);
-        if (request_.any_length) {
-            candidate.plan = with_best_copies(std::move(candidate.plan));
-        }
-        candidate.plan.algorithm = candidate_name(family.name, variant);
-        if (steps_of(candidate.plan) > steps_max_ ||
-            (request_.one_block && candidate.plan.block_count > 1) ||
-            (request_.keeps_parts && !keeps_parts(candidate.plan))) {
+        Plan made = performed(family.make(request_.op, input));
+        made.algorithm = candidate_name(family.name, variant);
+        if (steps_of(made) > steps_max_ || (request_.one_block && made.block_count > 1)) {
             return;
         }
-        const Timeline timeline = simulate(candidate.plan, machine_, request_.placement,
-                                           request_.bytes, request_.oversubscribed);
-        candidate.predicted = timeline.makespan;
-        if (request_.oversubscribed) {
-            candidate.in_turns = time_in_turns(candidate.plan, machine_, request_, timeline);
+        std::optional<plan::ProvenPlan> proven;
+        if (request_.keeps_parts) {
+            proven.emplace(std::move(made), request_.ordered);
+            if (!proven->keeps_parts()) {
+                return;
+            }
         }
-        if (result_.best.size() < keep_ || is_better(candidate, result_.best.back())) {
-            check_plan(candidate.plan, request_.ordered);
-            keep(candidate);
+        const Times times = times_of(proven ? **proven : made);
+        if (result_.best.size() < keep_ || times < times_of(result_.best.back())) {
+            if (!proven) {
+                proven.emplace(std::move(made), request_.ordered);
+            }
+            keep({*std::move(proven), variant, times.predicted, times.in_turns});
         }
         result_.predictions.push_back(
-            {candidate_name(family.name, variant), variant, candidate.predicted});
-        tried_.push_back({&family, variant, candidate.predicted});
+            {candidate_name(family.name, variant), variant, times.predicted});
+        tried_.push_back({&family, variant, times.predicted});
+    }
+
+    [[nodiscard]] Times times_of(const Plan& plan) const {
+        const Timeline timeline =
+            simulate(plan, machine_, request_.placement, request_.bytes, request_.oversubscribed);
+        return {request_.oversubscribed ? time_in_turns(plan, machine_, request_, timeline) : 0,
+                timeline.makespan};
+    }
+    static Times times_of(const Candidate& candidate) noexcept {
+        return {candidate.in_turns, candidate.predicted};
+    }
+
+    /// The plan of a generator as a team performs it.
+    [[nodiscard]] Plan performed(Plan plan) const {
+        plan.bytes_max = request_.any_length ? any_part_bytes : plan.bytes_max;
+        plan = plan::performed(std::move(plan), request_.cell_slots);
+        return request_.any_length ? with_best_copies(std::move(plan)) : plan;
     }
 
     /// Among processes short messages take a copy along for as long as the model thinks that faster
@@ -294,10 +308,11 @@ private:
         return plan::with_copies(std::move(plan), best, request_.cell_slots);
     }
 
-    void keep(Candidate& candidate) {
+    void keep(Candidate candidate) {
         const auto place =
-            std::upper_bound(result_.best.begin(), result_.best.end(), candidate, is_better);
-        result_.best.insert(place, candidate);
+            std::ranges::upper_bound(result_.best, times_of(candidate), std::ranges::less{},
+                                     [](const Candidate& other) { return times_of(other); });
+        result_.best.insert(place, std::move(candidate));
         if (result_.best.size() > keep_) {
             result_.best.pop_back();
         }

@@ -2,6 +2,7 @@
 // All candidates for a request, simulated; the best of them, proved.
 #pragma once
 
+#include "plan/proven.hpp"
 #include "tune/variant.hpp"
 
 #include <corymb/planner.hpp>
@@ -15,10 +16,10 @@
 
 namespace corymb::tune {
 
-/// A plan that has passed check_plan, and the model's answer about it.
+/// A plan, and the model's answer about it.
 struct Candidate {
-    Plan plan;       ///< `algorithm` is the candidate's name.
-    Variant variant; ///< How its payload travels.
+    plan::ProvenPlan plan; ///< `algorithm` is the candidate's name.
+    Variant variant;       ///< How its payload travels.
     double predicted = 0;
     double in_turns = 0; ///< Time when ranks take turns; only when oversubscribed, else 0.
 };

@@ -89,7 +89,7 @@ private:
             : rank(static_cast<std::size_t>(own)),
               waiter(make_waiter<Waiter>(world.fabric_.state(own).spot)), engine(waiter, own),
               program(corymb::team::Compiler<ExplorerEnv>(world.fabric_, own, peers)
-                          .compile(world.plan_, 0, world.readers_)),
+                          .compile_part(world.plan_, 0, world.readers_)),
               input(world.plan_.block_count), output(world.plan_.block_count),
               scratch(world.plan_.scratch_blocks), letters(world.operations_) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());

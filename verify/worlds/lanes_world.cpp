@@ -32,9 +32,8 @@ enum class Finish : std::uint8_t { in_order, crosswise };
 struct Work {
     Work(corymb::team::Fabric<ExplorerEnv>& fabric, const Plan& of, Rank own,
          const corymb::team::Readers& readers, std::uint64_t number, std::uint64_t operations)
-        : plan(&of), rank(own),
-          program(
-              corymb::team::Compiler<ExplorerEnv>(fabric, own, peers).compile(of, number, readers)),
+        : plan(&of), rank(own), program(corymb::team::Compiler<ExplorerEnv>(fabric, own, peers)
+                                            .compile_part(of, number, readers)),
           letters(operations) {
         operands.output = reinterpret_cast<std::byte*>(&value);
         operands.block_bytes = operands.element_bytes = sizeof value;

@@ -47,7 +47,7 @@ protected:
         need.op = op;
         need.size = 2;
         need.bytes = bytes;
-        return team::default_plans({}, where).source(need).algorithm;
+        return (*team::default_plans({}, where).search(need, {}))->algorithm;
     }
     [[nodiscard]] static bool goes_through(const char* mechanism, const std::string& algorithm) {
         return algorithm.find("/" + std::string(mechanism) + "-") != std::string::npos;
@@ -92,7 +92,10 @@ TEST_F(DefaultPlans, ABarrierWhoseRootShouldLeaveFirstIsAStarAroundIt) {
     team::Surroundings where;
     where.size = 5;
     where.usable = 2;
-    const PlanSource plans = team::default_plans({}, where).source;
+    const auto search = team::default_plans({}, where).search;
+    const auto plans = [&search](const PlanNeed& wanted) {
+        return **search(wanted, {});
+    };
     PlanNeed need;
     need.op = Collective::barrier;
     need.size = 5;

@@ -45,7 +45,7 @@ TEST_F(PlanCacheTest, GivesBackWhatWasKeptUnderTheSameKey) {
     EXPECT_FALSE(cache.find("one", false));
     cache.keep("one", plan());
     ASSERT_TRUE(PlanCache::of_user().find("one", false));
-    EXPECT_EQ(*PlanCache::of_user().find("one", false), plan());
+    EXPECT_EQ(**PlanCache::of_user().find("one", false), plan());
     EXPECT_FALSE(cache.find("two", false));
 }
 
@@ -122,7 +122,7 @@ TEST_F(PlanCacheTest, LaterTeamsBeginWithWhatWasSearchedFor) {
     EXPECT_EQ(files().size(), 1U);
     const FairPlan later = default_plans({}, where).fair(need);
     EXPECT_TRUE(later.is_best);
-    EXPECT_EQ(later.plan, *best);
+    EXPECT_EQ(*later.plan, **best);
     where.usable = 3;
     EXPECT_FALSE(default_plans({}, where).fair(need).is_best);
     std::stop_source stop;

@@ -34,7 +34,7 @@ int crowded_size(int more) {
     return usable_cpus().count() + more;
 }
 
-Plan named(const PlanNeed& need, const char* algorithm) {
+plan::ProvenPlan named(const PlanNeed& need, const char* algorithm) {
     Machine machine;
     machine.name = "any";
     for (int pu = 0; pu < need.size; ++pu) {
@@ -51,7 +51,7 @@ Plan named(const PlanNeed& need, const char* algorithm) {
     request.root = is_rooted(need.op) ? need.root : -1;
     request.bytes = need.bytes;
     request.algorithm = algorithm;
-    return make_plan(machine, request).plan;
+    return plan::ProvenPlan(make_plan(machine, request).plan);
 }
 
 class BetterPlan : public CacheDirectory {
@@ -72,7 +72,8 @@ protected:
             while (is_held_ && !stop.stop_requested()) {
                 std::this_thread::yield();
             }
-            return stop.stop_requested() ? std::optional<Plan>() : named(need, "binomial");
+            return stop.stop_requested() ? std::optional<plan::ProvenPlan>()
+                                         : named(need, "binomial");
         };
         return plans;
     }
@@ -84,9 +85,28 @@ protected:
 
 constexpr std::int64_t long_ns = 1'000'000'000'000;
 
+/// Rank 0 asks, and waits as long as it must.
+class AskedPlans : public TeamPlans {
+public:
+    AskedPlans(detail::TeamShared& shared, team::DefaultPlans made)
+        : TeamPlans(shared, std::move(made)), shared_(shared) {}
+    Agreed agree(team::LaneId lane, const team::PlanKey& key, unsigned turn,
+                 std::int64_t spent_ns) {
+        detail::PlanWait wait(shared_, 0, long_ns);
+        return TeamPlans::agree(lane, key, turn, spent_ns, wait);
+    }
+    Agreed agree_on_best(team::LaneId lane, const team::PlanKey& key, unsigned turn) {
+        detail::PlanWait wait(shared_, 0, long_ns);
+        return TeamPlans::agree_on_best(lane, key, turn, wait);
+    }
+
+private:
+    detail::TeamShared& shared_;
+};
+
 TEST_F(BetterPlan, ComesAtTheSameQuestionForAllRanks) {
     const auto shared = team(41);
-    TeamPlans plans(*shared, made());
+    AskedPlans plans(*shared, made());
     const team::PlanKey key = key_of(Collective::broadcast);
     EXPECT_EQ(plans.agree(0, key, 0, 0).plan->plan->algorithm, "star");
     EXPECT_FALSE(plans.agree(0, key, 1, 0).is_last);
@@ -99,7 +119,7 @@ TEST_F(BetterPlan, ComesAtTheSameQuestionForAllRanks) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         ASSERT_LT(++turn, TeamPlans::turns_max);
     }
-    EXPECT_EQ(plans.in_use(key).algorithm, "binomial");
+    EXPECT_EQ(plans.in_use(key, 0).algorithm, "binomial");
     EXPECT_EQ(searches_, 1);
     // A rank that comes later to the questions before gets the answers that others got.
     for (unsigned before = 0; before < turn; ++before) {
@@ -109,14 +129,14 @@ TEST_F(BetterPlan, ComesAtTheSameQuestionForAllRanks) {
     // Another lane asks for itself, another team begins with what is known.
     EXPECT_EQ(plans.agree(3, key, 0, 0).plan->plan->algorithm, "binomial");
     const auto other = team(41);
-    TeamPlans second(*other, made());
+    AskedPlans second(*other, made());
     EXPECT_TRUE(second.agree(0, key, 0, 0).is_last);
-    EXPECT_EQ(second.in_use(key).algorithm, "binomial");
+    EXPECT_EQ(second.in_use(key, 0).algorithm, "binomial");
 }
 
 TEST_F(BetterPlan, IsNotSearchedForBeforeCallsHaveTakenAsLong) {
     const auto shared = team(42);
-    TeamPlans plans(*shared, made());
+    AskedPlans plans(*shared, made());
     const team::PlanKey key = key_of(Collective::broadcast);
     for (unsigned turn = 0; turn < 10; ++turn) {
         EXPECT_FALSE(plans.agree(0, key, turn, 1).is_last);
@@ -129,7 +149,7 @@ TEST_F(BetterPlan, IsForLaterTeamsWhereResultsDependOnIt) {
     team::PlanKey key = key_of(Collective::reduce);
     key.stays = true;
     {
-        TeamPlans plans(*shared, made());
+        AskedPlans plans(*shared, made());
         for (unsigned turn = 0; turn < 20; ++turn) {
             EXPECT_EQ(plans.agree(0, key, turn, long_ns).plan->plan->algorithm, "star");
             std::this_thread::sleep_for(std::chrono::milliseconds(turn < 2 ? 0 : 20));
@@ -137,7 +157,7 @@ TEST_F(BetterPlan, IsForLaterTeamsWhereResultsDependOnIt) {
         EXPECT_EQ(searches_, 1);
     }
     const auto second = team(46);
-    TeamPlans later(*second, made());
+    AskedPlans later(*second, made());
     EXPECT_EQ(later.agree(0, key, 0, 0).plan->plan->algorithm, "binomial");
 }
 
@@ -162,14 +182,14 @@ TEST_F(BetterPlan, TheEndOfATeamEndsItsSearch) {
     const auto shared = team(43);
     is_held_ = true;
     {
-        TeamPlans plans(*shared, made());
+        AskedPlans plans(*shared, made());
         static_cast<void>(plans.agree(0, key_of(Collective::reduce), 1, long_ns));
         while (searches_ == 0) {
             std::this_thread::yield();
         }
     }
     is_held_ = false;
-    TeamPlans plans(*shared, made()); // What was not finished may be begun again.
+    AskedPlans plans(*shared, made()); // What was not finished may be begun again.
     unsigned turn = 1;
     while (!plans.agree(1, key_of(Collective::reduce), turn, long_ns).is_last) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -180,7 +200,7 @@ TEST_F(BetterPlan, TheEndOfATeamEndsItsSearch) {
 
 TEST_F(BetterPlan, WhoWarmsUpHasItAtOnce) {
     const auto shared = team(44);
-    TeamPlans plans(*shared, made());
+    AskedPlans plans(*shared, made());
     const team::PlanKey key = key_of(Collective::scatter);
     EXPECT_EQ(plans.agree(0, key, 0, 0).plan->plan->algorithm, "star");
     EXPECT_EQ(plans.agree_on_best(0, key, 1).plan->plan->algorithm, "binomial");
@@ -191,11 +211,12 @@ TEST_F(BetterPlan, WhoWarmsUpHasItAtOnce) {
 TEST_F(BetterPlan, OneThatFailsLeavesTheFirst) {
     const auto shared = team(45);
     team::DefaultPlans failing = made();
-    failing.search = [this](const PlanNeed&, const std::stop_token&) -> std::optional<Plan> {
+    failing.search = [this](const PlanNeed&,
+                            const std::stop_token&) -> std::optional<plan::ProvenPlan> {
         ++searches_;
         throw Error(Errc::invalid_argument, "none");
     };
-    TeamPlans plans(*shared, failing);
+    AskedPlans plans(*shared, failing);
     const team::PlanKey key = key_of(Collective::broadcast);
     const auto end = std::chrono::steady_clock::now() + test_limit();
     int turns_after = 12; // The search has a thread of its own.

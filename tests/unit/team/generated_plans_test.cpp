@@ -75,7 +75,7 @@ struct Player {
     Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
            const team::Readers& readers, const Waiter::Flag& broken)
         : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
-          program(team::Compiler<Env>(fabric, own, peers).compile(of, 0, readers)) {
+          program(team::Compiler<Env>(fabric, own, peers).compile_part(of, 0, readers)) {
         const std::size_t longest = 37;
         operands.bytes = longest * sizeof(Word);
         operands.element_bytes = sizeof(Word);

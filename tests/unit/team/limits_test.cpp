@@ -170,8 +170,7 @@ TEST(LimitsTest, AWaitForTheRankThatPlansHasTheDeadlineOfTheCall) {
                 while (!is_planning) {
                     std::this_thread::sleep_for(1ms);
                 }
-                of_other =
-                    error_of([&] { team.limited({.deadline = 50ms}, [&] { call(team); }); });
+                of_other = error_of([&] { team.limited({.deadline = 50ms}, [&] { call(team); }); });
                 is_over = true;
             },
             options);

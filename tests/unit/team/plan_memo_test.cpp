@@ -19,11 +19,12 @@ PlanOrigin origin_of(int size) {
     return origin;
 }
 
-std::shared_ptr<const Plan> plan_named(const char* name, std::size_t steps = 1) {
+/// Nobody looks at the steps.
+plan::ProvenPlan plan_named(const char* name, std::size_t steps = 1) {
     Plan plan;
     plan.algorithm = name;
     plan.steps.assign(1, std::vector<Step>(steps));
-    return std::make_shared<const Plan>(std::move(plan));
+    return plan::ProvenPlan::by_peer(std::move(plan), false, false);
 }
 
 TEST(PlanMemo, KnowsPlansByAllThatTheyDependOn) {

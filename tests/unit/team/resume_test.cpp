@@ -65,9 +65,8 @@ private:
     struct Player {
         Player(Turns& turns, const Plan& of, Rank own, std::size_t block_bytes)
             : plan(&of), rank(own), waiter(turns.fabric_.state(own).gate, turns.broken_),
-              engine(waiter),
-              program(
-                  team::Compiler<Env>(turns.fabric_, own, peers).compile(of, 0, turns.readers_)),
+              engine(waiter), program(team::Compiler<Env>(turns.fabric_, own, peers)
+                                          .compile_part(of, 0, turns.readers_)),
               input(of.block_count * block_bytes / sizeof(std::uint64_t)), output(input.size()),
               scratch(of.scratch_blocks * block_bytes / sizeof(std::uint64_t)) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
