@@ -19,7 +19,7 @@ namespace {
 // Nanoseconds. A nap is a part of what has been waited already, so a plan comes late by that part
 // at most. The least is what a sleep costs, the most is soon enough to see that the team has
 // broken.
-constexpr std::int64_t part = 4;
+constexpr std::int64_t naps_per_wait = 4;
 constexpr std::int64_t nap_least = 50'000;
 constexpr std::int64_t nap_most = 2'000'000;
 
@@ -48,7 +48,7 @@ void PlanWait::sleep() {
     if (team_.is_broken()) {
         team_.throw_failure(); // The failure already names the ranks to blame.
     }
-    const std::int64_t nap = std::clamp(clock_.waited_ns() / part, nap_least, nap_most);
+    const std::int64_t nap = std::clamp(clock_.waited_ns() / naps_per_wait, nap_least, nap_most);
     clock_.expect_sleep(nap);
     std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
 }
