@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the planner's choices, one line for each operation, payload and place: the plan's name,
+// simulated time and hash. Places are all machines of the gallery and a few clusters. A change of
+// the planner is judged by comparing the lines before it with the lines after it.
+//
+//     corymb-choices [--ranks LIST] [--moves N] [--only TEXT] >before.tsv
+//     corymb-choices [...] --against before.tsv
+//
+// With --against it prints the lines that differ, each with its time divided by the time before,
+// and fails if a choice has become more than 1 % slower.
+#include <corymb/cluster_planner.hpp>
+#include <corymb/error.hpp>
+#include <corymb/planner.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using corymb::Cluster;
+using corymb::Collective;
+using corymb::NodeKind;
+
+constexpr std::array operations{
+    Collective::barrier,        Collective::broadcast, Collective::reduce,    Collective::allreduce,
+    Collective::gather,         Collective::scatter,   Collective::allgather, Collective::alltoall,
+    Collective::reduce_scatter, Collective::scan,      Collective::exscan};
+constexpr std::array<std::uint64_t, 4> payloads{8, 4096, 65536, 1048576};
+
+struct Options {
+    std::vector<int> ranks{7, 32};
+    std::uint64_t moves = 2000;
+    std::string only; ///< Part of the place's name.
+    std::string against;
+};
+
+struct Choice {
+    std::string name;
+    double time = 0;
+    std::string hash;
+};
+using Choices = std::map<std::string, Choice>; ///< By place, operation and payload.
+
+int number(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
+        throw std::invalid_argument("\"" + std::string(text) + "\" is no positive number");
+    }
+    return value;
+}
+
+Options options_of(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; i += 2) {
+        const std::string_view word = words[i];
+        if (i + 1 == count) {
+            throw std::invalid_argument(std::string(word) + " needs a value");
+        }
+        const std::string value = words[i + 1];
+        if (word == "--ranks") {
+            options.ranks.clear();
+            std::istringstream list(value);
+            for (std::string one; std::getline(list, one, ',');) {
+                options.ranks.push_back(number(one));
+            }
+        } else if (word == "--moves") {
+            options.moves = static_cast<std::uint64_t>(number(value));
+        } else if (word == "--only") {
+            options.only = value;
+        } else if (word == "--against") {
+            options.against = value;
+        } else {
+            throw std::invalid_argument("unknown option " + std::string(word));
+        }
+    }
+    return options;
+}
+
+/// Calls `choose` for each operation and payload; a payload of a barrier is none.
+template <class Choose>
+void for_each_request(const std::string& place, const Options& options, Choices& choices,
+                      const Choose& choose) {
+    if (place.find(options.only) == std::string::npos) {
+        return;
+    }
+    for (const Collective op : operations) {
+        for (const std::uint64_t bytes : payloads) {
+            if (op == Collective::barrier && bytes != payloads.front()) {
+                continue;
+            }
+            const std::string key = place + '\t' + std::string(to_string(op)) + '\t' +
+                                    std::to_string(op == Collective::barrier ? 0 : bytes);
+            const auto choice = choose(op, bytes);
+            choices[key] = {choice.plan.algorithm, choice.predicted, plan_hash(choice.plan)};
+        }
+    }
+}
+
+/// Ranks on PUs that are spread over the machine.
+void choose_on_machine(const std::string& name, int ranks, const Options& options,
+                       Choices& choices) {
+    const corymb::Machine machine = corymb::gallery_machine(name);
+    const int size = std::min(ranks, machine.size());
+    corymb::PlanRequest request;
+    request.moves = options.moves;
+    for (int rank = 0; rank < size; ++rank) {
+        request.placement.push_back(rank * machine.size() / size);
+    }
+    for_each_request(name + ", " + std::to_string(size) + " ranks", options, choices,
+                     [&](Collective op, std::uint64_t bytes) {
+                         request.op = op;
+                         request.bytes = bytes;
+                         request.root = is_rooted(op) ? 0 : -1;
+                         return make_plan(machine, request);
+                     });
+}
+
+Cluster cluster_of(std::string name, std::vector<corymb::NodeRun> runs,
+                   corymb::RankOrder order = corymb::RankOrder::block) {
+    Cluster cluster;
+    cluster.name = std::move(name);
+    cluster.kinds = {NodeKind::of_shape({2, 8, 100, 200, 10}),
+                     NodeKind::of_gallery("epyc-9654-2s-192c")};
+    cluster.runs = std::move(runs);
+    cluster.order = order;
+    cluster.networks = {{2000, 400, 3, 12}, {20000, 2000, 0.25, 0.5}};
+    return cluster;
+}
+
+std::vector<Cluster> clusters() {
+    using corymb::RankOrder;
+    return {cluster_of("2 nodes of 8", {{0, 2, 8, 0, {}}}),
+            cluster_of("8 nodes of 4", {{0, 8, 4, 0, {}}}),
+            cluster_of("4 nodes of 8, in turns", {{0, 4, 8, 0, {}}}, RankOrder::cyclic),
+            cluster_of("6 nodes of 3 and 1 of 2", {{0, 6, 3, 0, {}}, {0, 1, 2, 0, {}}}),
+            cluster_of("16 nodes of 1", {{0, 16, 1, 0, {}}}),
+            cluster_of("5 nodes of 4, 2 of them slow", {{0, 3, 4, 0, {}}, {0, 2, 4, 1, {}}}),
+            cluster_of("4 nodes of 6 on both packages", {{1, 4, 6, 0, {0, 96, 1, 97, 2, 98}}}),
+            cluster_of("16 nodes of 16", {{0, 16, 16, 0, {}}})};
+}
+
+Choices all_choices(const Options& options) {
+    Choices choices;
+    for (const int ranks : options.ranks) {
+        for (const std::string& name : corymb::gallery_names()) {
+            choose_on_machine(name, ranks, options, choices);
+        }
+    }
+    for (const Cluster& cluster : clusters()) {
+        for_each_request(cluster.name, options, choices, [&](Collective op, std::uint64_t bytes) {
+            corymb::ClusterRequest request;
+            request.op = op;
+            request.bytes = bytes;
+            return make_cluster_plan(cluster, request);
+        });
+    }
+    return choices;
+}
+
+Choices read(const std::string& file) {
+    std::ifstream in(file);
+    if (!in) {
+        throw std::invalid_argument("cannot read " + file);
+    }
+    Choices choices;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream cells(line);
+        std::array<std::string, 6> cell;
+        for (std::string& text : cell) {
+            std::getline(cells, text, '\t');
+        }
+        choices[cell[0] + '\t' + cell[1] + '\t' + cell[2]] = {cell[3], std::stod(cell[4]), cell[5]};
+    }
+    return choices;
+}
+
+/// Prints what differs. Whether no choice has become more than 1 % slower.
+bool compare(const Choices& before, const Choices& now) {
+    constexpr double tolerated = 1.01;
+    bool is_fine = true;
+    std::size_t equal = 0;
+    for (const auto& [key, choice] : now) {
+        const auto known = before.find(key);
+        if (known == before.end()) {
+            continue;
+        }
+        const Choice& old = known->second;
+        if (old.hash == choice.hash) {
+            ++equal;
+            continue;
+        }
+        const double ratio = old.time > 0 ? choice.time / old.time : 1;
+        is_fine = is_fine && ratio <= tolerated;
+        std::printf("%s\t%s\t%s\t%.4f\n", key.c_str(), old.name.c_str(), choice.name.c_str(),
+                    ratio);
+    }
+    std::fprintf(stderr, "%zu of %zu plans are equal\n", equal, now.size());
+    return is_fine;
+}
+
+} // namespace
+
+int main(int count, char** words) {
+    try {
+        const Options options = options_of(count, words);
+        const Choices before = options.against.empty() ? Choices{} : read(options.against);
+        const Choices choices = all_choices(options);
+        if (!options.against.empty()) {
+            return compare(before, choices) ? 0 : 1;
+        }
+        for (const auto& [key, choice] : choices) {
+            std::printf("%s\t%s\t%.3f\t%s\n", key.c_str(), choice.name.c_str(), choice.time,
+                        choice.hash.c_str());
+        }
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "corymb-choices: %s\n", error.what());
+        return 2;
+    }
+    return 0;
+}
