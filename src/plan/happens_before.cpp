@@ -109,7 +109,7 @@ public:
         auto next = group.queries.begin();
         for (std::size_t place = group.from; place < order_.size() && next != group.queries.end();
              ++place) {
-            perform(order_[place], group.from);
+            perform(order_[place], group.from, place);
             next = answer_until(place, next, group.queries.end());
         }
         answer_until(order_.size(), next, group.queries.end());
@@ -120,14 +120,15 @@ public:
 private:
     using Place = std::span<Located>::iterator;
 
-    void perform(StepNumber number, std::size_t from) {
+    /// A message counts if it was sent between `from` and this place of the order.
+    void perform(StepNumber number, std::size_t from, std::size_t place) {
         const StepNumber partner = matching_.partner(number);
         const StepKind kind = matching_.step(number).kind;
         if (kind == StepKind::publish) {
             clocks_.send(number, matching_.readers(number).size());
         } else if (partner != no_step && !has_source(kind)) {
             clocks_.send(number, 1);
-        } else if (partner != no_step && position_[partner] >= from) {
+        } else if (partner != no_step && position_[partner] >= from && position_[partner] < place) {
             clocks_.take(matching_.rank_of(number), partner);
         }
     }
@@ -155,7 +156,8 @@ private:
 std::vector<std::size_t> unordered_queries(const Matching& matching,
                                            std::span<const StepNumber> order,
                                            std::span<const OrderQuery> queries) {
-    std::vector<std::size_t> position(matching.step_count());
+    constexpr auto left_out = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> position(matching.step_count(), left_out);
     for (std::size_t place = 0; place < order.size(); ++place) {
         position[order[place]] = place;
     }
@@ -164,8 +166,10 @@ std::vector<std::size_t> unordered_queries(const Matching& matching,
     for (std::size_t q = 0; q < queries.size(); ++q) {
         const auto& [source, rank, before] = queries[q];
         if (matching.rank_of(source) != rank) {
+            // A rank learns nothing after its last step.
+            const StepNumber last = before == no_step ? matching.end_step(rank) - 1 : before;
             located.push_back({q, matching.rank_of(source), position[source],
-                               before == no_step ? order.size() : position[before]});
+                               std::max(position[source], position[last])});
         } else if (before != no_step && before <= source) { // Ordered by the rank's own program.
             failed.push_back(q);
         }

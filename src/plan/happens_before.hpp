@@ -22,9 +22,11 @@ struct OrderQuery {
 };
 
 /// Indexes of the queries that do not hold, increasing. `order` lists every step after all steps
-/// that it depends on. Vector clocks (Mattern 1989, Fidge 1988) of 128 ranks at a time, of which
-/// some step is asked for: O(ranks / 128 x steps + queries x log queries) time at most, less where
-/// targets are near their sources, and memory for what differs among the messages under way.
+/// that it depends on. It may leave out ranks that no query names, and have a receive before its
+/// send; such messages are not looked at. Vector clocks (Mattern 1989, Fidge 1988) of 128 ranks at
+/// a time, of which some step is asked for: O(ranks / 128 x steps + queries x log queries) time at
+/// most, less where targets are near their sources, and memory for what differs among the messages
+/// under way.
 [[nodiscard]] std::vector<std::size_t> unordered_queries(const Matching& matching,
                                                          std::span<const StepNumber> order,
                                                          std::span<const OrderQuery> queries);

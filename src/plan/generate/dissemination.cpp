@@ -5,6 +5,7 @@
 // groups that alternate cross in the first round only.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/numbering.hpp"
+#include "plan/generate/plan_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +15,7 @@ namespace corymb::generate {
 
 namespace {
 
-struct Arrival {
+struct Signal {
     double time;
     Rank peer;
 };
@@ -34,8 +35,8 @@ public:
 
     [[nodiscard]] std::size_t rounds() const { return distances_.size(); }
 
-    /// Makespan; with `plan`, also writes the steps.
-    double run(const Numbering& numbering, Plan* plan = nullptr) {
+    /// Makespan; with a writer, also writes the steps.
+    double run(const Numbering& numbering, PlanWriter* writer = nullptr) {
         const auto size = static_cast<std::int64_t>(numbering.size());
         clock_.assign(numbering.size(), 0.0);
         arrivals_.resize(numbering.size());
@@ -44,10 +45,10 @@ public:
                 arrivals.clear();
             }
             for (std::int64_t position = 0; position < size; ++position) {
-                send_round(numbering, position, distance, plan);
+                send_round(numbering, position, distance, writer);
             }
             for (std::int64_t position = 0; position < size; ++position) {
-                wait_round(numbering, position, plan);
+                wait_round(numbering, position, writer);
             }
         }
         return *std::ranges::max_element(clock_);
@@ -57,7 +58,7 @@ private:
     static std::size_t at(std::int64_t position) { return static_cast<std::size_t>(position); }
 
     void send_round(const Numbering& numbering, std::int64_t position, std::int64_t distance,
-                    Plan* plan) {
+                    PlanWriter* writer) {
         const auto size = static_cast<std::int64_t>(numbering.size());
         const Rank rank = numbering[at(position)];
         targets_.clear();
@@ -74,39 +75,32 @@ private:
         for (const std::int64_t target : targets_) {
             clock_[at(position)] += costs_.send(rank, numbering[at(target)]);
             arrivals_[at(target)].push_back({clock_[at(position)], rank});
-            if (plan != nullptr) {
-                write(*plan, rank, StepKind::signal, numbering[at(target)]);
+            if (writer != nullptr) {
+                writer->signal(rank, numbering[at(target)]);
             }
         }
     }
 
-    void wait_round(const Numbering& numbering, std::int64_t position, Plan* plan) {
+    void wait_round(const Numbering& numbering, std::int64_t position, PlanWriter* writer) {
         auto& arrivals = arrivals_[at(position)];
         const Rank rank = numbering[at(position)];
         if (arrivals.size() > 1) {
-            std::ranges::stable_sort(arrivals, std::ranges::less{}, &Arrival::time);
+            std::ranges::stable_sort(arrivals, std::ranges::less{}, &Signal::time);
         }
-        for (const Arrival& arrival : arrivals) {
+        for (const Signal& arrival : arrivals) {
             clock_[at(position)] =
                 std::max(clock_[at(position)], arrival.time) + costs_.receive(arrival.peer, rank);
-            if (plan != nullptr) {
-                write(*plan, rank, StepKind::wait, arrival.peer);
+            if (writer != nullptr) {
+                writer->wait(rank, arrival.peer);
             }
         }
-    }
-
-    static void write(Plan& plan, Rank rank, StepKind kind, Rank peer) {
-        Step step;
-        step.kind = kind;
-        step.peer = peer;
-        plan.steps[at(rank)].push_back(step);
     }
 
     const CostView& costs_;
     std::int64_t radix_;
     std::vector<std::int64_t> distances_;
     std::vector<double> clock_;
-    std::vector<std::vector<Arrival>> arrivals_;
+    std::vector<std::vector<Signal>> arrivals_;
     std::vector<std::int64_t> targets_;
 };
 
@@ -136,9 +130,9 @@ Plan make(const GenerateInput& input, std::int64_t radix, std::string_view name)
             best_far_first = far_first;
         }
     }
-    Plan plan = start_plan(Collective::barrier, input.costs.size(), 0, {}, name);
-    Replay(input.costs, radix, best_far_first).run(best, &plan);
-    return plan;
+    PlanWriter writer(Collective::barrier, input.costs.size(), 0, {}, name);
+    Replay(input.costs, radix, best_far_first).run(best, &writer);
+    return std::move(writer).finished();
 }
 
 Plan make_2(Collective, const GenerateInput& input) {

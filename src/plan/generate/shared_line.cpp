@@ -2,74 +2,38 @@
 // Down the tree, one publication that every rank reads; up, a star or a searched tree. Good inside
 // one cache, where a store reaches many readers for the price of one.
 #include "plan/generate/family_list.hpp"
+#include "plan/generate/plan_writer.hpp"
 #include "plan/search/tree_search.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <utility>
 
 namespace corymb::generate {
 
 namespace {
 
-std::size_t at(Rank rank) {
-    return static_cast<std::size_t>(rank);
-}
-
-/// Appends the root's publication and the other ranks' steps. A line is copied, so no rank
-/// acknowledges it; a buffer that is pulled stays as it is until every reader has signalled.
-void publish(Plan& plan, Rank root, Mechanism via) {
-    const bool has_data = plan.op != Collective::barrier;
-    const std::uint32_t publications = has_data ? plan.block_count : 1;
-    for (std::uint32_t number = 0; number < publications; ++number) {
-        const Blocks blocks = has_data ? Blocks{Buffer::output, number, 1} : Blocks{};
-        for (Rank rank = 0; rank < plan.size(); ++rank) {
-            Step step;
-            step.via = has_data ? via : Mechanism::none;
-            step.kind = rank == root ? StepKind::publish : StepKind::read;
-            (rank == root ? step.from : step.to) = blocks;
-            if (rank != root) {
-                step.peer = root;
-                step.ordinal = number;
-            }
-            plan.steps[at(rank)].push_back(step);
-        }
-    }
-    if (has_data && via == Mechanism::pull) {
-        for (Rank rank = 0; rank < plan.size(); ++rank) {
-            if (rank != root) {
-                plan.steps[at(rank)].push_back({.kind = StepKind::signal, .peer = root});
-                plan.steps[at(root)].push_back({.kind = StepKind::wait, .peer = rank});
-            }
-        }
-    }
-}
-
-/// A tree that carries nothing down: only its way up is used.
-Plan upward_plan(Collective op, const Tree& up, const GenerateInput& input, std::string_view name) {
-    if (op == Collective::barrier) {
-        Plan plan = start_plan(op, up.size(), up.root, {}, name);
-        const FoldOrder order = fold_order(up, input.costs);
-        for (Rank rank = 0; rank < up.size(); ++rank) {
-            auto& steps = plan.steps[at(rank)];
-            for (const Rank child : order.children[at(rank)]) {
-                steps.push_back({.kind = StepKind::wait, .peer = child});
-            }
-            if (rank != up.root) {
-                steps.push_back({.kind = StepKind::signal, .peer = up.parent[at(rank)]});
-            }
-        }
-        return plan;
-    }
-    return fold_plan(up, input.costs, transport(input), input.ordered, name);
-}
-
 Plan make_with(Collective op, const GenerateInput& input, const Tree& up, std::string_view name) {
-    const Transport how = transport(input);
-    Plan plan = op == Collective::broadcast ? start_plan(op, up.size(), up.root, how, name)
-                                            : upward_plan(op, up, input, name);
-    if (plan.size() > 1) {
-        publish(plan, up.root, how.via);
+    PlanWriter writer(op, up.size(), up.root, transport(input), name);
+    const std::uint32_t blocks = writer.plan().block_count;
+    if (up.size() == 1 && op == Collective::allreduce) {
+        writer.copy(0, {Buffer::input, 0, blocks}, {Buffer::output, 0, blocks});
     }
-    return plan;
+    if (up.size() == 1) {
+        return std::move(writer).finished();
+    }
+    if (op != Collective::broadcast) {
+        write_up(writer, up, input.costs, input.ordered);
+    }
+    for (std::uint32_t number = 0; number < std::max(blocks, 1U); ++number) {
+        const Blocks result = blocks > 0 ? Blocks{Buffer::output, number, 1} : Blocks{};
+        writer.publish(up.root, result);
+        for (Rank rank = 0; rank < up.size(); ++rank) {
+            if (rank != up.root) {
+                writer.read(rank, up.root, result, number);
+            }
+        }
+    }
+    return std::move(writer).finished();
 }
 
 bool applies(Collective op, const GenerateInput& input) {

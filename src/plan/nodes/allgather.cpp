@@ -3,9 +3,9 @@
 // 2009). There the leaders of all nodes exchange as one group, so that with recursive doubling
 // every node gets everything k times; leaders of equal index as lanes of their own (Traeff, 2019)
 // bring each byte into a node once.
-#include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "plan/nodes/track.hpp"
+#include "plan/nodes/writer_for.hpp"
 
 #include <algorithm>
 #include <map>
@@ -76,7 +76,7 @@ class Allgather {
 public:
     Allgather(const Layout& layout, const Scheme& scheme, std::uint64_t bytes)
         : layout_(layout), scheme_(scheme),
-          writer_(Collective::allgather, layout, scheme, bytes, 1) {
+          writer_(writer_for(Collective::allgather, layout, scheme, bytes, 1)) {
         switch (scheme.roles) {
         case Roles::flat: cast_ = flat(layout); break;
         case Roles::lanes:
@@ -107,7 +107,7 @@ public:
 private:
     /// Everybody's part to the leader of its group.
     void gather() {
-        std::vector<Arrival> messages;
+        std::vector<Transfer> messages;
         for (std::size_t t = 0; t < cast_.tracks.size(); ++t) {
             const Track& track = cast_.tracks[t];
             for (std::size_t p = 0; p < track.size(); ++p) {
@@ -118,14 +118,13 @@ private:
                 hand_on(t, p, track[p].leader, track.range(p, p, 1));
             }
         }
-        // All come back to their owners with the result.
-        writer_.round(messages, true);
+        writer_.round(messages);
         gather_groups();
         give_early();
     }
 
     /// `offset`: place within the position's range.
-    void gather_one(std::vector<Arrival>& messages, const Track& track, std::size_t p, Rank rank,
+    void gather_one(std::vector<Transfer>& messages, const Track& track, std::size_t p, Rank rank,
                     std::uint32_t offset) {
         Blocks target = track.range(p, p, 1);
         target.first += offset;
@@ -186,7 +185,7 @@ private:
             most = std::max(most, rounds.back().size());
         }
         for (std::size_t r = 0; r < most; ++r) {
-            std::vector<Arrival> messages;
+            std::vector<Transfer> messages;
             for (std::size_t t = 0; t < cast_.tracks.size(); ++t) {
                 const Track& track = cast_.tracks[t];
                 if (r >= rounds[t].size()) {
@@ -211,7 +210,7 @@ private:
     void slices() {
         const Track& track = cast_.tracks.front();
         for (const std::vector<Hop>& round : track.rounds(Exchange::doubling)) {
-            std::vector<Arrival> messages;
+            std::vector<Transfer> messages;
             for (const Hop& hop : round) {
                 const Blocks all = track.range(hop.to, hop.first, hop.count);
                 const auto from = layout_.groups(hop.from, scheme_.leaders);
@@ -236,7 +235,7 @@ private:
         const std::size_t nodes = track.size();
         const auto radix = static_cast<std::size_t>(scheme_.leaders) + 1;
         for (std::size_t distance = 1; distance < nodes; distance *= radix) {
-            std::vector<Arrival> messages;
+            std::vector<Transfer> messages;
             for (std::size_t node = 0; node < nodes; ++node) {
                 const auto to = layout_.groups(node, scheme_.leaders);
                 for (std::size_t j = 1; j < radix && j * distance < nodes; ++j) {
@@ -322,7 +321,7 @@ private:
 
     const Layout& layout_;
     const Scheme& scheme_;
-    NodeWriter writer_;
+    PlanWriter writer_;
     Cast cast_;
     std::vector<Gift> fresh_, rest_;
 };

@@ -3,8 +3,8 @@
 // Then each share is reduced over the nodes at once, and goes around in the node (Bayatpour and
 // others, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader Design, SC
 // 2017). By runs, everything is combined in the order of the ranks.
-#include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/nodes/writer_for.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,8 +32,8 @@ public:
         blocks_ = scheme.exchange == Exchange::ring && groups_.size() > 1
                       ? static_cast<std::uint32_t>(groups_.size())
                       : 1;
-        writer_.emplace(Collective::allreduce, layout, scheme, bytes,
-                        scheme.pieces * shares_ * blocks_);
+        writer_ = writer_for(Collective::allreduce, layout, scheme, bytes,
+                             scheme.pieces * shares_ * blocks_);
     }
 
     Plan plan() && {
@@ -102,7 +102,7 @@ private:
     }
     /// Scratch has as many places as the payload for every round: data that was sent is kept.
     [[nodiscard]] Blocks kept(std::uint32_t round, std::uint32_t number) {
-        const std::uint32_t all = writer_->block_count();
+        const std::uint32_t all = writer_->plan().block_count;
         writer_->need_scratch((round + 1) * all);
         return {Buffer::scratch, round * all + (piece_ * shares_ + number) * blocks_, blocks_};
     }
@@ -114,17 +114,17 @@ private:
             most = std::max(most, ranks.size());
         }
         for (std::size_t turn = 1; turn < std::max<std::size_t>(most, 2); ++turn) {
-            std::vector<Arrival> messages;
+            std::vector<Transfer> messages;
             for (std::size_t g = 0; g < groups_.size(); ++g) {
                 for (std::uint32_t s = 0; s < shares_; ++s) {
                     add_turn(messages, g, s, turn);
                 }
             }
-            writer_->round(messages, true);
+            writer_->round(messages);
         }
     }
 
-    void add_turn(std::vector<Arrival>& messages, std::size_t g, std::uint32_t s,
+    void add_turn(std::vector<Transfer>& messages, std::size_t g, std::uint32_t s,
                   std::size_t turn) {
         const auto& ranks = groups_[g];
         const Rank to = leader(g, s);
@@ -145,7 +145,7 @@ private:
     void doubling() {
         // by group: round of the sum that it holds
         std::vector<std::uint32_t> have(groups_.size(), 0);
-        std::vector<Arrival> messages;
+        std::vector<Transfer> messages;
         for (std::size_t i = 0; i < outer_.size(); ++i) {
             const auto [outer, to] = outer_[i];
             for (std::uint32_t s = 0; s < shares_; ++s) {
@@ -176,7 +176,7 @@ private:
         writer_->round(messages);
     }
 
-    void add_doubling(std::vector<Arrival>& messages, std::size_t to, std::size_t from,
+    void add_doubling(std::vector<Transfer>& messages, std::size_t to, std::size_t from,
                       const std::vector<std::uint32_t>& have, bool last) {
         for (std::uint32_t s = 0; s < shares_; ++s) {
             const Blocks target = last ? share(Buffer::output, s) : kept(have[to] + 1, s);
@@ -189,7 +189,7 @@ private:
     void ring() {
         const std::size_t n = groups_.size();
         for (std::size_t step = 0; step + 1 < n; ++step) {
-            pass([&](std::size_t to, std::uint32_t s, Arrival& message) {
+            pass([&](std::size_t to, std::uint32_t s, Transfer& message) {
                 const auto p = static_cast<std::uint32_t>((to + 2 * n - 1 - step) % n);
                 const Blocks own = block(kept(0, s), p);
                 message.source = step == 0 ? own : block(share(Buffer::output, s), p);
@@ -198,7 +198,7 @@ private:
             });
         }
         for (std::size_t step = 0; step + 1 < n; ++step) {
-            pass([&](std::size_t to, std::uint32_t s, Arrival& message) {
+            pass([&](std::size_t to, std::uint32_t s, Transfer& message) {
                 const auto p = static_cast<std::uint32_t>((to + 2 * n - step) % n);
                 message.source = message.target = block(share(Buffer::output, s), p);
             });
@@ -211,11 +211,11 @@ private:
 
     template <class Fill>
     void pass(Fill fill) {
-        std::vector<Arrival> messages;
+        std::vector<Transfer> messages;
         const std::size_t n = groups_.size();
         for (std::size_t to = 0; to < n; ++to) {
             for (std::uint32_t s = 0; s < shares_; ++s) {
-                Arrival message{leader((to + n - 1) % n, s), leader(to, s), {}, {}, {}};
+                Transfer message{leader((to + n - 1) % n, s), leader(to, s), {}, {}, {}};
                 fill(to, s, message);
                 messages.push_back(message);
             }
@@ -241,7 +241,7 @@ private:
     std::uint32_t shares_ = 1;
     std::uint32_t blocks_ = 1; // Blocks of a share.
     std::uint32_t piece_ = 0;  // The piece that is being written.
-    std::optional<NodeWriter> writer_;
+    std::optional<PlanWriter> writer_;
 };
 
 } // namespace

@@ -151,7 +151,7 @@ private:
 
     void step(const std::vector<std::vector<Bundle>>& going, std::size_t digit) {
         const std::size_t nodes = actors_.nodes.size();
-        std::vector<Arrival> messages;
+        std::vector<Transfer> messages;
         script_.begin_round();
         for (std::size_t place = 0; place < going.size(); ++place) {
             const std::vector<Bundle>& bundles = going[place];
@@ -175,7 +175,7 @@ private:
             }
         }
         script_.begin_round();
-        for (const Arrival& message : messages) {
+        for (const Transfer& message : messages) {
             script_.move(message.from, message.to, message.source, message.target);
         }
     }
@@ -237,7 +237,7 @@ private:
 } // namespace
 
 Plan alltoall(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    NodeWriter writer(Collective::alltoall, layout, scheme, bytes, 1);
+    PlanWriter writer = writer_for(Collective::alltoall, layout, scheme, bytes, 1);
     Alltoall(layout, scheme).script().play(writer);
     return std::move(writer).finished();
 }

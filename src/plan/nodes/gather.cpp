@@ -180,13 +180,13 @@ private:
 } // namespace
 
 Plan gather(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::gather, layout, scheme, bytes, 1, root);
+    PlanWriter writer = writer_for(Collective::gather, layout, scheme, bytes, 1, root);
     Gather(layout, scheme, root).script().play(writer);
     return std::move(writer).finished();
 }
 
 Plan scatter(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::scatter, layout, scheme, bytes, 1, root);
+    PlanWriter writer = writer_for(Collective::scatter, layout, scheme, bytes, 1, root);
     Gather(layout, scheme, root).script().reversed().play(writer);
     return std::move(writer).finished();
 }

@@ -200,7 +200,7 @@ private:
 } // namespace
 
 Plan reduce_scatter(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    NodeWriter writer(Collective::reduce_scatter, layout, scheme, bytes, 1);
+    PlanWriter writer = writer_for(Collective::reduce_scatter, layout, scheme, bytes, 1);
     ReduceScatter(layout, scheme).script().play(writer);
     return std::move(writer).finished();
 }

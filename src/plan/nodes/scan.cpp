@@ -168,7 +168,7 @@ private:
 } // namespace
 
 Plan scan(Collective op, const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
-    NodeWriter writer(op, layout, scheme, bytes, scheme.pieces);
+    PlanWriter writer = writer_for(op, layout, scheme, bytes, scheme.pieces);
     std::vector<std::vector<Rank>> groups = layout.runs().nodes;
     if (scheme.roles == Roles::flat) {
         groups.clear();

@@ -38,13 +38,13 @@ void Script::fold(Rank from, Rank to, Blocks source, Blocks target, Blocks own, 
     add({from, to, source, target, own, precedes});
 }
 
-void Script::add(const Arrival& move) {
+void Script::add(const Transfer& move) {
     if (move.source.count == 0) {
         return;
     }
     Round& round = rounds_.back();
     if (!round.empty()) {
-        Arrival& last = round.back();
+        Transfer& last = round.back();
         if (last.from == move.from && last.to == move.to && follows(last.source, move.source) &&
             follows(last.target, move.target) && follows(last.own, move.own)) {
             last.source.count += move.source.count;
@@ -67,14 +67,14 @@ Script Script::reversed() const {
     back.used_ = used_;
     for (auto round = rounds_.rbegin(); round != rounds_.rend(); ++round) {
         back.begin_round();
-        for (const Arrival& move : *round) {
+        for (const Transfer& move : *round) {
             back.move(move.to, move.from, swapped(move.target), swapped(move.source));
         }
     }
     return back;
 }
 
-void Script::play(NodeWriter& writer) const {
+void Script::play(PlanWriter& writer) const {
     writer.need_scratch(*std::ranges::max_element(used_));
     for (const Round& round : rounds_) {
         play(writer, round);
@@ -83,10 +83,10 @@ void Script::play(NodeWriter& writer) const {
 
 /// An edge within a node holds few messages: the second of a pair of ranks waits for a turn of its
 /// own.
-void Script::play(NodeWriter& writer, const Round& round) const {
+void Script::play(PlanWriter& writer, const Round& round) const {
     std::map<std::pair<Rank, Rank>, std::size_t> sent;
     std::vector<Round> turns(1);
-    for (const Arrival& move : round) {
+    for (const Transfer& move : round) {
         if (move.from == move.to) {
             writer.copy(move.from, move.source, move.target);
             continue;

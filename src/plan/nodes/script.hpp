@@ -3,8 +3,8 @@
 // parts of its own for others are composed of such moves.
 #pragma once
 
-#include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/nodes/writer_for.hpp"
 
 #include <corymb/plan.hpp>
 
@@ -23,7 +23,7 @@ public:
     void begin_round() { rounds_.emplace_back(); }
     /// Within a rank it is a copy. Goes on with the last move where both ends follow each other.
     void move(Rank from, Rank to, Blocks source, Blocks target);
-    /// The receiver combines it, as an Arrival says.
+    /// The receiver combines it, as a Transfer says.
     void fold(Rank from, Rank to, Blocks source, Blocks target, Blocks own, bool precedes = false);
 
     /// So many places of scratch of a rank that no other move uses.
@@ -34,12 +34,12 @@ public:
     [[nodiscard]] Script reversed() const;
     /// Writes the moves: between two ranks of a node one message at a time, between nodes all at
     /// once.
-    void play(NodeWriter& writer) const;
+    void play(PlanWriter& writer) const;
 
 private:
-    using Round = std::vector<Arrival>;
-    void add(const Arrival& move);
-    void play(NodeWriter& writer, const Round& round) const;
+    using Round = std::vector<Transfer>;
+    void add(const Transfer& move);
+    void play(PlanWriter& writer, const Round& round) const;
 
     const Layout* layout_;
     std::vector<Round> rounds_;

@@ -3,10 +3,11 @@
 // chains or dissemination between them. Leader l of each node is for the l-th slice of all data. By
 // runs: in the order of the ranks. In pieces: a rank is done with one piece before it turns to the
 // next, which travels meanwhile.
-#include "plan/nodes/node_writer.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/nodes/writer_for.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -158,12 +159,12 @@ std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t group
 /// A block of a reduction.
 class Sum {
 public:
-    Sum(NodeWriter& writer, Rank root, std::uint32_t block)
+    Sum(PlanWriter& writer, Rank root, std::uint32_t block)
         : writer_(writer), root_(root), block_(block),
           has_sum_(static_cast<std::size_t>(writer.size()), false) {}
 
     /// Each pair is (from, to); the receiver combines.
-    void add(std::vector<Arrival>& messages, Rank from, Rank to) {
+    void add(std::vector<Transfer>& messages, Rank from, Rank to) {
         messages.push_back({from, to, operand(from), sum(to), operand(to)});
         added_.push_back(to);
     }
@@ -174,7 +175,7 @@ public:
         }
     }
     /// To the root, if another rank has it.
-    void hand_over(std::vector<Arrival>& messages, Rank holder) const {
+    void hand_over(std::vector<Transfer>& messages, Rank holder) const {
         if (holder != root_) {
             messages.push_back({holder, root_, operand(holder), sum(root_), {}});
         } else if (writer_.size() == 1) {
@@ -191,7 +192,7 @@ private:
                                                         : Blocks{Buffer::input, block_, 1};
     }
 
-    NodeWriter& writer_;
+    PlanWriter& writer_;
     Rank root_;
     std::uint32_t block_;
     std::vector<bool> has_sum_;
@@ -209,7 +210,7 @@ std::size_t largest_of(const Groups& groups) {
 /// The blocks of one piece, a sum for each slice, round by round over all of them at once.
 class PieceSums {
 public:
-    PieceSums(NodeWriter& writer, const std::vector<Groups>& slices, Rank root, std::uint32_t piece)
+    PieceSums(PlanWriter& writer, const std::vector<Groups>& slices, Rank root, std::uint32_t piece)
         : writer_(writer), slices_(slices) {
         for (std::size_t slice = 0; slice < slices.size(); ++slice) {
             const auto first = piece * static_cast<std::uint32_t>(slices.size());
@@ -219,7 +220,7 @@ public:
 
     /// The leaders take the data of the member in this place of their group.
     void take_member(std::size_t place) {
-        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Transfer>& messages) {
             for (const auto& group : groups) {
                 if (place < group.size()) {
                     sum.add(messages, group[place], group.front());
@@ -229,14 +230,14 @@ public:
     }
     /// For each hop, the first leader takes from the second.
     void take(const std::vector<Hop>& hops) {
-        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Transfer>& messages) {
             for (const auto& [to, from] : hops) {
                 sum.add(messages, groups[from].front(), groups[to].front());
             }
         });
     }
     void hand_over(std::size_t home) {
-        round([&](Sum& sum, const Groups& groups, std::vector<Arrival>& messages) {
+        round([&](Sum& sum, const Groups& groups, std::vector<Transfer>& messages) {
             sum.hand_over(messages, groups[home].front());
         });
     }
@@ -244,7 +245,7 @@ public:
 private:
     template <class Action>
     void round(const Action& action) {
-        std::vector<Arrival> messages;
+        std::vector<Transfer> messages;
         for (std::size_t slice = 0; slice < sums_.size(); ++slice) {
             action(sums_[slice], slices_[slice], messages);
         }
@@ -252,7 +253,7 @@ private:
         std::ranges::for_each(sums_, &Sum::done);
     }
 
-    NodeWriter& writer_;
+    PlanWriter& writer_;
     const std::vector<Groups>& slices_;
     std::vector<Sum> sums_;
 };
@@ -260,7 +261,8 @@ private:
 } // namespace
 
 Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::broadcast, layout, scheme, bytes, blocks_of(scheme), root);
+    PlanWriter writer =
+        writer_for(Collective::broadcast, layout, scheme, bytes, blocks_of(scheme), root);
     const auto slices = groups_of_slices(layout, scheme, root);
     const auto hops = hops_down(scheme.exchange, slices.front().size());
     const auto count = static_cast<std::uint32_t>(slices.size());
@@ -276,7 +278,7 @@ Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, 
             return Blocks{Buffer::output, piece * count + static_cast<std::uint32_t>(slice), 1};
         };
         for (const auto& round : hops) {
-            std::vector<Arrival> messages;
+            std::vector<Transfer> messages;
             for (std::size_t slice = 0; slice < count; ++slice) {
                 for (const auto& [from, to] : round) {
                     messages.push_back({slices[slice][from].front(),
@@ -300,7 +302,8 @@ Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, 
 }
 
 Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Rank root) {
-    NodeWriter writer(Collective::reduce, layout, scheme, bytes, blocks_of(scheme), root);
+    PlanWriter writer =
+        writer_for(Collective::reduce, layout, scheme, bytes, blocks_of(scheme), root);
     const auto slices = groups_of_slices(layout, scheme, root);
     const Groups& groups = slices.front();
     const auto home = static_cast<std::size_t>(
@@ -325,22 +328,17 @@ Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Ran
 }
 
 Plan barrier(const Layout& layout, const Scheme& scheme) {
-    NodeWriter writer(Collective::barrier, layout, scheme, 0, 0);
+    PlanWriter writer = writer_for(Collective::barrier, layout, scheme, 0, 0);
     const auto groups = groups_of(layout, scheme, 0);
     for (const auto& group : groups) {
         for (std::size_t member = 1; member < group.size(); ++member) {
-            writer.signal(group[member], group.front());
+            writer.notify(group[member], group.front());
         }
     }
-    const std::size_t size = groups.size();
-    for (std::size_t distance = 1; distance < size; distance *= 2) {
-        for (std::size_t g = 0; g < size; ++g) {
-            writer.signal_only(groups[g].front(), groups[(g + distance) % size].front());
-        }
-        for (std::size_t g = 0; g < size; ++g) {
-            writer.wait_only(groups[g].front(), groups[(g + size - distance) % size].front());
-        }
-    }
+    std::vector<Rank> leaders;
+    std::ranges::transform(groups, std::back_inserter(leaders),
+                           [](const auto& group) { return group.front(); });
+    writer.barrier(leaders);
     std::vector<Gift> gifts;
     for (const auto& group : groups) {
         gifts.push_back({group.front(), group, {}});
