@@ -2,7 +2,7 @@
 // Every pair, twice, in two random orders: what both passes agree on is the pair's own, the rest is
 // noise, and the matrix is drawn towards the medians of the classes by that measure. Pairs that
 // were missed are taken to cost what others of their class in the topology do. If the passes agree
-// on nothing, the classes are those of the topology.
+// on nothing, or nothing was measured twice, the classes are those of the topology.
 #include "machine/discover/pair_table.hpp"
 #include "machine/discover/statistics.hpp"
 #include "machine/discover/survey.hpp"
@@ -25,6 +25,9 @@ namespace {
 using Pairs = std::vector<std::pair<int, int>>;
 
 constexpr double noise_below = 0.3; ///< Correlation of two passes that agree on nothing.
+/// Share of the time for pairs that are measured again if there is no time for all of them twice. A
+/// tenth of the pairs says whether both passes agree; more would leave others out.
+constexpr double share_again = 0.1;
 
 Pairs all_pairs(int size) {
     Pairs pairs;
@@ -146,20 +149,23 @@ std::vector<std::size_t> fill_missed(Machine& machine, const TopologyClasses& cl
 /// missed keeps what the inference gave it.
 void fill_classes(Machine& machine, const Passes& passes, const Pairs& pairs) {
     const std::vector<ClassSamples> samples = samples_of(machine, passes, pairs);
-    const std::int64_t pass_count = passes.table[1] ? 2 : 1;
     for (std::size_t index = 0; index < samples.size(); ++index) {
-        PairClass& pair_class = machine.classes[index];
-        pair_class.pairs_sampled = 0;
         if (samples[index].pair_count() > 0) {
-            samples[index].fill(pair_class);
-            pair_class.pairs_sampled =
-                std::max<std::int64_t>(1, pair_class.pairs_sampled / pass_count);
+            samples[index].fill(machine.classes[index]);
+        }
+        machine.classes[index].pairs_sampled = 0;
+    }
+    for (const auto& [a, b] : pairs) { // Each counts once for a direction.
+        if (passes.find(0, a, b) != nullptr || passes.find(1, a, b) != nullptr) {
+            ++machine.classes[static_cast<std::size_t>(machine.class_of(a, b))].pairs_sampled;
+            ++machine.classes[static_cast<std::size_t>(machine.class_of(b, a))].pairs_sampled;
         }
     }
 }
 
-/// Correlation between the passes over all pairs; NaN where too few were measured twice to tell.
-double agreement(const Passes& passes, const Pairs& pairs) {
+/// Least correlation between two passes over the pairs that both have measured: the lower end of
+/// its 95 % interval (Fisher's transformation). NaN where too few were measured twice to tell.
+double least_agreement(const Passes& passes, const Pairs& pairs) {
     std::array<std::vector<double>, 2> costs;
     for (const auto& [a, b] : pairs) {
         const PairEstimate* const first = passes.find(0, a, b);
@@ -169,7 +175,9 @@ double agreement(const Passes& passes, const Pairs& pairs) {
             costs[1].push_back(std::log(second->cost()));
         }
     }
-    return correlation(costs[0], costs[1]);
+    const std::size_t twice = costs[0].size();
+    const double found = twice > 3 ? correlation(costs[0], costs[1]) : Statistic::missing;
+    return std::tanh(std::atanh(found) - 1.64 / std::sqrt(static_cast<double>(twice) - 3));
 }
 
 /// Classes of pairs that differ by noise alone are given up for those of the topology.
@@ -178,20 +186,21 @@ void judge_classes(Machine& machine, const TopologyClasses& classes,
     if (machine.classes.size() < 2) {
         return;
     }
-    const double agreed = agreement(passes, pairs);
-    if (std::isnan(agreed)) {
-        machine.quality.remarks.emplace_back(
-            "Too few pairs were measured twice to tell whether the classes are more than noise. A "
-            "larger budget helps.");
-    } else if (agreed < noise_below) {
-        machine.classes = costs;
-        machine.group = classes.prior().group;
-        machine.group_class = classes.prior().group_class;
-        machine.quality.remarks.push_back(
-            fmt::format("Two measurements of the same pairs hardly agree (r = {:.2f}), so the "
-                        "classes are those of the topology. Measure again when less else runs.",
-                        agreed));
+    const double agreed = least_agreement(passes, pairs);
+    if (agreed >= noise_below) {
+        return;
     }
+    machine.classes = costs;
+    machine.group = classes.prior().group;
+    machine.group_class = classes.prior().group_class;
+    machine.quality.remarks.push_back(
+        std::isnan(agreed)
+            ? "Too few pairs were measured twice to tell structure from noise, so the classes are "
+              "those of the topology. A larger budget helps."
+            : fmt::format(
+                  "Two measurements of the same pairs hardly agree (r may be {:.2f}), so the "
+                  "classes are those of the topology. Measure again when less else runs.",
+                  agreed));
 }
 
 /// Correlation between the passes of what sets the pairs of a class apart; also over all classes.
@@ -220,8 +229,8 @@ void fill_reliability(Machine& machine, const Passes& passes, const Pairs& pairs
     machine.quality.split_half_r = correlation(all[0], all[1]);
 }
 
-/// Entries keep their own value from r = 0.8 on, take the class median below 0.3, and lie between
-/// in between: noise would otherwise look like structure to the planner.
+/// Entries keep their own value from r = 0.8 on and take the class median below 0.3, or if r is
+/// unknown. They lie between in between: noise would otherwise look like structure to the planner.
 void shrink_to_classes(Machine& machine) {
     const auto n = static_cast<std::size_t>(machine.size());
     for (std::size_t from = 0; from < n; ++from) {
@@ -231,11 +240,9 @@ void shrink_to_classes(Machine& machine) {
             }
             const PairClass& pair_class = machine.classes[static_cast<std::size_t>(
                 machine.class_of(static_cast<int>(from), static_cast<int>(to)))];
-            if (std::isnan(pair_class.reliability)) {
-                continue;
-            }
-            const auto weight = static_cast<float>(
-                std::clamp((pair_class.reliability - noise_below) / 0.5, 0.0, 1.0));
+            const double agreed = std::isnan(pair_class.reliability) ? 0 : pair_class.reliability;
+            const auto weight =
+                static_cast<float>(std::clamp((agreed - noise_below) / 0.5, 0.0, 1.0));
             const auto draw = [weight](float& entry, double centre) {
                 entry = weight * entry + (1 - weight) * static_cast<float>(centre);
             };
@@ -265,7 +272,10 @@ SurveyReport survey_all_pairs(Machine& machine, PairProbe& probe, const SurveyOp
         const bool done = run_pass(table, pairs, end_s, from, from + 0.5, options);
         report.complete = report.complete && done;
         if (!done && pass == 0) { // One pass over all pairs is worth more than two over half.
-            report.complete = run_pass(table, pairs, options.end_s, from, 1, options);
+            const double again_s = share_again * (options.end_s - begin_s);
+            report.complete = run_pass(table, pairs, options.end_s - again_s, from, 1, options);
+            PairTable& again = passes.table[1].emplace(probe, Effort{});
+            run_pass(again, pairs, options.end_s, 1, 1, options);
             break;
         }
     }

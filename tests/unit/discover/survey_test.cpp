@@ -231,10 +231,16 @@ TEST(Survey, NamesClassesThatWereNotMeasured) {
     }
 }
 
+/// All pairs cost the same, whatever the topology says.
+Machine uniform_costs(const std::string& synthetic) {
+    Machine machine = nested_machine(synthetic);
+    std::fill(machine.send.begin(), machine.send.end(), 30.0f);
+    std::fill(machine.receive.begin(), machine.receive.end(), 100.0f);
+    return machine;
+}
+
 TEST(SurveyAllPairs, MakesNoClassesOfNoise) {
-    Machine truth = nested_machine("pack:2 core:6 pu:1");
-    std::fill(truth.send.begin(), truth.send.end(), 30.0f);
-    std::fill(truth.receive.begin(), truth.receive.end(), 100.0f);
+    const Machine truth = uniform_costs("pack:2 core:6 pu:1");
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         ReplayProbe probe(truth, {.slow = 0.5}, seed);
         Machine model;
@@ -252,6 +258,45 @@ TEST(SurveyAllPairs, MakesNoClassesOfNoise) {
             }
         }
     }
+}
+
+// The time of one look at each pair of twelve PUs, and of a second one at a few.
+constexpr double short_s = 1.4 * 66 * 6 * 0.0002;
+
+TEST(SurveyAllPairs, MakesNoClassesOfNoiseInOnePass) {
+    const Machine truth = uniform_costs("pack:2 core:6 pu:1");
+    int made_of_noise = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        ReplayProbe probe(truth, {.slow = 0.5}, seed);
+        Machine model;
+        model.topology = truth.topology;
+        SurveyOptions options;
+        options.end_s = short_s;
+        options.seed = seed;
+        survey(model, probe, options);
+        std::map<int, std::set<int>> found; // Classes of the pairs of one class in the topology.
+        for (int a = 0; a < model.size(); ++a) {
+            for (int b = 0; b < model.size(); ++b) {
+                if (a != b) {
+                    found[a / 6 == b / 6].insert(model.class_of(a, b));
+                }
+            }
+        }
+        made_of_noise += found[0].size() + found[1].size() > 2;
+    }
+    EXPECT_LE(made_of_noise, 3) << "one in twenty is expected";
+}
+
+TEST(SurveyAllPairs, FindsStructureInOnePass) {
+    const Machine truth = nested_machine("pack:2 core:6 pu:1");
+    ReplayProbe probe(truth, {});
+    Machine model = blank_machine(truth.size());
+    survey(model, probe, {.end_s = short_s});
+    EXPECT_NE(model.class_of(0, 1), model.class_of(0, 6));
+    // A pair counts once for each of its directions.
+    const auto& far = model.classes[static_cast<std::size_t>(model.class_of(0, 6))];
+    EXPECT_LE(far.pairs_sampled, 72);
+    EXPECT_GE(far.pairs_sampled, 60);
 }
 
 TEST(SurveyByClasses, UsesAndVerifiesTheTopology) {
