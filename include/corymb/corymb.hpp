@@ -9,6 +9,7 @@
 #include <corymb/cluster_planner.hpp>
 #include <corymb/cluster_team.hpp>
 #include <corymb/discover.hpp>
+#include <corymb/doubts.hpp>
 #include <corymb/elements.hpp>
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>

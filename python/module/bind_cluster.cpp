@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 
 #include <corymb/cluster_planner.hpp>
+#include <corymb/doubts.hpp>
 #include <corymb/simulate.hpp>
 
 #include <nanobind/stl/filesystem.h>
@@ -61,6 +62,9 @@ void bind_model(nb::module_& module) {
         .def_ro("name", &Cluster::name)
         .def_prop_ro("nodes", &Cluster::node_count, "Number of nodes.")
         .def("__len__", &Cluster::size, "Number of ranks.")
+        .def_prop_ro(
+            "doubts", [](const Cluster& self) { return doubts(self); },
+            "What the models of its nodes lack, assume or doubt, one sentence each.")
         .def_prop_ro("node_of_rank", &nodes_of, "Node of each rank, counted from 0.");
     module.def("networks_from", &classes_from, nb::arg("text"), nb::arg("nodes"),
                nb::sig("def networks_from(text: str, nodes: int) -> "

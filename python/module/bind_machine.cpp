@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "output.hpp"
 
+#include <corymb/doubts.hpp>
 #include <corymb/machine.hpp>
 
 #include <nanobind/ndarray.h>
@@ -123,6 +124,9 @@ void bind_data(nb::class_<Machine>& machine) {
         .def_ro("quality", &Machine::quality)
         .def_prop_ro("pus", [](const Machine& self) { return self.topology.pus; })
         .def_prop_ro("topology_source", [](const Machine& self) { return self.topology.source; })
+        .def_prop_ro(
+            "doubts", [](const Machine& self) { return doubts(self); },
+            "What the model lacks, assumes or doubts, one sentence each.")
         .def_prop_ro("disagreements",
                      [](const Machine& self) { return self.topology.disagreements; })
         .def_prop_ro(

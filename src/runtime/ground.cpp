@@ -4,7 +4,10 @@
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
 #include "machine/model/nearness.hpp"
+#include "team/explain.hpp"
 #include "team/line_probe.hpp"
+
+#include <corymb/doubts.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -32,6 +35,7 @@ std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
             set_affinity_mask(cpus); // Refused: this process's part is all that it knows.
         }
         machine = std::make_shared<const Machine>(discover::planning_model());
+        explain_doubts(machine->name.empty() ? "this machine" : machine->name, doubts(*machine));
     }
     return machine;
 }

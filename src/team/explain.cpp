@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace corymb::team {
 
@@ -18,6 +19,10 @@ bool is_wanted() noexcept {
         return text != nullptr && *text != '\0' && std::string_view(text) != "0";
     }();
     return wanted;
+}
+
+void print(const std::string& text) noexcept {
+    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
 std::string what(const PlanKey& key, const Plan& plan) {
@@ -44,7 +49,21 @@ void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made,
         const std::string line =
             fmt::format("corymb: plan of {}: {}, {} in {:.2f} ms\n", what(key, plan),
                         plan.algorithm, made, static_cast<double>(ns) / 1e6);
-        static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+        print(line);
+    } catch (const std::exception&) { // No memory: nothing is explained.
+    }
+}
+
+void explain_doubts(std::string_view machine, const std::vector<std::string>& doubts) noexcept {
+    if (!is_wanted() || doubts.empty()) {
+        return;
+    }
+    try {
+        std::string lines;
+        for (const std::string& doubt : doubts) {
+            lines += fmt::format("corymb: model of {}: {}\n", machine, doubt);
+        }
+        print(lines);
     } catch (const std::exception&) { // No memory: nothing is explained.
     }
 }

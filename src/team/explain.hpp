@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CORYMB_EXPLAIN=1: prints a line on standard error for each plan that a process makes.
+// CORYMB_EXPLAIN=1: prints a line on standard error for each plan that a process makes, and for
+// each doubt about the model that plans are made on.
 #pragma once
 
 #include "team/team_shared.hpp"
@@ -7,7 +8,9 @@
 #include <corymb/plan.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace corymb::team {
 
@@ -15,5 +18,8 @@ namespace corymb::team {
 /// One write, so that lines of several processes do not mix.
 void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made,
                   std::int64_t ns) noexcept;
+
+/// Says what the model of `machine` lacks or doubts; nothing unless asked for.
+void explain_doubts(std::string_view machine, const std::vector<std::string>& doubts) noexcept;
 
 } // namespace corymb::team

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.hpp"
 
+#include <corymb/doubts.hpp>
 #include <corymb/planner.hpp>
 
 #include <nlohmann/json.hpp>
@@ -30,6 +31,7 @@ std::string to_json(const PlanChoice& choice, const Machine& machine) {
         portfolio[name] = predicted;
     }
     head["model_sha256"] = machine_sha256(machine);
+    head["doubts"] = doubts(machine);
     head["plan_sha256"] = plan_hash(plan);
     head["seed"] = choice.seed;
     head["moves"] = choice.moves;

@@ -2,6 +2,7 @@
 #include "plan/plan_json.hpp"
 
 #include <corymb/cluster_planner.hpp>
+#include <corymb/doubts.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@ std::string to_json(const ClusterChoice& choice, const Cluster& cluster) {
     for (const auto& [name, predicted] : choice.portfolio) {
         portfolio[name] = predicted;
     }
+    head["doubts"] = doubts(cluster);
     head["plan_sha256"] = plan_hash(choice.plan);
     return plan::document_json(head, choice.plan);
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -177,6 +178,29 @@ def test_what_a_model_doubts_is_said_where_it_is_used(corymb_call: Command, tmp_
         assert done.returncode == 0, done.stderr
         for text in ("31 %", "same-l3.", "nearer than they should be"):
             assert text in done.stderr, call
+    times, doubts = str(tmp_path / "times.json"), corymb.Machine.load(model).doubts
+    assert len(doubts) >= 3
+    for call in (
+        ["plan", "barrier", "--model", model],
+        ["plan", "barrier", "--model", model, "--nodes", "2", "--per-node", "2"],
+        ["sim", plan, "--model", model],
+        ["sim", "multicast", "--model", model],
+        ["sim", "messages", "--model", model],
+    ):
+        assert corymb_call(*call, "--json", times).returncode in {0, 1}, call
+        assert json.loads(Path(times).read_text())["doubts"] == doubts, call
+
+
+def test_programs_say_what_their_model_doubts(environment: dict[str, str], tmp_path: Path) -> None:
+    program = "import corymb; corymb.run(lambda team: team.barrier(), 1, threads=True)"
+    for wanted in ("1", "0"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment | {"CORYMB_CACHE_DIR": str(tmp_path), "CORYMB_EXPLAIN": wanted},
+            capture_output=True, text=True, check=True, timeout=LIMIT_S,
+        )  # fmt: skip
+        said = "model of this machine: Assumed: typical costs" in done.stderr
+        assert said == (wanted == "1"), done.stderr
 
 
 def test_map_of_the_gallery(corymb_call: Command) -> None:

@@ -94,7 +94,7 @@ class Wanted:
 
     @functools.cached_property
     def _chosen(self) -> corymb.Machine:
-        return inputs.choose_machine(self.machine, self.model).machine
+        return inputs.find_machine(self.machine, self.model, False, 0).machine
 
     def _kind(self) -> dict[str, Any] | None:
         """What all nodes are, as a cluster's file has it."""
@@ -138,6 +138,7 @@ def plan(
     inputs.require_sizes(size, 0, 0)
     files.require_writable(json)
     cluster = wanted.cluster()
+    inputs.keep_doubts(cluster, cluster.name or "the nodes")
     inputs.require_root(root, len(cluster))
     work = functools.partial(
         corymb.make_cluster_plan, cluster, op, bytes=size, root=root or 0, algorithm=algorithm
@@ -191,6 +192,7 @@ def of_plan_file(text: str, file: str | None, others: dict[str, Any]) -> corymb.
 
 def sim(plan: corymb.Plan, cluster: corymb.Cluster, size: int, json: str | None) -> None:
     """The command `corymb sim` for several nodes."""
+    inputs.keep_doubts(cluster, cluster.name or "the nodes")
     work = functools.partial(corymb.simulate_cluster, plan, cluster, bytes=size)
     timeline = console.busy("simulating", work)
     finish = timeline.finish
@@ -204,6 +206,7 @@ def sim(plan: corymb.Plan, cluster: corymb.Cluster, size: int, json: str | None)
         on = {
             "simulated_on": timeline.simulated_on,
             "cluster": json_text.loads(cluster.to_json()),
+            "doubts": cluster.doubts,
             "unit": "ns",
         }
         network = corymb.node_traffic(plan, cluster, size)

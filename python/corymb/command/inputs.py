@@ -41,21 +41,10 @@ def title_of(machine: corymb.Machine) -> str:
     return machine.name or machine.fingerprint.cpu or "machine without a name"
 
 
-def doubts_of(machine: corymb.Machine) -> list[str]:
-    """What the model lacks, assumes or doubts, one sentence each."""
-    quality = machine.quality
-    doubts = []
-    if machine.assumption and not machine.assumption.startswith("none"):
-        doubts.append(f"Assumed: {machine.assumption}.".replace("..", "."))
-    if quality.noisy:
-        doubts.append(f"Noisy: {100 * quality.dropped_batches:.0f} % of the batches were dropped.")
-    if quality.steal > 0.01:
-        doubts.append(f"The hypervisor took {100 * quality.steal:.0f} % of the CPU time.")
-    if quality.unstable_topology:
-        doubts.append("Pairs changed their class while measuring: the vCPUs float.")
-    if not quality.pinned:
-        doubts.append("Threads could not be bound to CPUs while measuring.")
-    return [*doubts, *quality.remarks, *machine.disagreements]
+def keep_doubts(machine: corymb.Machine | corymb.Cluster, title: str) -> None:
+    """Says what its models lack or doubt when the command has shown its results."""
+    for doubt in machine.doubts:
+        console.keep(f"model of {title}: {doubt}")
 
 
 def choose_machine(
@@ -67,8 +56,7 @@ def choose_machine(
     """The machine of --machine or --model, else this one: cached, measured, or its topology. What
     its model lacks or doubts is said behind the results."""
     chosen = find_machine(name, model, no_measure, budget_s)
-    for doubt in doubts_of(chosen.machine):
-        console.keep(f"model of {chosen.title}: {doubt}")
+    keep_doubts(chosen.machine, chosen.title)
     return chosen
 
 

@@ -149,7 +149,7 @@ def remarks_of(machine: corymb.Machine) -> list[str]:
     """What a person should know about the numbers, one sentence each."""
     duration_s = machine.quality.duration_s
     measured = [f"Measured in {duration_s:.1f} s."] if duration_s > 0 else []
-    return measured + inputs.doubts_of(machine)
+    return measured + machine.doubts
 
 
 def as_json(chosen: inputs.Chosen) -> dict[str, Any]:

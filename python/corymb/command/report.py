@@ -187,6 +187,7 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
         "origin": chosen.origin,
         "unit": facts.machine.unit,
         "model_sha256": facts.machine.sha256(),
+        "doubts": facts.machine.doubts,
         "cpus": facts.cpus,
         "bytes": facts.size,
         "operations": {

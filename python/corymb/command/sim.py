@@ -86,6 +86,7 @@ def command(
         on = {
             "simulated_on": title,
             "model_sha256": chosen.machine.sha256(),
+            "doubts": chosen.machine.doubts,
             "unit": unit,
             "placement": placement,
         }

@@ -45,6 +45,7 @@ def command(
                 "schema": "corymb-sim-messages/1",
                 "simulated_on": chosen.title,
                 "model_sha256": chosen.machine.sha256(),
+                "doubts": chosen.machine.doubts,
                 "unit": chosen.machine.unit,
                 "ranks": len(placement),
                 "placement": list(placement),

@@ -62,6 +62,7 @@ def command(
                 "schema": "corymb-sim-multicast/1",
                 "simulated_on": title,
                 "model_sha256": chosen.machine.sha256(),
+                "doubts": chosen.machine.doubts,
                 "unit": unit,
                 "ranks": ranks,
                 "placement": list(placement),

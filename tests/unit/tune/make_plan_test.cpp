@@ -405,6 +405,7 @@ TEST(MakePlan, JsonIsAPlanWithItsProvenance) {
     }
     PlanRequest request = request_of(Collective::allreduce, 5000);
     request.placement = {3, 1, 4};
+    machine.quality.remarks = {"No pair of SMT siblings was measured."};
     const PlanChoice choice = make_plan(machine, request);
     const std::string text = to_json(choice, machine);
     EXPECT_EQ(plan_from_json(text), choice.plan);
@@ -420,6 +421,7 @@ TEST(MakePlan, JsonIsAPlanWithItsProvenance) {
     EXPECT_EQ(json.at("portfolio").at(choice.plan.algorithm), choice.predicted);
     EXPECT_EQ(json.at("model_sha256"), machine_sha256(machine));
     EXPECT_EQ(json.at("plan_sha256"), plan_hash(choice.plan));
+    EXPECT_EQ(json.at("doubts"), nlohmann::json({"No pair of SMT siblings was measured."}));
     EXPECT_EQ(json.at("moves"), 300);
     EXPECT_TRUE(json.contains("bound_kind"));
     EXPECT_TRUE(json.contains("lower_bound"));
