@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -179,8 +180,11 @@ TEST(AttachTest, WrongArgumentsAreNamed) {
     EXPECT_THROW(static_cast<void>(make_team_descriptor(0)), Error);
 }
 
-/// Rank 1 of two signs in and `fails`; rank 0 is told at once, though it has a minute's patience.
-void expect_the_other_is_told(const std::function<void(AttachOptions&)>& fails, Errc code) {
+/// Rank 1 of two signs in and `fails`; rank 0 is told at once, though it has a minute's patience. It
+/// does `before` first.
+void expect_the_other_is_told(
+    const std::function<void(AttachOptions&)>& fails, Errc code,
+    const std::function<void()>& before = [] {}) {
     const TeamDescriptor memory(2);
     Children children;
     children.start([&] {
@@ -200,6 +204,7 @@ void expect_the_other_is_told(const std::function<void(AttachOptions&)>& fails, 
         AttachOptions options = by_descriptor(memory, plans_over(Mechanism::cells));
         options.rank = 0;
         options.patience = 60s;
+        before();
         try {
             const Team team = Team::attach(options);
         } catch (const Error& error) {
@@ -219,13 +224,20 @@ TEST(AttachTest, ARankThatSignsInAndFailsEndsTheWaitOfAll) {
                              Errc::invalid_argument);
     expect_the_other_is_told([](AttachOptions&) { ::setenv("CORYMB_PATIENCE", "soon", 1); },
                              Errc::invalid_argument);
+    int asked[2]; // Only a rank that has to wait is asked, so the other one comes later.
+    ASSERT_EQ(::pipe(asked), 0);
+    char byte = 0;
     expect_the_other_is_told(
-        [](AttachOptions& options) {
-            options.team.interrupted = [] {
+        [&](AttachOptions& options) {
+            options.team.interrupted = [&] {
+                require(::write(asked[1], &byte, 1) == 1, "the other can be told");
                 return true;
             };
         },
-        Errc::interrupted);
+        Errc::interrupted,
+        [&] { require(::read(asked[0], &byte, 1) == 1, "the first was asked"); });
+    ::close(asked[0]);
+    ::close(asked[1]);
 }
 
 TEST(AttachTest, ADeathBeforeAllAreThereIsNamed) {
