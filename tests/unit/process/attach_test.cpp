@@ -180,8 +180,8 @@ TEST(AttachTest, WrongArgumentsAreNamed) {
     EXPECT_THROW(static_cast<void>(make_team_descriptor(0)), Error);
 }
 
-/// Rank 1 of two signs in and `fails`; rank 0 is told at once, though it has a minute's patience. It
-/// does `before` first.
+/// Rank 1 of two signs in and `fails`; rank 0 is told at once, though it has a minute's patience.
+/// Before it attaches it does `before`.
 void expect_the_other_is_told(
     const std::function<void(AttachOptions&)>& fails, Errc code,
     const std::function<void()>& before = [] {}) {
