@@ -37,6 +37,16 @@ function(corymb_tune_for_small_calls target)
     endif()
 endfunction()
 
+# Compilers compare headers with those that were precompiled byte by byte. ccache must not take one
+# with other comments for the same.
+function(corymb_precompile target header)
+    target_precompile_headers(${target} PRIVATE "${header}")
+    if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+        set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+            "${CMAKE_COMMAND};-E;env;CCACHE_COMMENTS=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    endif()
+endfunction()
+
 # As corymb_settings, for programs in C. Sanitizers stay with the library: the C compiler may be
 # another one.
 function(corymb_c_settings target)
