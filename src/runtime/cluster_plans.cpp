@@ -120,19 +120,14 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
 using Ranked = std::vector<std::pair<double, nodes::Scheme>>;
 
 /// The simulated schemes, the fastest first.
-Ranked ranked(const ClusterChoice& choice) {
-    Ranked all;
-    for (const auto& [name, time] : choice.portfolio) {
-        if (const auto scheme = nodes::scheme_named(name)) {
-            all.emplace_back(time, *scheme);
-        }
-    }
+Ranked ranked(const SchemeChoice& choice) {
+    Ranked all = choice.tried;
     std::ranges::stable_sort(all, {}, &Ranked::value_type::first);
     return all;
 }
 
 /// The best of it that there is for ranks which are placed in another way, or for any length.
-std::optional<Plan> best_for(const ClusterChoice& choice, const Task& task) {
+std::optional<Plan> best_for(const SchemeChoice& choice, const Task& task) {
     for (const auto& [time, scheme] : ranked(choice)) {
         if (auto plan = plan_by(scheme, task)) {
             return plan;
@@ -177,7 +172,7 @@ std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator firs
 /// that it takes much longer. The order alternates: least work first (the model's errors mostly
 /// cost the processors), then the fastest, then the second of both, and so on. The caller leaves
 /// out the best plan itself.
-std::vector<Plan> contenders(const ClusterChoice& choice, const Task& task) {
+std::vector<Plan> contenders(const SchemeChoice& choice, const Task& task) {
     constexpr double hopeless = 2;
     const Ranked all = ranked(choice);
     std::set<Kind> kinds;
@@ -241,7 +236,7 @@ public:
         const bool is_ours = !is_any && !need.one_block && cluster_.places() == places_;
         request.proven = is_ours && need.alternative == 0;
         const Demands demands = demands_of(need, can_pull);
-        ClusterChoice choice = make_cluster_plan(cluster_, request, demands);
+        SchemeChoice choice = make_cluster_plan(cluster_, request, demands);
         if (need.alternative == 1) {
             contenders_ = contenders(choice, task);
             return contenders_.empty() ? Plan{} : contenders_.front();
@@ -249,7 +244,7 @@ public:
         if (is_ours) {
             return std::move(choice.plan);
         }
-        auto plan = plan_by(*nodes::scheme_named(choice.plan.algorithm), task);
+        auto plan = plan_by(choice.scheme, task);
         if (!plan) {
             plan = best_for(choice, task);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.hpp"
 
+#include <corymb/cluster_planner.hpp>
 #include <corymb/doubts.hpp>
 #include <corymb/planner.hpp>
 
@@ -8,40 +9,47 @@
 
 namespace corymb {
 
-std::string to_json(const PlanChoice& choice, const Machine& machine) {
-    const Plan& plan = choice.plan;
-    nlohmann::ordered_json head;
-    head["schema"] = "corymb-plan/1";
-    head["op"] = to_string(plan.op);
-    head["root"] = plan.root;
-    head["unit"] = machine.unit == TimeUnit::cycles ? "cycles" : "ns";
-    head["machine"] = machine.name;
-    head["ranks"] = plan.steps.size();
-    auto& placement = head["placement"] = nlohmann::ordered_json::array();
-    for (const int pu : choice.placement) {
-        placement.push_back(machine.topology.pus.at(static_cast<std::size_t>(pu)).cpu);
-    }
+namespace {
+
+/// The plan's own fields and those of every choice.
+template <class Choice>
+nlohmann::ordered_json head_of(const Choice& choice, const char* unit) {
+    nlohmann::ordered_json head = plan::head_json(choice.plan);
+    head["unit"] = unit;
     head["bytes"] = choice.bytes;
     head["predicted"] = choice.predicted;
-    head["lower_bound"] = choice.lower_bound;
-    head["bound_kind"] = choice.bound_kind;
-    head["algorithm"] = plan.algorithm;
     auto& portfolio = head["portfolio"] = nlohmann::ordered_json::object();
     for (const auto& [name, predicted] : choice.portfolio) {
         portfolio[name] = predicted;
     }
+    head["plan_sha256"] = plan_hash(choice.plan);
+    return head;
+}
+
+} // namespace
+
+std::string to_json(const PlanChoice& choice, const Machine& machine) {
+    nlohmann::ordered_json head =
+        head_of(choice, machine.unit == TimeUnit::cycles ? "cycles" : "ns");
+    head["machine"] = machine.name;
+    auto& placement = head["placement"] = nlohmann::ordered_json::array();
+    for (const int pu : choice.placement) {
+        placement.push_back(machine.topology.pus.at(static_cast<std::size_t>(pu)).cpu);
+    }
+    head["lower_bound"] = choice.lower_bound;
+    head["bound_kind"] = choice.bound_kind;
     head["model_sha256"] = machine_sha256(machine);
     head["doubts"] = doubts(machine);
-    head["plan_sha256"] = plan_hash(plan);
     head["seed"] = choice.seed;
     head["moves"] = choice.moves;
-    head["block_count"] = plan.block_count;
-    if (has_parts(plan.op)) {
-        head["parts"] = plan.parts();
-    }
-    head["scratch_blocks"] = plan.scratch_blocks;
-    head["bytes_max"] = plan.bytes_max;
-    return plan::document_json(head, plan);
+    return plan::document_json(head, choice.plan);
+}
+
+std::string to_json(const ClusterChoice& choice, const Cluster& cluster) {
+    nlohmann::ordered_json head = head_of(choice, "ns");
+    head["cluster"] = nlohmann::ordered_json::parse(to_json(cluster));
+    head["doubts"] = doubts(cluster);
+    return plan::document_json(head, choice.plan);
 }
 
 } // namespace corymb

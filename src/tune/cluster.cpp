@@ -125,7 +125,7 @@ public:
     void try_one(const Scheme& scheme) { static_cast<void>(predicted(scheme)); }
 
     /// The best plan, proven if the request says so.
-    [[nodiscard]] ClusterChoice choice() {
+    [[nodiscard]] SchemeChoice choice() {
         const std::vector<Tried> all = ranked();
         if (all.empty()) {
             throw Error(Errc::invalid_argument,
@@ -135,13 +135,14 @@ public:
                             " on this cluster with this payload");
         }
         const Tried& best = all.front();
-        ClusterChoice choice{plan_of(best.scheme), request_.bytes, best.time, {}};
+        SchemeChoice choice{{plan_of(best.scheme), request_.bytes, best.time, {}}, best.scheme, {}};
         if (request_.proven) {
             check_plan(choice.plan, request_.ordered);
         }
         for (const Tried& other : tried_) {
             if (other.time < never) {
-                choice.portfolio.emplace_back(other.name, other.time);
+                choice.portfolio.emplace_back(name_of(other.scheme), other.time);
+                choice.tried.emplace_back(other.time, other.scheme);
             }
         }
         return choice;
@@ -192,7 +193,6 @@ private:
     }
 
     struct Tried {
-        std::string name;
         Scheme scheme;
         double time = never;
         double work_ns = 0; ///< Work of all ranks together, about.
@@ -260,11 +260,10 @@ private:
 
     /// Simulated once; infinite where there is no such plan.
     double predicted(const Scheme& scheme) {
-        const std::string name = name_of(scheme);
-        if (const auto known = known_.find(name); known != known_.end()) {
+        if (const auto known = known_.find(scheme); known != known_.end()) {
             return known->second;
         }
-        Tried tried{name, scheme};
+        Tried tried{scheme};
         const double limit =
             request_.exhaustive ? never : (are_many() ? hopeless_among_many : hopeless) * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
@@ -283,7 +282,7 @@ private:
             }
         }
         best_ = std::min(best_, tried.time);
-        known_[name] = tried.time;
+        known_[scheme] = tried.time;
         tried_.push_back(tried);
         return tried.time;
     }
@@ -459,7 +458,7 @@ private:
     const Demands& demands_;
     nodes::Layout layout_;
     std::vector<int> counts_;
-    std::map<std::string, double> known_;
+    std::map<Scheme, double> known_;
     double best_ = never;
     double best_numbered_ = never; ///< The best time of numbered schemes, with their copies.
     std::vector<Tried> tried_;
@@ -508,8 +507,8 @@ ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& re
     return make_cluster_plan(cluster, request, {});
 }
 
-ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
-                                const Demands& demands) {
+SchemeChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
+                               const Demands& demands) {
     const ClusterRequest full = completed(cluster, request);
     Search search(cluster, full, demands);
     if (full.algorithm != "best") {

@@ -2,9 +2,13 @@
 // The planner for several nodes, for callers that cannot use every plan.
 #pragma once
 
+#include "plan/nodes/scheme.hpp"
+
 #include <corymb/cluster_planner.hpp>
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace corymb {
 
@@ -19,8 +23,15 @@ struct Demands {
     std::function<bool(const Plan&)> serves{};
 };
 
+/// A choice and the schemes behind its names.
+struct SchemeChoice : ClusterChoice {
+    nodes::Scheme scheme; ///< The scheme of the plan.
+    /// Every simulated scheme that has a plan, with its time, in the order of trying.
+    std::vector<std::pair<double, nodes::Scheme>> tried;
+};
+
 /// As make_cluster_plan without demands. Throws Errc::invalid_argument where no plan meets them.
-[[nodiscard]] ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
-                                              const Demands& demands);
+[[nodiscard]] SchemeChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
+                                             const Demands& demands);
 
 } // namespace corymb

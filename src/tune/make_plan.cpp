@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/cost_view.hpp"
-#include "plan/generate/families.hpp"
+#include "plan/search/bounds.hpp"
 #include "sim/curve.hpp"
 #include "tune/choice.hpp"
 #include "tune/request.hpp"

@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/plain.hpp"
 
+#include "plan/generate/family_list.hpp"
+
 #include <array>
 
 namespace corymb::tune {
 
-namespace {
-
-using Names = std::span<const std::string_view>;
-using namespace std::string_view_literals;
-
-constexpr std::array barriers{"dissemination-2"sv, "all-to-all"sv};
-constexpr std::array broadcasts{"star"sv,        "binomial"sv,    "hierarchical-flat"sv,
-                                "shared-line"sv, "direct-push"sv, "earliest-completion"sv};
-constexpr std::array reduces{"star"sv, "binomial"sv, "hierarchical-flat"sv, "direct-push"sv,
-                             "earliest-completion"sv};
-constexpr std::array gathers{"star"sv, "direct-push"sv, "earliest-completion"sv};
-constexpr std::array scatters{"star"sv, "hierarchical-flat"sv, "earliest-completion"sv};
-constexpr std::array allreduces{"star"sv, "all-to-all"sv, "recursive-doubling"sv,
-                                "halving-doubling"sv};
-constexpr std::array allgathers{"star"sv, "all-to-all"sv, "halving-doubling"sv, "direct"sv};
-constexpr std::array alltoalls{"bruck"sv, "direct"sv, "linear"sv};
-constexpr std::array reduce_scatters{"halving-doubling"sv, "direct"sv, "pairwise"sv};
-constexpr std::array scans{"all-to-all"sv, "scan-doubling"sv, "scan-tree"sv, "scan-linear"sv};
-constexpr std::array in_rank_order{"contiguous"sv, "all-to-all"sv};
-constexpr std::array always_alike{"canonical"sv};
-
-} // namespace
-
-Names plain_families(const PlanRequest& request) noexcept {
+std::span<const Family* const> plain_families(const PlanRequest& request) noexcept {
+    using namespace generate;
+    static constexpr std::array barriers{&all_to_all, &dissemination_2};
+    static constexpr std::array broadcasts{&star,        &binomial,    &hierarchical_flat,
+                                           &shared_line, &direct_push, &earliest_completion};
+    static constexpr std::array reduces{&star, &binomial, &hierarchical_flat, &direct_push,
+                                        &earliest_completion};
+    static constexpr std::array gathers{&star, &direct_push, &earliest_completion};
+    static constexpr std::array scatters{&star, &hierarchical_flat, &earliest_completion};
+    static constexpr std::array allreduces{&star, &all_to_all, &recursive_doubling,
+                                           &halving_doubling};
+    static constexpr std::array allgathers{&star, &all_to_all, &halving_doubling, &direct};
+    static constexpr std::array alltoalls{&direct, &linear, &bruck};
+    static constexpr std::array reduce_scatters{&halving_doubling, &direct, &pairwise};
+    static constexpr std::array scans{&all_to_all, &scan_linear, &scan_doubling, &scan_tree};
+    static constexpr std::array in_rank_order{&contiguous, &all_to_all};
+    static constexpr std::array always_alike{&canonical};
     const bool is_sum = request.op == Collective::reduce || request.op == Collective::allreduce;
     if (is_reduction(request.op) && request.reproducible) {
         return always_alike;

@@ -103,15 +103,13 @@ public:
         constexpr std::size_t steps_of_rank = 128;
         const std::size_t ranks = request_.placement.size();
         steps_max_ = ranks * std::max(steps_of_rank, 4 * ranks);
-        const auto names = plain_families(request_);
-        for (const Family& family : families()) {
-            if (std::ranges::find(names, family.name) == names.end() ||
-                is_guess(family, machine_, request_)) {
+        for (const Family* family : plain_families(request_)) {
+            if (is_guess(*family, machine_, request_)) {
                 continue;
             }
             for (const Variant& variant : variants_) {
-                if (variant.blocks == 1 || variant.blocks == family.plain_blocks) {
-                    try_one(family, variant);
+                if (variant.blocks == 1 || variant.blocks == family->plain_blocks) {
+                    try_one(*family, variant);
                 }
             }
         }

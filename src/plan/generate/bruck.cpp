@@ -3,6 +3,7 @@
 // the price of copies within the ranks. For short parts.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/generate/rounds.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,15 +25,16 @@ Plan allgather(const GenerateInput& input) {
     for (Rank rank = 0; rank < size; ++rank) {
         writer.copy(rank, places(Buffer::input, 0), places(Buffer::scratch, 0));
     }
-    std::vector<Transfer> messages(at(size));
-    for (Rank distance = 1; distance < size; distance *= 2) {
-        const Rank count = std::min(distance, size - distance);
-        for (Rank rank = 0; rank < size; ++rank) {
-            messages[at(rank)] = {rank,
-                                  (rank + size - distance) % size,
-                                  places(Buffer::scratch, 0, count),
-                                  places(Buffer::scratch, distance, count),
-                                  {}};
+    for (const std::vector<Hop>& round : bruck_rounds(at(size))) {
+        std::vector<Transfer> messages;
+        for (const Hop& hop : round) {
+            const auto count = static_cast<Rank>(hop.count);
+            const auto distance = static_cast<Rank>((hop.first + at(size) - hop.to) % at(size));
+            messages.push_back({static_cast<Rank>(hop.from),
+                                static_cast<Rank>(hop.to),
+                                places(Buffer::scratch, 0, count),
+                                places(Buffer::scratch, distance, count),
+                                {}});
         }
         writer.round(messages);
     }

@@ -4,6 +4,7 @@
 // same way. With floating-point numbers, equal expressions give equal bits.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/generate/rounds.hpp"
 #include "plan/search/greedy.hpp"
 
 #include <algorithm>
@@ -104,12 +105,12 @@ Plan reduce_scatter(const GenerateInput& input) {
     PlanWriter writer(Collective::reduce_scatter, size, 0, how, canonical.name);
     writer.need_scratch(static_cast<std::uint32_t>(size));
     reduce_to(writer, 0, static_cast<std::uint32_t>(size), Buffer::scratch, Buffer::scratch);
-    const auto all = static_cast<Rank>(std::bit_ceil(static_cast<std::uint32_t>(size)));
-    for (Rank distance = all / 2; distance > 0; distance /= 2) {
-        for (Rank rank = 0; rank + distance < size; rank += 2 * distance) {
-            const Rank to = rank + distance;
-            const Blocks moved = places(Buffer::scratch, to, std::min(distance, size - to));
-            writer.transfer({rank, to, moved, moved, {}});
+    for (const std::vector<Hop>& round : binomial_rounds(static_cast<std::size_t>(size))) {
+        for (const Hop& hop : round) {
+            const Blocks moved =
+                places(Buffer::scratch, static_cast<Rank>(hop.first), static_cast<Rank>(hop.count));
+            writer.transfer(
+                {static_cast<Rank>(hop.from), static_cast<Rank>(hop.to), moved, moved, {}});
         }
     }
     for (Rank rank = 0; rank < size; ++rank) {

@@ -2,7 +2,7 @@
 // Smelt's cluster tree: a binary tree over one coordinator a NUMA node, each with a star over its
 // node. Coordinators serve other coordinators first.
 #include "plan/generate/family_list.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 
 #include <algorithm>
 #include <vector>

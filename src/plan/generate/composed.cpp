@@ -5,7 +5,7 @@
 // XHC (Katevenis, Ploumidis, Marazakis, IEEE Cluster 2022), from plans instead of code per level.
 #include "plan/compose.hpp"
 #include "plan/generate/family_list.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,34 +2,15 @@
 // The algorithm families: from costs to plans. docs/plan-search.md describes each family.
 #pragma once
 
-#include "plan/cost_view.hpp"
+#include "plan/search/generate_input.hpp"
 
-#include <corymb/machine.hpp>
 #include <corymb/plan.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace corymb {
-
-/// The input of a family. References must outlive the call.
-struct GenerateInput {
-    const CostView& costs; ///< Costs between the ranks.
-    const Machine* machine =
-        nullptr; ///< For levels and clusters; without it all ranks are one group.
-    std::span<const int> placement{}; ///< PU of each rank; needed with `machine`.
-    Rank root = -1;                   ///< -1: the family's choice.
-    std::uint64_t bytes = 8;          ///< Ignored for a barrier.
-    bool ordered = false;             ///< Reductions combine in rank order.
-    std::uint64_t seed = 1;
-    std::uint64_t moves = 0; ///< Annealing moves; 0: `default_moves`.
-    /// For bytes above `line_payload_bytes` one of cells and pull; the portfolio tries several.
-    Mechanism via = Mechanism::line;
-    std::uint32_t blocks = 1; ///< Blocks that a payload is cut in, for pipelining.
-};
 
 /// An algorithm family. Both functions are pure: equal inputs give equal plans everywhere.
 struct Family {
@@ -68,25 +49,5 @@ std::span<const Family> families();
 
 /// The family whose barrier a root leaves first.
 const Family& barrier_that_a_root_leaves_first();
-
-/// A makespan that no plan of point-to-point messages can beat in the model of `input.costs`, for
-/// payloads of at most one line. 0 and "none" for one rank.
-struct Bound {
-    double value = 0;
-    std::string kind; ///< "path", "growth", "cluster-growth", "two-class", "exact", "none".
-};
-Bound lower_bound(Collective op, const GenerateInput& input);
-
-/// Moves that annealing makes for a group of this size when none are asked for: less than a second
-/// up to 512 ranks, a few seconds for thousands.
-constexpr std::uint64_t default_moves(Rank size) noexcept {
-    const auto ranks = static_cast<std::uint64_t>(size);
-    return std::min<std::uint64_t>(30'000 * ranks, ranks <= 512 ? 2'000'000 : 4'000'000);
-}
-
-/// The moves that were asked for, or the default.
-inline std::uint64_t moves_of(const GenerateInput& input) noexcept {
-    return input.moves == 0 ? default_moves(input.costs.size()) : input.moves;
-}
 
 } // namespace corymb

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declarations of all families; each is defined in the file of its name. Internal to generate/.
+// The declarations of all families; each is defined in the file of its name.
 #pragma once
 
 #include "plan/generate/families.hpp"
-#include "plan/generate/tree.hpp"
 #include "plan/generate/tree_plan.hpp"
+#include "plan/search/tree.hpp"
 
 namespace corymb::generate {
 

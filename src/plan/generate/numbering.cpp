@@ -2,7 +2,7 @@
 #include "plan/generate/numbering.hpp"
 
 #include "base/random.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 
 #include <algorithm>
 #include <limits>

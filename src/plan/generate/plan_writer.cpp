@@ -2,6 +2,7 @@
 #include "plan/generate/plan_writer.hpp"
 
 #include "plan/acknowledge.hpp"
+#include "plan/generate/rounds.hpp"
 #include "plan/places.hpp"
 
 #include <algorithm>
@@ -293,14 +294,12 @@ void PlanWriter::pass_down(const Gift& gift) {
     const auto member = [&](std::size_t place) {
         return gift.members[(giver + place) % count];
     };
-    for (std::size_t distance = std::bit_ceil(count) / 2; distance > 0; distance /= 2) {
-        for (std::size_t place = 0; place + distance < count; place += 2 * distance) {
-            const Rank from = member(place);
-            const Rank to = member(place + distance);
+    for (const std::vector<Hop>& round : binomial_rounds(count)) {
+        for (const Hop& hop : round) {
             if (plan_.block_count == 0) {
-                notify(from, to);
+                notify(member(hop.from), member(hop.to));
             } else if (gift.blocks.count > 0) {
-                transfer({from, to, gift.blocks, gift.blocks, {}});
+                transfer({member(hop.from), member(hop.to), gift.blocks, gift.blocks, {}});
             }
         }
     }

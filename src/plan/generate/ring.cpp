@@ -5,6 +5,7 @@
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/numbering.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/generate/rounds.hpp"
 
 #include <utility>
 #include <vector>
@@ -13,58 +14,43 @@ namespace corymb::generate {
 
 namespace {
 
-std::size_t at(Rank rank) {
-    return static_cast<std::size_t>(rank);
+/// Ranks by their position around the ring.
+Numbering ring_of(const GenerateInput& input) {
+    return best_numbering(input, 0, [&](const Numbering& numbering) {
+        double sum = 0;
+        for (std::size_t p = 0; p < numbering.size() && numbering.size() > 1; ++p) {
+            const Rank from = numbering[p];
+            const Rank to = numbering[(p + 1) % numbering.size()];
+            sum += input.costs.send(from, to) + input.costs.receive(from, to);
+        }
+        return sum;
+    });
 }
 
-/// Positions around the ring.
-class Ring {
-public:
-    explicit Ring(const GenerateInput& input)
-        : rank_(best_numbering(input, 0, [&](const Numbering& numbering) {
-              double sum = 0;
-              for (std::size_t p = 0; p < numbering.size() && numbering.size() > 1; ++p) {
-                  const Rank from = numbering[p];
-                  const Rank to = numbering[(p + 1) % numbering.size()];
-                  sum += input.costs.send(from, to) + input.costs.receive(from, to);
-              }
-              return sum;
-          })) {}
-
-    [[nodiscard]] Rank size() const { return static_cast<Rank>(rank_.size()); }
-    /// Any integer counts positions, also backwards.
-    [[nodiscard]] Rank rank(Rank position) const { return rank_[at(index(position))]; }
-    [[nodiscard]] Rank index(Rank position) const {
-        return ((position % size()) + size()) % size();
-    }
-
-private:
-    Numbering rank_;
-};
-
-/// Everybody has the block of its position and gets all others in `output`. `block` says where the
-/// block of a position stands; `own` is where the own one is to be had.
-template <class BlockOf, class OwnOf>
-void pass_around(PlanWriter& writer, const Ring& ring, BlockOf block, OwnOf own) {
-    std::vector<Transfer> messages(at(ring.size()));
-    for (Rank step = 0; step + 1 < ring.size(); ++step) {
-        for (Rank p = 0; p < ring.size(); ++p) {
-            const Blocks moved = places(Buffer::output, block(p - step));
-            messages[at(p)] = {
-                ring.rank(p), ring.rank(p + 1), step == 0 ? own(p) : moved, moved, {}};
+/// Writes the messages of these rounds; fill(step, hop, message) says what they carry.
+template <class Fill>
+void write_rounds(PlanWriter& writer, const Numbering& ring, const Rounds& rounds, Fill fill) {
+    for (std::size_t step = 0; step < rounds.size(); ++step) {
+        std::vector<Transfer> messages;
+        for (const Hop& hop : rounds[step]) {
+            messages.push_back({ring[hop.from], ring[hop.to], {}, {}, {}});
+            fill(step, hop, messages.back());
         }
         writer.round(messages);
     }
 }
 
 Plan allgather(const GenerateInput& input) {
-    const Ring ring(input);
-    PlanWriter writer(Collective::allgather, ring.size(), 0, transport(input), generate::ring.name);
+    const Numbering ring = ring_of(input);
+    PlanWriter writer(Collective::allgather, input.costs.size(), 0, transport(input),
+                      generate::ring.name);
     // The own block goes out of the input: nobody waits for its copy, or for lines just written.
-    pass_around(
-        writer, ring, [&](Rank position) { return ring.rank(position); },
-        [](Rank) { return places(Buffer::input, 0); });
-    for (Rank rank = 0; rank < ring.size(); ++rank) {
+    write_rounds(writer, ring, ring_rounds(ring.size()),
+                 [&](std::size_t step, const Hop& hop, Transfer& message) {
+                     message.target = places(Buffer::output, ring[hop.first]);
+                     message.source = step == 0 ? places(Buffer::input, 0) : message.target;
+                 });
+    for (Rank rank = 0; rank < writer.size(); ++rank) {
         writer.copy(rank, places(Buffer::input, 0), places(Buffer::output, rank));
     }
     return std::move(writer).finished();
@@ -72,24 +58,21 @@ Plan allgather(const GenerateInput& input) {
 
 /// Partial results of the block of position q travel from q + 1 around to q.
 Plan reduce_scatter(const GenerateInput& input) {
-    const Ring ring(input);
-    PlanWriter writer(Collective::reduce_scatter, ring.size(), 0, transport(input),
+    const Numbering ring = ring_of(input);
+    PlanWriter writer(Collective::reduce_scatter, input.costs.size(), 0, transport(input),
                       generate::ring.name);
     writer.need_scratch(ring.size() > 2 ? 2 : 0);
-    std::vector<Transfer> messages(at(ring.size()));
-    for (Rank step = 0; step + 1 < ring.size(); ++step) {
-        const bool last = step + 2 == ring.size();
-        // Two places take turns, since some ranks receive before they send.
-        const Blocks target = last ? places(Buffer::output, 0) : places(Buffer::scratch, step % 2);
-        const Blocks partial = places(Buffer::scratch, (step + 1) % 2);
-        for (Rank p = 0; p < ring.size(); ++p) {
-            const Blocks first = places(Buffer::input, ring.rank(p - 1));
-            messages[at(p)] = {ring.rank(p), ring.rank(p + 1), step == 0 ? first : partial, target,
-                               places(Buffer::input, ring.rank(p - 1 - step))};
-        }
-        writer.round(messages);
-    }
-    if (ring.size() == 1) {
+    const auto partial = [](std::size_t step) { // Two places take turns: some ranks receive first.
+        return places(Buffer::scratch, static_cast<Rank>(step % 2));
+    };
+    write_rounds(writer, ring, ring_rounds(ring.size(), -1),
+                 [&](std::size_t step, const Hop& hop, Transfer& message) {
+                     const bool is_last = step + 2 == ring.size();
+                     message.own = places(Buffer::input, ring[hop.first]);
+                     message.source = step == 0 ? message.own : partial(step + 1);
+                     message.target = is_last ? places(Buffer::output, 0) : partial(step);
+                 });
+    if (writer.size() == 1) {
         writer.copy(0, places(Buffer::input, 0), places(Buffer::output, 0));
     }
     return std::move(writer).finished();
@@ -97,29 +80,27 @@ Plan reduce_scatter(const GenerateInput& input) {
 
 /// Reduce-scatter, then allgather, of as many blocks as there are ranks.
 Plan allreduce(const GenerateInput& input) {
-    const Ring ring(input);
+    const Numbering ring = ring_of(input);
     Transport how = transport(input);
     how.blocks = static_cast<std::uint32_t>(ring.size());
-    PlanWriter writer(Collective::allreduce, ring.size(), 0, how, generate::ring.name);
-    std::vector<Transfer> messages(at(ring.size()));
-    for (Rank step = 0; step + 1 < ring.size(); ++step) {
-        for (Rank p = 0; p < ring.size(); ++p) {
-            const Buffer source = step == 0 ? Buffer::input : Buffer::output;
-            const Rank block = ring.index(p - 1 - step);
-            messages[at(p)] = {ring.rank(p), ring.rank(p + 1), places(source, block),
-                               places(Buffer::output, block), places(Buffer::input, block)};
-        }
-        // The block that p + 1 takes is the one that it sends next.
-        writer.round(messages);
-    }
-    if (ring.size() == 1) {
+    PlanWriter writer(Collective::allreduce, input.costs.size(), 0, how, generate::ring.name);
+    const auto block = [](Buffer buffer, const Hop& hop) {
+        return places(buffer, static_cast<Rank>(hop.first));
+    };
+    // The block that a position takes is the one that it sends next.
+    write_rounds(writer, ring, ring_rounds(ring.size(), -1),
+                 [&](std::size_t step, const Hop& hop, Transfer& message) {
+                     message.own = block(Buffer::input, hop);
+                     message.target = block(Buffer::output, hop);
+                     message.source = step == 0 ? message.own : message.target;
+                 });
+    if (writer.size() == 1) {
         writer.copy(0, places(Buffer::input, 0), places(Buffer::output, 0));
     }
-    const auto block = [&](Rank position) {
-        return ring.index(position);
-    };
-    pass_around(writer, ring, block,
-                [&](Rank position) { return places(Buffer::output, block(position)); });
+    write_rounds(writer, ring, ring_rounds(ring.size()),
+                 [&](std::size_t, const Hop& hop, Transfer& message) {
+                     message.source = message.target = block(Buffer::output, hop);
+                 });
     return std::move(writer).finished();
 }
 

@@ -4,9 +4,9 @@
 // as much, see docs/decisions.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/hierarchical.hpp"
-#include "plan/generate/levels.hpp"
 #include "plan/search/exact.hpp"
 #include "plan/search/greedy.hpp"
+#include "plan/search/levels.hpp"
 #include "plan/search/tree_search.hpp"
 
 #include <limits>

@@ -3,7 +3,7 @@
 // with its shuffle pass, and with shuffle and sort. A labelled baseline that reproduces the
 // published trees, so nothing here is improved.
 #include "plan/generate/family_list.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 #include "plan/search/tree_search.hpp"
 
 #include <algorithm>

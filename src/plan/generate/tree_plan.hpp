@@ -4,7 +4,7 @@
 
 #include "plan/cost_view.hpp"
 #include "plan/generate/plan_writer.hpp"
-#include "plan/generate/tree.hpp"
+#include "plan/search/tree.hpp"
 
 #include <corymb/plan.hpp>
 

@@ -178,7 +178,7 @@ private:
     }
 
     void exchange() {
-        std::vector<std::vector<std::vector<Hop>>> rounds; // by track
+        std::vector<Rounds> rounds; // by track
         std::size_t most = 0;
         for (const Track& track : cast_.tracks) {
             rounds.push_back(track.rounds(scheme_.exchange));

@@ -3,6 +3,7 @@
 // Then each share is reduced over the nodes at once, and goes around in the node (Bayatpour and
 // others, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader Design, SC
 // 2017). By runs, everything is combined in the order of the ranks.
+#include "plan/generate/rounds.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "plan/nodes/writer_for.hpp"
 
@@ -185,38 +186,36 @@ private:
         }
     }
 
-    /// Reduce-scatter, then allgather, of a block for each group.
+    /// Reduce-scatter, then allgather, of a block for each group. A group ends the first with the
+    /// block of the next group.
     void ring() {
-        const std::size_t n = groups_.size();
-        for (std::size_t step = 0; step + 1 < n; ++step) {
-            pass([&](std::size_t to, std::uint32_t s, Transfer& message) {
-                const auto p = static_cast<std::uint32_t>((to + 2 * n - 1 - step) % n);
-                const Blocks own = block(kept(0, s), p);
-                message.source = step == 0 ? own : block(share(Buffer::output, s), p);
-                message.target = block(share(Buffer::output, s), p);
-                message.own = own;
+        bool is_first = true;
+        for (const std::vector<Hop>& round : ring_rounds(groups_.size())) {
+            pass(round, [&](const Hop& hop, std::uint32_t s, Transfer& message) {
+                message.own = block(kept(0, s), hop.first);
+                message.target = block(share(Buffer::output, s), hop.first);
+                message.source = is_first ? message.own : message.target;
             });
+            is_first = false;
         }
-        for (std::size_t step = 0; step + 1 < n; ++step) {
-            pass([&](std::size_t to, std::uint32_t s, Transfer& message) {
-                const auto p = static_cast<std::uint32_t>((to + 2 * n - step) % n);
-                message.source = message.target = block(share(Buffer::output, s), p);
+        for (const std::vector<Hop>& round : ring_rounds(groups_.size(), 1)) {
+            pass(round, [&](const Hop& hop, std::uint32_t s, Transfer& message) {
+                message.source = message.target = block(share(Buffer::output, s), hop.first);
             });
         }
     }
 
-    [[nodiscard]] static Blocks block(Blocks blocks, std::uint32_t number) {
-        return {blocks.buffer, blocks.first + number, 1};
+    [[nodiscard]] static Blocks block(Blocks blocks, std::size_t number) {
+        return {blocks.buffer, blocks.first + static_cast<std::uint32_t>(number), 1};
     }
 
     template <class Fill>
-    void pass(Fill fill) {
+    void pass(const std::vector<Hop>& round, Fill fill) {
         std::vector<Transfer> messages;
-        const std::size_t n = groups_.size();
-        for (std::size_t to = 0; to < n; ++to) {
+        for (const Hop& hop : round) {
             for (std::uint32_t s = 0; s < shares_; ++s) {
-                Transfer message{leader((to + n - 1) % n, s), leader(to, s), {}, {}, {}};
-                fill(to, s, message);
+                Transfer message{leader(hop.from, s), leader(hop.to, s), {}, {}, {}};
+                fill(hop, s, message);
                 messages.push_back(message);
             }
         }

@@ -2,6 +2,7 @@
 // Gather with k leaders a node: leader l collects the l-th share of its node's ranks. Leaders of
 // equal index send their parts to the root's node, up a binomial tree or each at once; the leaders
 // there hand them to the root. A scatter is the reversed script.
+#include "plan/generate/rounds.hpp"
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -148,11 +149,20 @@ private:
     }
 
     void send_up_trees() {
-        for (std::size_t distance = 1; distance < actors_.nodes.size(); distance *= 2) {
+        std::vector<Rounds> rounds; // by lane
+        std::size_t most = 0;
+        for (const Lane& lane : lanes_) {
+            rounds.push_back(reversed(binomial_rounds(lane.size())));
+            most = std::max(most, rounds.back().size());
+        }
+        for (std::size_t r = 0; r < most; ++r) {
             script_.begin_round();
-            for (const Lane& lane : lanes_) {
-                for (std::size_t p = distance; p < lane.size(); p += 2 * distance) {
-                    bring(lane, p, end_of(lane, p), p - distance);
+            for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+                if (r >= rounds[lane].size()) {
+                    continue;
+                }
+                for (const Hop& hop : rounds[lane][r]) {
+                    bring(lanes_[lane], hop.from, hop.first + hop.count, hop.to);
                 }
             }
         }

@@ -4,6 +4,7 @@
 // around a ring, by recursive halving (Thakur, Rabenseifner, Gropp, 2005), or up a binomial tree
 // and down again, and hand them out. By runs: each at once or by the tree, in the order of the
 // ranks.
+#include "plan/generate/rounds.hpp"
 #include "plan/nodes/script.hpp"
 
 #include <algorithm>
@@ -36,8 +37,8 @@ public:
         }
         combine_in_nodes();
         switch (scheme_.exchange) {
-        case Exchange::ring: ring(); break;
-        case Exchange::doubling: halving(); break;
+        case Exchange::ring: combine_along(ring_rounds(size(), -1)); break;
+        case Exchange::doubling: combine_along(reversed(doubling_rounds(size()))); break;
         case Exchange::binomial: up_and_down(); break;
         default: at_once(); break;
         }
@@ -138,44 +139,36 @@ private:
                                             : (to + size() - shift) % size();
     }
 
-    void ring() {
-        for (std::size_t step = 0; step + 1 < size(); ++step) {
-            everywhere([&](std::size_t to, std::size_t lane) {
-                const std::size_t piece = (to + 2 * size() - 2 - step) % size();
-                pass((to + size() - 1) % size(), to, lane, piece, piece + 1);
-            });
+    /// Acts for the hops of each round in every lane.
+    template <class Action>
+    void along(const Rounds& rounds, const Action& action) {
+        for (const std::vector<Hop>& round : rounds) {
+            script_.begin_round();
+            for (std::size_t lane = 0; lane < sums_.size(); ++lane) {
+                for (const Hop& hop : round) {
+                    action(hop, lane);
+                }
+            }
         }
     }
 
-    void halving() {
-        for (std::size_t distance = size() / 2; distance > 0; distance /= 2) {
-            everywhere([&](std::size_t to, std::size_t lane) {
-                const std::size_t first = to & ~(distance - 1);
-                pass(to ^ distance, to, lane, first, first + distance);
-            });
-        }
+    /// The rounds of a reduce-scatter.
+    void combine_along(const Rounds& rounds) {
+        along(rounds, [&](const Hop& hop, std::size_t lane) {
+            pass(hop.from, hop.to, lane, hop.first, hop.first + hop.count);
+        });
     }
 
     /// All parts to the first leader and back, by neighbours: few messages, long ones.
     void up_and_down() {
-        std::size_t top = 1;
-        for (; top < size(); top *= 2) {
-            everywhere([&](std::size_t to, std::size_t lane) {
-                if (to % (2 * top) == 0 && to + top < size()) {
-                    pass(to + top, to, lane, 0, size());
-                }
-            });
-        }
-        for (std::size_t distance = top / 2; distance > 0; distance /= 2) {
-            everywhere([&](std::size_t from, std::size_t lane) {
-                const std::size_t to = from + distance;
-                if (from % (2 * distance) == 0 && to < size()) {
-                    const std::size_t end = std::min(to + distance, size());
-                    script_.move(leader(from, lane), leader(to, lane), sum(from, lane, to, end),
-                                 sum(to, lane, to, end));
-                }
-            });
-        }
+        const Rounds down = binomial_rounds(size());
+        along(reversed(down),
+              [&](const Hop& hop, std::size_t lane) { pass(hop.from, hop.to, lane, 0, size()); });
+        along(down, [&](const Hop& hop, std::size_t lane) {
+            const std::size_t end = hop.first + hop.count;
+            script_.move(leader(hop.from, lane), leader(hop.to, lane),
+                         sum(hop.from, lane, hop.first, end), sum(hop.to, lane, hop.first, end));
+        });
     }
 
     void hand_out() {

@@ -6,6 +6,7 @@
 #include <corymb/plan.hpp>
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,7 +54,7 @@ struct Scheme {
     /// near each other, and central ones lead.
     bool near = false;
 
-    bool operator==(const Scheme&) const = default;
+    auto operator<=>(const Scheme&) const = default;
 };
 
 /// The numbers of pieces that a search tries; any other number may be named.

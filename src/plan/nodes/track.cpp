@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive doubling and ring: Thakur, Rabenseifner, Gropp (2005); Bruck and others (1997).
 #include "plan/nodes/track.hpp"
 
 #include "plan/nodes/script.hpp"
@@ -7,36 +6,6 @@
 #include <algorithm>
 
 namespace corymb::nodes {
-
-namespace {
-
-std::vector<Hop> doubling_round(std::size_t size, std::size_t distance) {
-    std::vector<Hop> round;
-    for (std::size_t to = 0; to < size; ++to) {
-        const std::size_t from = to ^ distance;
-        round.push_back({from, to, from & ~(distance - 1), distance});
-    }
-    return round;
-}
-
-std::vector<Hop> ring_round(std::size_t size, std::size_t step) {
-    std::vector<Hop> round;
-    for (std::size_t to = 0; to < size; ++to) {
-        round.push_back({(to + size - 1) % size, to, (to + 2 * size - 1 - step) % size, 1});
-    }
-    return round;
-}
-
-std::vector<Hop> bruck_round(std::size_t size, std::size_t distance) {
-    std::vector<Hop> round;
-    for (std::size_t to = 0; to < size; ++to) {
-        const std::size_t from = (to + distance) % size;
-        round.push_back({from, to, from, std::min(distance, size - distance)});
-    }
-    return round;
-}
-
-} // namespace
 
 std::uint32_t Track::settle(Exchange exchange, std::uint32_t base) {
     base_ = base;
@@ -104,19 +73,12 @@ std::vector<std::pair<Blocks, Blocks>> Track::runs(std::size_t holder) const {
     return runs;
 }
 
-std::vector<std::vector<Hop>> Track::rounds(Exchange exchange) const {
-    std::vector<std::vector<Hop>> rounds;
-    if (exchange == Exchange::ring) {
-        for (std::size_t step = 0; step + 1 < size(); ++step) {
-            rounds.push_back(ring_round(size(), step));
-        }
-        return rounds;
+Rounds Track::rounds(Exchange exchange) const {
+    switch (exchange) {
+    case Exchange::ring: return ring_rounds(size());
+    case Exchange::doubling: return doubling_rounds(size());
+    default: return bruck_rounds(size());
     }
-    for (std::size_t distance = 1; distance < size(); distance *= 2) {
-        rounds.push_back(exchange == Exchange::doubling ? doubling_round(size(), distance)
-                                                        : bruck_round(size(), distance));
-    }
-    return rounds;
 }
 
 } // namespace corymb::nodes

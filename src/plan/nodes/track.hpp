@@ -2,6 +2,7 @@
 // Leaders that exchange their parts, and the places where each of them keeps parts.
 #pragma once
 
+#include "plan/generate/rounds.hpp"
 #include "plan/nodes/scheme.hpp"
 
 #include <corymb/plan.hpp>
@@ -19,13 +20,6 @@ struct Position {
     std::vector<Rank> parts;
 };
 
-/// Position `to` takes from position `from` the data that `count` positions from `first` on have
-/// brought, round the end if need be.
-struct Hop {
-    std::size_t from = 0, to = 0;
-    std::size_t first = 0, count = 0;
-};
-
 class Track {
 public:
     void add(Position position) { positions_.push_back(std::move(position)); }
@@ -41,9 +35,8 @@ public:
     [[nodiscard]] Blocks range(std::size_t holder, std::size_t first, std::size_t count) const;
     /// All that `holder` has in scratch and where it belongs, in as few runs as possible: O(runs).
     [[nodiscard]] std::vector<std::pair<Blocks, Blocks>> runs(std::size_t holder) const;
-    /// The hops of an allgather, round by round: doubling, ring or Bruck. A ring's hops into even
-    /// and odd positions take turns in the list.
-    [[nodiscard]] std::vector<std::vector<Hop>> rounds(Exchange exchange) const;
+    /// The hops of an allgather: doubling, ring or Bruck.
+    [[nodiscard]] Rounds rounds(Exchange exchange) const;
 
 private:
     [[nodiscard]] std::uint32_t places() const noexcept { return start_.back(); }

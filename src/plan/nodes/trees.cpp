@@ -3,6 +3,7 @@
 // chains or dissemination between them. Leader l of each node is for the l-th slice of all data. By
 // runs: in the order of the ranks. In pieces: a rank is done with one piece before it turns to the
 // next, which travels meanwhile.
+#include "plan/generate/rounds.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "plan/nodes/writer_for.hpp"
 
@@ -89,56 +90,28 @@ std::uint32_t blocks_of(const Scheme& scheme) {
     return scheme.pieces * static_cast<std::uint32_t>(scheme.leaders);
 }
 
-std::size_t tree_top(std::size_t count) {
-    std::size_t distance = 1;
-    while (distance < count) {
-        distance *= 2;
+/// The hops of a broadcast: down a binomial tree over the groups, or from each group to the next.
+Rounds hops_down(Exchange exchange, std::size_t groups) {
+    if (exchange != Exchange::ring) {
+        return binomial_rounds(groups);
     }
-    return distance / 2;
-}
-
-} // namespace
-
-namespace {
-
-/// The hops of a broadcast, in rounds of messages at once: down a binomial tree over the groups, or
-/// from each group to the next.
-using Hop = std::pair<std::size_t, std::size_t>;
-std::vector<std::vector<Hop>> hops_down(Exchange exchange, std::size_t groups) {
-    std::vector<std::vector<Hop>> rounds;
-    if (exchange == Exchange::ring) {
-        for (std::size_t g = 0; g + 1 < groups; ++g) {
-            rounds.push_back({{g, g + 1}});
-        }
-        return rounds;
+    Rounds rounds;
+    for (std::size_t g = 0; g + 1 < groups; ++g) {
+        rounds.push_back({{g, g + 1}});
     }
-    for (std::size_t distance = tree_top(groups); distance > 0; distance /= 2) {
-        std::vector<Hop>& round = rounds.emplace_back();
-        for (std::size_t g = 0; g + distance < groups; g += 2 * distance) {
-            round.emplace_back(g, g + distance);
-        }
-    }
-    return rounds;
-}
-
-/// The hops of a reduction, as (taker, giver). The first group ends with all.
-std::vector<std::vector<Hop>> hops_up(Exchange exchange, std::size_t groups) {
-    auto rounds = hops_down(exchange, groups);
-    std::ranges::reverse(rounds);
     return rounds;
 }
 
 /// The hops of a reduction in rank order: in pairs of ever longer rows, or from both ends on. Group
 /// `home` ends with all.
-std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t groups,
-                                            std::size_t home) {
-    std::vector<std::vector<Hop>> rounds;
+Rounds hops_in_order(Exchange exchange, std::size_t groups, std::size_t home) {
+    Rounds rounds;
     if (exchange == Exchange::ring) {
         for (std::size_t g = groups - 1; g > home; --g) {
-            rounds.push_back({{g - 1, g}});
+            rounds.push_back({{g, g - 1}});
         }
         for (std::size_t g = 0; g < home; ++g) {
-            rounds.push_back({{g + 1, g}});
+            rounds.push_back({{g, g + 1}});
         }
         return rounds;
     }
@@ -150,7 +123,7 @@ std::vector<std::vector<Hop>> hops_in_order(Exchange exchange, std::size_t group
         for (std::size_t g = 0; g + distance < groups; g += 2 * distance) {
             const std::size_t left = holder(g, distance);
             const std::size_t right = holder(g + distance, distance);
-            round.push_back(right == home ? Hop{right, left} : Hop{left, right});
+            round.push_back(right == home ? Hop{left, right} : Hop{right, left});
         }
     }
     return rounds;
@@ -228,11 +201,11 @@ public:
             }
         });
     }
-    /// For each hop, the first leader takes from the second.
+    /// For each hop, a leader takes from another.
     void take(const std::vector<Hop>& hops) {
         round([&](Sum& sum, const Groups& groups, std::vector<Transfer>& messages) {
-            for (const auto& [to, from] : hops) {
-                sum.add(messages, groups[from].front(), groups[to].front());
+            for (const Hop& hop : hops) {
+                sum.add(messages, groups[hop.from].front(), groups[hop.to].front());
             }
         });
     }
@@ -280,9 +253,9 @@ Plan broadcast(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, 
         for (const auto& round : hops) {
             std::vector<Transfer> messages;
             for (std::size_t slice = 0; slice < count; ++slice) {
-                for (const auto& [from, to] : round) {
-                    messages.push_back({slices[slice][from].front(),
-                                        slices[slice][to].front(),
+                for (const Hop& hop : round) {
+                    messages.push_back({slices[slice][hop.from].front(),
+                                        slices[slice][hop.to].front(),
                                         data(slice),
                                         data(slice),
                                         {}});
@@ -311,7 +284,7 @@ Plan reduce(const Layout& layout, const Scheme& scheme, std::uint64_t bytes, Ran
         groups.begin());
     const auto hops = scheme.roles == Roles::runs
                           ? hops_in_order(scheme.exchange, groups.size(), home)
-                          : hops_up(scheme.exchange, groups.size());
+                          : reversed(hops_down(scheme.exchange, groups.size()));
     writer.need_scratch(layout.size() > 1 ? blocks_of(scheme) : 0);
     const std::size_t largest = largest_of(groups);
     for (std::uint32_t piece = 0; piece < scheme.pieces; ++piece) {

@@ -2,8 +2,8 @@
 // The tree that annealing changes: best child order at all times, incremental costs, undo.
 #pragma once
 
-#include "plan/generate/tree.hpp"
 #include "plan/search/edge_table.hpp"
+#include "plan/search/tree.hpp"
 
 #include <cstdint>
 #include <vector>

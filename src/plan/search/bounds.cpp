@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best of the lower bounds that apply. Barrier and allreduce need every rank's contribution at
 // every rank, hence at least a broadcast from, and a reduction to, whichever rank is worst.
-#include "plan/generate/families.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/bounds.hpp"
+
 #include "plan/search/exact.hpp"
 #include "plan/search/growth_bound.hpp"
+#include "plan/search/levels.hpp"
 #include "plan/search/two_class_bound.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "plan/cost_view.hpp"
-#include "plan/generate/tree.hpp"
 #include "plan/search/edge_table.hpp"
+#include "plan/search/tree.hpp"
 
 #include <cstdint>
 #include <vector>

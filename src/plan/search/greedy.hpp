@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plan/cost_view.hpp"
-#include "plan/generate/tree.hpp"
+#include "plan/search/tree.hpp"
 
 namespace corymb {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plan/cost_view.hpp"
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 
 namespace corymb {
 

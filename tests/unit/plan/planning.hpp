@@ -6,6 +6,7 @@
 #include "evaluate.hpp"
 #include "plan/cost_view.hpp"
 #include "plan/generate/families.hpp"
+#include "plan/search/bounds.hpp"
 
 #include <corymb/machine.hpp>
 #include <corymb/plan.hpp>

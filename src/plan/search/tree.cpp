@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/generate/tree.hpp"
+#include "plan/search/tree.hpp"
 
 #include <corymb/error.hpp>
 

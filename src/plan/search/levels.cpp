@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/generate/levels.hpp"
+#include "plan/search/levels.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // The machine's hierarchy as partitions of the ranks of a group.
 #pragma once
 
-#include "plan/generate/families.hpp"
+#include "plan/search/generate_input.hpp"
 
 #include <cstdint>
 #include <vector>
