@@ -52,7 +52,11 @@ SEEDED = [
         "activation.step = static_cast<std::size_t>(step - first);",
         "activation.step = step == last ? program.steps.size() : 0;",
     ),
-    ("team/engine.hpp", "        return done;", "        return 0;"),
+    (
+        "team/engine.hpp",
+        "return static_cast<std::size_t>(step - program.steps.data());",
+        "return 0;",
+    ),
     ("channel/slot_ring.hpp", "sent_ - credited_ < slots_", "sent_ - credited_ <= slots_"),
     ("channel/slot_ring.hpp", "sent_ + 1 - slots_;", "sent_ - slots_;"),
     ("channel/slot_ring.hpp", "if (ahead > 0)", "if (ahead >= 0x7fffffff)"),

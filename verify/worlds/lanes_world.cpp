@@ -5,6 +5,7 @@
 // what they would have alone.
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
+#include "plan/copies.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
 #include "team/look_once.hpp"
@@ -24,6 +25,11 @@ using corymb::Plan;
 using corymb::Rank;
 
 constexpr std::uint64_t any = corymb::any_part_bytes;
+
+/// With short messages that take a copy along.
+Plan copying(Plan plan) {
+    return corymb::plan::with_copies(std::move(plan), 1, ExplorerEnv::cell_ring_slots);
+}
 
 enum class Bug : std::uint8_t { none, same_lane };
 enum class Finish : std::uint8_t { in_order, crosswise };
@@ -169,10 +175,10 @@ std::vector<World> all_worlds() {
         lanes("lines both ways", star(2, 0, line), star(2, 1, line), 2, few, crosswise),
         lanes("lines and cells", star(2, 0, line), star(2, 1, cells), 2, few, crosswise),
         lanes("pull both ways", star(2, 0, pull), star(2, 1, pull), 1, few),
-        lanes("short pull both ways", star_broadcast(2, 0, any, pull),
-              star_broadcast(2, 1, any, pull), 1, few),
-        lanes("short pull, rings used again", star_broadcast(2, 0, any, pull), star(2, 1, line), 10,
-              {.preemptions_max = 0}),
+        lanes("short pull both ways", copying(star_broadcast(2, 0, any, pull)),
+              copying(star_broadcast(2, 1, any, pull)), 1, few),
+        lanes("short pull, rings used again", copying(star_broadcast(2, 0, any, pull)),
+              star(2, 1, line), 10, {.preemptions_max = 0}),
         lanes("publications", shared_broadcast(2, 0, 8, line), shared_broadcast(2, 1, 8, pull), 1,
               few),
         lanes("rings used again", star(2, 0, line), star(2, 1, cells), 10, {.preemptions_max = 0}),
