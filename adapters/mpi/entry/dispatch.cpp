@@ -36,7 +36,10 @@ void Dispatch::begin() noexcept {
         } else if (call_.form == Form::persistent) {
             agree_on_team(*communicator_, true);
         } else if (communicator_->early.begin_blocking()) {
+            // Whoever agrees waits for late ranks as the call would: that time counts, too.
+            const std::int64_t began_ns = now_ns();
             agree_on_team(*communicator_, false);
+            communicator_->early.add(now_ns() - began_ns);
         }
         return;
     }
