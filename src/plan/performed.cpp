@@ -94,46 +94,32 @@ private:
     std::array<Blocks, 3> written_{};
 };
 
-/// The room left for this operation in the channels to all peers.
+/// The messages of a rank in this operation, in the channels to its peers.
 class Room {
 public:
     explicit Room(std::uint64_t cell_slots) : cell_slots_(cell_slots) {}
 
-    /// Takes the room that a send needs. If there is too little, the send holds back all that
-    /// follow it.
+    /// Counts a send, and says whether its channel holds it with all that came before it. A send
+    /// that does not fit holds back all that follow it.
     bool take(const Plan& plan, const Step& send) {
-        const bool is_line = send.via == Mechanism::line;
-        std::uint64_t& left = (is_line ? lines_ : cells_)
-                                  .emplace(send.peer, is_line ? line_slots : cell_slots_)
-                                  .first->second;
-        const std::uint64_t need = is_line ? 1 : cells_of(plan, send.from);
-        const bool fits = need <= left;
-        left = fits ? left - need : 0;
-        return fits;
+        if (send.via == Mechanism::line) {
+            return ++lines_[send.peer] <= line_slots;
+        }
+        std::uint64_t& taken = cells_[send.peer];
+        taken += cells_of(plan, send.from);
+        most_ = std::max(most_, taken);
+        return taken <= cell_slots_;
     }
+    /// The most slots that the messages to one peer take.
+    [[nodiscard]] std::uint64_t most_cells() const noexcept { return most_; }
 
 private:
     std::uint64_t cell_slots_;
     std::map<Rank, std::uint64_t> lines_, cells_;
+    std::uint64_t most_ = 0;
 };
 
-/// The most slots that the messages of these steps to one peer take.
-std::uint64_t cells_to_a_peer(const Plan& plan, const std::vector<Step>& steps) {
-    std::map<Rank, std::uint64_t> to;
-    std::uint64_t most = 0;
-    for (const Step& step : steps) {
-        if (step.kind == StepKind::send && step.via == Mechanism::cells) {
-            std::uint64_t& all = to[step.peer];
-            all += cells_of(plan, step.from);
-            most = std::max(most, all);
-        }
-    }
-    return most;
-}
-
-std::vector<std::size_t> order_of(const Plan& plan, const std::vector<Step>& steps,
-                                  std::uint32_t cell_slots) {
-    Room room(cell_slots);
+std::vector<std::size_t> order_of(const Plan& plan, const std::vector<Step>& steps, Room& room) {
     Order order(steps);
     for (std::size_t index = 0; index < steps.size(); ++index) {
         const Step& step = steps[index];
@@ -152,8 +138,9 @@ std::vector<std::size_t> order_of(const Plan& plan, const std::vector<Step>& ste
 Plan performed(Plan plan, std::uint32_t cell_slots) {
     std::uint64_t used = cell_slots_least;
     for (std::vector<Step>& steps : plan.steps) {
-        used = std::max(used, cells_to_a_peer(plan, steps));
-        const std::vector<std::size_t> order = order_of(plan, steps, cell_slots);
+        Room room(cell_slots);
+        const std::vector<std::size_t> order = order_of(plan, steps, room);
+        used = std::max(used, room.most_cells());
         if (!std::ranges::is_sorted(order)) {
             std::vector<Step> ordered;
             ordered.reserve(steps.size());
