@@ -4,6 +4,7 @@
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
 #include "machine/model/nearness.hpp"
+#include "machine/model/transfer_time.hpp"
 #include "team/explain.hpp"
 #include "team/line_probe.hpp"
 
@@ -101,15 +102,6 @@ std::vector<bool> classes_with_a_cache(const Machine& machine) {
 
 constexpr int measured_bytes = LineProbe::message_bytes; ///< Payload of the team's measurement.
 
-/// The time of `measured_bytes` through cells: out of the point of the curve that is nearest.
-double time_of_measured_bytes(const Curve& curve) {
-    const auto next = std::ranges::lower_bound(curve.count, measured_bytes);
-    const auto point = next == curve.count.end()
-                           ? curve.count.size() - 1
-                           : static_cast<std::size_t>(next - curve.count.begin());
-    return curve.value[point] / curve.count[point] * measured_bytes;
-}
-
 /// Gives payloads through cells the rate that neighbouring ranks have just measured. Neighbours are
 /// near each other, so it corrects what the model says of pairs that share a cache, for all
 /// lengths: a virtual machine's cores move. It also stands in for classes that nobody has measured,
@@ -122,7 +114,7 @@ void take_measured_cells(Machine& machine, double cells_gbs) {
             std::ranges::find(machine.transfer, static_cast<int>(index), &Curve::pair_class);
         if (known != machine.transfer.end() && !known->count.empty()) {
             const double factor = cells_gbs > 0 && has_cache[index]
-                                      ? measured_bytes / cells_gbs / time_of_measured_bytes(*known)
+                                      ? 1 / cells_gbs / time_per_byte(*known, measured_bytes)
                                       : 1;
             for (double& time : known->value) {
                 time *= factor;
