@@ -83,9 +83,8 @@ Plan plan_of_node(NodePart&& part, const Home& home) {
             }
         }
     }
-    // Larger nodes do without copies, because channels take memory for each two ranks.
-    constexpr std::size_t ranks_most = 16;
-    const std::uint32_t cells = local.steps.size() <= ranks_most ? cell_slots_least : 0;
+    const std::uint32_t cells =
+        local.steps.size() <= plan::copying_ranks_most ? cell_slots_least : 0;
     return plan::with_copies(std::move(local), cells, cell_slots_least);
 }
 

@@ -286,12 +286,10 @@ private:
     }
 
     /// Among processes short messages take a copy along for as long as the model thinks that faster
-    /// than a copy by the kernel. Larger teams do without, because channels take memory for each
-    /// two ranks.
+    /// than a copy by the kernel.
     [[nodiscard]] Plan with_best_copies(Plan plan) const {
-        constexpr std::size_t ranks_most = 16;
         std::uint32_t best = 0;
-        if (machine_.kernel_copy.present() && plan.steps.size() <= ranks_most) {
+        if (machine_.kernel_copy.present() && plan.steps.size() <= plan::copying_ranks_most) {
             const auto time = [&](const Plan& tried, std::uint32_t cells) {
                 return simulate(tried, machine_, request_.placement, cells * cell_bytes).makespan;
             };
