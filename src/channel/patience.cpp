@@ -75,10 +75,22 @@ std::int64_t take_turn(Teammates* teammates) noexcept {
     return teammates == nullptr ? 0 : teammates->take_turn();
 }
 
+class SystemClock final : public Clock {
+public:
+    std::int64_t now_ns() noexcept override { return corymb::now_ns(); }
+    void yield() noexcept override { ::sched_yield(); }
+};
+
 } // namespace
 
-Patience::Patience(WaitPolicy policy, bool oversubscribed) noexcept
-    : asks_(policy == WaitPolicy::ladder && !oversubscribed), is_crowded_(oversubscribed),
+Clock& system_clock() noexcept {
+    static constinit SystemClock clock;
+    return clock;
+}
+
+Patience::Patience(WaitPolicy policy, bool oversubscribed, Clock& clock) noexcept
+    : clock_(&clock), asks_(policy == WaitPolicy::ladder && !oversubscribed),
+      is_crowded_(oversubscribed),
       quick_looks_(oversubscribed ? quick_looks_crowded : quick_looks_alone),
       spin_ns_max_(oversubscribed ? 0 : spin_most), yield_ns_max_(yield_most) {
     switch (policy) {
@@ -105,7 +117,7 @@ Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, Teamm
     ask_who_is_here(teammates, begin_ns);
     Outcome outcome = spin(look, stop, begin_ns);
     if (outcome == Outcome::exhausted && !is_crowded_) {
-        ask_who_is_here(teammates, now_ns()); // A teammate may have come meanwhile.
+        ask_who_is_here(teammates, clock_->now_ns()); // A teammate may have come meanwhile.
     }
     if (outcome == Outcome::exhausted && gives_turns()) {
         outcome = yield(look, stop, teammates, begin_ns);
@@ -143,7 +155,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
         return Outcome::exhausted;
     }
     const std::int64_t budget = spin_budget();
-    while (now_ns() - begin_ns < budget) {
+    while (clock_->now_ns() - begin_ns < budget) {
         if (looks_for_a_while(look)) {
             return Outcome::satisfied;
         }
@@ -156,7 +168,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
 
 Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates* teammates,
                                   std::int64_t begin_ns) noexcept {
-    std::int64_t now = now_ns();
+    std::int64_t now = clock_->now_ns();
     Stranger& stranger = stranger_of(teammates);
     yields_ = yield_ns_max_ == forever_ns || !stranger.is_here(now);
     if (!yields_) {
@@ -179,14 +191,14 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
                 note_end(now - begin_ns);
                 return Outcome::satisfied;
             }
-            now = now_ns();
+            now = clock_->now_ns();
             continue;
         }
         if (!std::exchange(has_yielded, true)) {
             yield_credit_.begin_wait();
         }
-        ::sched_yield();
-        const std::int64_t before = std::exchange(now, now_ns());
+        clock_->yield();
+        const std::int64_t before = std::exchange(now, clock_->now_ns());
         const std::int64_t turns_before = std::exchange(turns, take_turn(teammates));
         const std::int64_t of_teammates = moving / 2 + (turns - turns_before) * turn_at_most;
         const std::int64_t lost = now - before - of_teammates;
@@ -199,13 +211,13 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
 }
 
 void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
-    if (!gives_turns() || stranger_of(teammates).is_here(now_ns()) || gone()) {
+    if (!gives_turns() || stranger_of(teammates).is_here(clock_->now_ns()) || gone()) {
         return;
     }
-    const std::int64_t begin = now_ns();
+    const std::int64_t begin = clock_->now_ns();
     for (int turns = 0; turns < turns_given_most;) {
-        if (wants_the_cpu(teammates) || now_ns() - begin >= keep_most) {
-            ::sched_yield();
+        if (wants_the_cpu(teammates) || clock_->now_ns() - begin >= keep_most) {
+            clock_->yield();
             take_turn(teammates);
             ++turns;
         }

@@ -77,6 +77,23 @@ protected:
     ~Teammates() = default;
 };
 
+/// What a wait knows of time and does to the CPU. Tests have time of their own.
+class Clock {
+public:
+    Clock() = default;
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    [[nodiscard]] virtual std::int64_t now_ns() noexcept = 0;
+    /// Lets another thread that can run have the CPU first.
+    virtual void yield() noexcept = 0;
+
+protected:
+    ~Clock() = default;
+};
+
+/// The machine's own.
+[[nodiscard]] Clock& system_clock() noexcept;
+
 /// The time that yields have saved against sleeps.
 class YieldCredit {
 public:
@@ -116,7 +133,7 @@ public:
 
     /// With `oversubscribed` (more ranks than CPUs) spinning only keeps the awaited rank from
     /// running; without it each wait asks its teammates.
-    Patience(WaitPolicy policy, bool oversubscribed) noexcept;
+    Patience(WaitPolicy policy, bool oversubscribed, Clock& clock = system_clock()) noexcept;
 
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
@@ -150,6 +167,7 @@ private:
     [[nodiscard]] std::int64_t moving_ns() const noexcept;
     [[nodiscard]] std::int64_t spin_budget() const noexcept;
 
+    Clock* clock_;
     bool asks_; ///< Each wait asks which teammates are here.
     /// Whether teammates take turns on this CPU, in the present wait or the last one.
     bool is_crowded_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/clock.hpp"
 #include "channel/patience.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +10,15 @@
 
 namespace corymb::channel {
 namespace {
+
+/// Time that passes as the test says: nothing but a yield takes long, whatever the machine does.
+struct ScriptedClock final : Clock {
+    std::int64_t now_ns() noexcept override { return time += read_ns; }
+    void yield() noexcept override { time += yield_ns; }
+    static constexpr std::int64_t read_ns = 20;
+    std::int64_t time = 1'000'000'000'000'000;
+    std::int64_t yield_ns = 200;
+};
 
 struct Counter {
     int looks = 0;
@@ -35,123 +43,115 @@ struct KnownTeammates final : Teammates {
     std::int64_t turns = 0;
 };
 
-Patience::Outcome wait(Patience& patience, Counter& counter, bool stop_at_once = false,
-                       bool is_wanted = true) {
+Patience::Outcome wait(Patience& patience, ScriptedClock& clock, Counter& counter,
+                       bool stop_at_once = false, bool is_wanted = true) {
     auto stop = [&]() noexcept {
         return stop_at_once;
     };
     KnownTeammates teammates(is_wanted);
-    return patience.wait_awake(Look(counter), Look(stop), &teammates, now_ns());
+    return patience.wait_awake(Look(counter), Look(stop), &teammates, clock.now_ns());
 }
 
-/// Each look stands for the turn of somebody else, who keeps the CPU for so long.
-Patience::Outcome wait_in_turns(Patience& patience, std::int64_t turn_ns,
+/// In vain; with each yield somebody else keeps the CPU for so long.
+Patience::Outcome wait_in_turns(Patience& patience, ScriptedClock& clock, std::int64_t turn_ns,
                                 Teammates* teammates = nullptr) {
-    auto slow = [turn_ns]() noexcept {
-        for (const std::int64_t begin = now_ns(); now_ns() - begin < turn_ns;) {
-        }
+    const std::int64_t usual = std::exchange(clock.yield_ns, turn_ns);
+    auto never = []() noexcept {
         return false;
     };
-    auto no = []() noexcept {
-        return false;
-    };
-    return patience.wait_awake(Look(slow), Look(no), teammates, now_ns());
+    const auto outcome = patience.wait_awake(Look(never), Look(never), teammates, clock.now_ns());
+    clock.yield_ns = usual;
+    return outcome;
 }
 
 TEST(PatienceTest, EndsWhenTheConditionHolds) {
+    ScriptedClock clock;
     for (const auto policy : {WaitPolicy::ladder, WaitPolicy::spin, WaitPolicy::yield}) {
-        Patience patience(policy, false);
+        Patience patience(policy, false, clock);
         Counter third{0, 3};
-        EXPECT_EQ(wait(patience, third), Patience::Outcome::satisfied);
+        EXPECT_EQ(wait(patience, clock, third), Patience::Outcome::satisfied);
         EXPECT_EQ(third.looks, 3);
     }
 }
 
 TEST(PatienceTest, AsksWhetherToStop) {
+    ScriptedClock clock;
     for (const auto policy : {WaitPolicy::spin, WaitPolicy::yield}) {
-        Patience patience(policy, false);
+        Patience patience(policy, false, clock);
         Counter never;
-        EXPECT_EQ(wait(patience, never, true), Patience::Outcome::stopped);
+        EXPECT_EQ(wait(patience, clock, never, true), Patience::Outcome::stopped);
     }
 }
 
 TEST(PatienceTest, ParkSendsTheCallerToSleepWithoutALook) {
-    Patience patience(WaitPolicy::park, false);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::park, false, clock);
     Counter never;
-    EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
+    EXPECT_EQ(wait(patience, clock, never), Patience::Outcome::exhausted);
     EXPECT_EQ(never.looks, 0);
 }
 
 TEST(PatienceTest, LongWaitsWearItOutAndShortOnesRestoreIt) {
-    Patience patience(WaitPolicy::ladder, false);
-    // The thread may lose its CPU in the middle of a wait, so each figure is the extreme of many.
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, false, clock);
     const auto looks_until_exhausted = [&] {
-        std::vector<int> looks;
-        for (int i = 0; i < 30; ++i) {
-            Counter never;
-            EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
-            looks.push_back(never.looks);
-        }
-        return std::ranges::minmax(looks);
+        Counter never;
+        EXPECT_EQ(wait(patience, clock, never), Patience::Outcome::exhausted);
+        return never.looks;
     };
-    const int fresh = looks_until_exhausted().max;
+    const int fresh = looks_until_exhausted();
     for (int i = 0; i < 20; ++i) {
         patience.learn_from_sleep(10'000'000);
     }
-    const int worn = looks_until_exhausted().min;
+    const int worn = looks_until_exhausted();
     EXPECT_LT(worn, fresh) << "twenty waits of 10 ms must shorten the awake part";
     for (int i = 0; i < 20; ++i) {
         patience.learn_from_sleep(100'000); // Long enough to fall asleep, but not long.
     }
-    EXPECT_GT(looks_until_exhausted().max, worn);
+    EXPECT_GT(looks_until_exhausted(), worn);
 }
 
 TEST(PatienceTest, StaysAwakeWhilePeersMoveManyBytes) {
-    Patience patience(WaitPolicy::ladder, false);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, false, clock);
     patience.expect_bytes(std::uint64_t{2} << 20U);
-    const std::int64_t begin = now_ns();
+    const std::int64_t begin = clock.time;
     Counter never;
-    EXPECT_EQ(wait(patience, never), Patience::Outcome::exhausted);
-    EXPECT_GE(now_ns() - begin, 1'000'000) << "2 MiB are not copied in less";
+    EXPECT_EQ(wait(patience, clock, never), Patience::Outcome::exhausted);
+    EXPECT_GE(clock.time - begin, 1'000'000) << "2 MiB are not copied in less";
 }
 
 TEST(PatienceTest, LetsTeammatesOnItsCpuMoveTheirBytes) {
-    // In turns of 2 ms. Who else wants the CPU may have it for some more.
-    int yielding = 0;
-    for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
-        Patience patience(WaitPolicy::ladder, true);
-        patience.expect_bytes(std::uint64_t{32} << 20U); // At 2 GB/s that takes 16 ms.
-        const std::int64_t begin = now_ns();
-        EXPECT_EQ(wait_in_turns(patience, 2'000'000), Patience::Outcome::exhausted);
-        EXPECT_GE(now_ns() - begin, 16'000'000) << "asleep it is woken late";
-        patience.learn_from_sleep(16'000'000);
-        Counter first{0, 1};
-        static_cast<void>(wait(patience, first));
-        yielding += first.looks;
-    }
-    EXPECT_EQ(yielding, 1) << "such turns are no reason to yield no more";
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, true, clock);
+    patience.expect_bytes(std::uint64_t{32} << 20U); // At 2 GB/s that takes 16 ms.
+    const std::int64_t begin = clock.time;
+    EXPECT_EQ(wait_in_turns(patience, clock, 2'000'000), Patience::Outcome::exhausted);
+    EXPECT_GE(clock.time - begin, 16'000'000) << "asleep it is woken late";
+    patience.learn_from_sleep(16'000'000);
+    Counter first{0, 1};
+    EXPECT_EQ(wait(patience, clock, first), Patience::Outcome::satisfied)
+        << "such turns are no reason to yield no more";
 }
 
 TEST(PatienceTest, YieldsOnWhereManyTeammatesWakeEachOther) {
-    int yielding = 0;
-    for (int attempt = 0; attempt < 20 && yielding == 0; ++attempt) {
-        Patience patience(WaitPolicy::ladder, true);
-        KnownTeammates many(true, 100); // Of 0.03 ms each.
-        EXPECT_EQ(wait_in_turns(patience, 3'000'000, &many), Patience::Outcome::exhausted);
-        yielding += many.have_told() ? 0 : 1;
-    }
-    EXPECT_EQ(yielding, 1) << "else all sleep for good, each because of the others";
-    Patience patience(WaitPolicy::ladder, true);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, true, clock);
+    KnownTeammates many(true, 100); // Of 0.03 ms each.
+    EXPECT_EQ(wait_in_turns(patience, clock, 3'000'000, &many), Patience::Outcome::exhausted);
+    EXPECT_FALSE(many.have_told()) << "else all sleep for good, each because of the others";
+    Patience other(WaitPolicy::ladder, true, clock);
     KnownTeammates few(true, 10);
-    EXPECT_EQ(wait_in_turns(patience, 3'000'000, &few), Patience::Outcome::exhausted);
+    EXPECT_EQ(wait_in_turns(other, clock, 3'000'000, &few), Patience::Outcome::exhausted);
     EXPECT_TRUE(few.have_told()) << "most of it was a stranger's";
 }
 
 TEST(PatienceTest, ATurnLongerThanTheirBytesIsAStrangers) {
-    Patience patience(WaitPolicy::ladder, true);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, true, clock);
     patience.expect_bytes(std::uint64_t{4} << 20U); // 2 ms, of two operations.
     KnownTeammates teammates(true);
-    EXPECT_EQ(wait_in_turns(patience, 1'800'000, &teammates), Patience::Outcome::exhausted);
+    EXPECT_EQ(wait_in_turns(patience, clock, 1'800'000, &teammates), Patience::Outcome::exhausted);
     EXPECT_TRUE(teammates.have_told());
 }
 
@@ -170,86 +170,81 @@ struct AskedTeammates final : Teammates {
 };
 
 TEST(PatienceTest, KeepsACpuThatNobodyWantsForAWhile) {
+    ScriptedClock clock;
     // Looks between the first two questions whether the CPU is wanted: one turn of the loop.
-    const auto looks_of_a_turn = [](bool is_wanted) {
-        for (int attempt = 0; attempt < 1000; ++attempt) { // A lost CPU can end the questions.
-            Patience patience(WaitPolicy::ladder, true);
-            Counter never;
-            std::vector<int> looks_when_asked;
-            AskedTeammates teammates(is_wanted, [&] { looks_when_asked.push_back(never.looks); });
-            auto stop = []() noexcept {
-                return false;
-            };
-            EXPECT_EQ(patience.wait_awake(Look(never), Look(stop), &teammates, now_ns()),
-                      Patience::Outcome::exhausted);
-            if (looks_when_asked.size() > 1) {
-                return looks_when_asked[1] - looks_when_asked[0];
-            }
-        }
-        return -1;
+    const auto looks_of_a_turn = [&](bool is_wanted) {
+        Patience patience(WaitPolicy::ladder, true, clock);
+        Counter never;
+        std::vector<int> looks_when_asked;
+        AskedTeammates teammates(is_wanted, [&] { looks_when_asked.push_back(never.looks); });
+        auto stop = []() noexcept {
+            return false;
+        };
+        EXPECT_EQ(patience.wait_awake(Look(never), Look(stop), &teammates, clock.now_ns()),
+                  Patience::Outcome::exhausted);
+        return looks_when_asked.at(1) - looks_when_asked.at(0);
     };
     EXPECT_EQ(looks_of_a_turn(true), 1) << "it yields between looks";
     EXPECT_GT(looks_of_a_turn(false), 1) << "it looks on without yielding";
-    Patience patience(WaitPolicy::ladder, true);
+    Patience patience(WaitPolicy::ladder, true, clock);
     Counter never;
-    EXPECT_EQ(wait(patience, never, true, false), Patience::Outcome::stopped);
+    EXPECT_EQ(wait(patience, clock, never, true, false), Patience::Outcome::stopped);
 }
 
 /// The outcome of a wait whose first look succeeds, if it looks at all.
-Patience::Outcome wait_among(Patience& patience, Teammates* teammates) {
+Patience::Outcome wait_among(Patience& patience, ScriptedClock& clock, Teammates* teammates) {
     auto yes = []() noexcept {
         return true;
     };
     auto no = []() noexcept {
         return false;
     };
-    return patience.wait_awake(Look(yes), Look(no), teammates, now_ns());
+    return patience.wait_awake(Look(yes), Look(no), teammates, clock.now_ns());
 }
 
 constexpr std::int64_t hour = 3'600'000'000'000;
 
 TEST(PatienceTest, AllOfACpuSleepWhenOneHasLostATimeSlice) {
+    ScriptedClock clock;
     KnownTeammates teammates(true);
-    Patience loser(WaitPolicy::ladder, true);
-    EXPECT_EQ(wait_among(loser, &teammates), Patience::Outcome::satisfied);
+    Patience loser(WaitPolicy::ladder, true, clock);
+    EXPECT_EQ(wait_among(loser, clock, &teammates), Patience::Outcome::satisfied);
     EXPECT_FALSE(teammates.have_told());
-    EXPECT_EQ(wait_in_turns(loser, 5'000'000, &teammates), Patience::Outcome::exhausted);
+    EXPECT_EQ(wait_in_turns(loser, clock, 5'000'000, &teammates), Patience::Outcome::exhausted);
     EXPECT_TRUE(teammates.have_told());
     KnownTeammates others(true);
-    Patience other(WaitPolicy::ladder, true);
-    others.other.note(hour, now_ns());
-    EXPECT_EQ(wait_among(other, &others), Patience::Outcome::exhausted) << "it sleeps";
+    Patience other(WaitPolicy::ladder, true, clock);
+    others.other.note(hour, clock.now_ns());
+    EXPECT_EQ(wait_among(other, clock, &others), Patience::Outcome::exhausted) << "it sleeps";
     KnownTeammates alone(true);
-    EXPECT_EQ(wait_among(other, &alone), Patience::Outcome::satisfied);
-    Patience always(WaitPolicy::yield, true);
-    EXPECT_EQ(wait_among(always, &others), Patience::Outcome::satisfied) << "by its policy";
+    EXPECT_EQ(wait_among(other, clock, &alone), Patience::Outcome::satisfied);
+    Patience always(WaitPolicy::yield, true, clock);
+    EXPECT_EQ(wait_among(always, clock, &others), Patience::Outcome::satisfied) << "by its policy";
 }
 
 TEST(PatienceTest, OneWithoutTeammatesRemembersItsOwnLosses) {
-    int asleep = 0;
-    for (int attempt = 0; attempt < 20 && asleep == 0; ++attempt) { // It may lose the CPU after it.
-        Patience patience(WaitPolicy::ladder, true);
-        EXPECT_EQ(wait_in_turns(patience, 50'000'000), Patience::Outcome::exhausted);
-        asleep += wait_among(patience, nullptr) == Patience::Outcome::exhausted ? 1 : 0;
-    }
-    EXPECT_EQ(asleep, 1);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, true, clock);
+    EXPECT_EQ(wait_in_turns(patience, clock, 50'000'000), Patience::Outcome::exhausted);
+    EXPECT_EQ(wait_among(patience, clock, nullptr), Patience::Outcome::exhausted);
 }
 
 TEST(PatienceTest, ATimeSliceIsNoReasonToSleepWhereYieldsAreShorterOnTheWhole) {
-    Patience patience(WaitPolicy::ladder, true);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, true, clock);
     KnownTeammates asleep(true);
-    asleep.other.note(hour, now_ns());
+    asleep.other.note(hour, clock.now_ns());
     for (int waits = 0; waits < 16; ++waits) {
-        EXPECT_EQ(wait_among(patience, &asleep), Patience::Outcome::exhausted);
+        EXPECT_EQ(wait_among(patience, clock, &asleep), Patience::Outcome::exhausted);
         patience.learn_from_sleep(100'000);
     }
     KnownTeammates awake(true);
     for (int waits = 0; waits < 64; ++waits) {
-        EXPECT_EQ(wait_among(patience, &awake), Patience::Outcome::satisfied);
+        EXPECT_EQ(wait_among(patience, clock, &awake), Patience::Outcome::satisfied);
     }
     const auto lose_a_time_slice = [&] {
         // It takes longer than a yield among teammates may take.
-        EXPECT_EQ(wait_in_turns(patience, 600'000, &awake), Patience::Outcome::exhausted);
+        EXPECT_EQ(wait_in_turns(patience, clock, 600'000, &awake), Patience::Outcome::exhausted);
         patience.learn_from_sleep(600'000);
     };
     lose_a_time_slice();
@@ -342,8 +337,9 @@ TEST(YieldCreditTest, ANeighbourThatIsAlwaysThereIsNot) {
 }
 
 TEST(PatienceTest, LetsSomebodyGoFirstForSomeTurnsOnly) {
-    const auto looks_for = [](WaitPolicy policy, bool oversubscribed, bool is_wanted, int enough) {
-        Patience patience(policy, oversubscribed);
+    ScriptedClock clock;
+    const auto looks_for = [&](WaitPolicy policy, bool oversubscribed, bool is_wanted, int enough) {
+        Patience patience(policy, oversubscribed, clock);
         KnownTeammates teammates(is_wanted);
         Counter gone{0, enough};
         patience.let_go_first(Look(gone), &teammates);
@@ -359,7 +355,8 @@ TEST(PatienceTest, LetsSomebodyGoFirstForSomeTurnsOnly) {
 }
 
 TEST(PatienceTest, TakesTurnsForAsLongAsATeammateIsOnItsCpu) {
-    Patience patience(WaitPolicy::ladder, false);
+    ScriptedClock clock;
+    Patience patience(WaitPolicy::ladder, false, clock);
     KnownTeammates teammates(true);
     const auto turns_of_a_wait = [&](bool are_here) {
         teammates.here = are_here;
@@ -367,7 +364,7 @@ TEST(PatienceTest, TakesTurnsForAsLongAsATeammateIsOnItsCpu) {
         auto never = []() noexcept {
             return false;
         };
-        EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, now_ns()),
+        EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, clock.now_ns()),
                   Patience::Outcome::exhausted);
         return teammates.turns;
     };
@@ -380,6 +377,7 @@ TEST(PatienceTest, TakesTurnsForAsLongAsATeammateIsOnItsCpu) {
 }
 
 TEST(PatienceTest, NoticesATeammateThatComesWhileItSpins) {
+    ScriptedClock clock;
     struct LateTeammates final : Teammates {
         bool want_the_cpu() noexcept override { return true; }
         bool are_here(std::int64_t /*now_ns*/) noexcept override { return ++questions > 1; }
@@ -387,27 +385,30 @@ TEST(PatienceTest, NoticesATeammateThatComesWhileItSpins) {
         int questions = 0;
         std::int64_t turns = 0;
     } teammates;
-    Patience patience(WaitPolicy::ladder, false);
+    Patience patience(WaitPolicy::ladder, false, clock);
     auto never = []() noexcept {
         return false;
     };
-    EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, now_ns()),
+    EXPECT_EQ(patience.wait_awake(Look(never), Look(never), &teammates, clock.now_ns()),
               Patience::Outcome::exhausted);
     EXPECT_GT(teammates.turns, 0);
 }
 
 TEST(PatienceTest, PeopleWhoKnowBetterAreNotCorrected) {
+    ScriptedClock clock;
     for (const auto policy : {WaitPolicy::spin, WaitPolicy::park}) {
-        Patience patience(policy, false);
+        Patience patience(policy, false, clock);
         KnownTeammates teammates(true);
         teammates.here = true;
         Counter third{0, 3};
-        static_cast<void>(patience.wait_awake(Look(third), Look(third), &teammates, now_ns()));
+        static_cast<void>(
+            patience.wait_awake(Look(third), Look(third), &teammates, clock.now_ns()));
         EXPECT_EQ(teammates.turns, 0);
     }
 }
 
 TEST(PatienceTest, OversubscribedDoesNotSpin) {
+    ScriptedClock clock;
     EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
               Patience(WaitPolicy::ladder, false).quick_looks());
 }
