@@ -10,12 +10,13 @@
 #include <corymb/c/active_messages.h>
 #include <corymb/c/broadcast.h>
 #include <corymb/c/calls.h>
-#include <corymb/c/cluster.h>
 #include <corymb/c/collectives.h>
 #include <corymb/c/mailboxes.h>
 #include <corymb/c/messages.h>
 #include <corymb/c/multicast.h>
+#include <corymb/c/operation.h>
 #include <corymb/c/options.h>
+#include <corymb/c/over_nodes.h>
 #include <corymb/c/packed.h>
 #include <corymb/c/parts.h>
 #include <corymb/c/requests.h>

@@ -2,7 +2,7 @@
 // Messages between nodes by MPI's point-to-point.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/error.hpp>
 
 #include <mpi.h>

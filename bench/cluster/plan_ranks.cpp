@@ -13,7 +13,7 @@
 // 0,0,1,1: ranks of a node share memory, messages between nodes go by MPI.
 #include "mpi_carrier.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/error.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/process.hpp>
@@ -39,7 +39,7 @@ using namespace corymb;
 struct Contestant {
     std::string name;
     std::unique_ptr<bench::MpiCarrier> carrier; // none: the MPI's own
-    std::unique_ptr<ClusterTeam> team;
+    std::unique_ptr<Team> team;
     std::vector<double> times;
     bool right = true;
 };
@@ -89,16 +89,17 @@ Team node_team(const Case& task, int number, int job) {
 
 /// A team of all ranks with these plans, or with the planner's.
 Contestant team_of(PlanSource plans, const Case& task, int number, int job,
-                   const Networks& networks = ClusterTeamOptions{}.networks) {
+                   const Networks& networks = ClusterOptions{}.networks) {
     Contestant made;
     made.carrier = std::make_unique<bench::MpiCarrier>(MPI_COMM_WORLD);
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.networks = networks;
     options.rehearse = !plans;
     options.node_of_rank = task.nodes;
     options.rank = task.rank;
     options.plans = std::move(plans);
-    made.team = std::make_unique<ClusterTeam>(node_team(task, number, job), *made.carrier, options);
+    made.team =
+        std::make_unique<Team>(over_nodes(node_team(task, number, job), *made.carrier, options));
     return made;
 }
 
@@ -114,7 +115,7 @@ Contestant contestant_of(const char* file, const Case& task, int number, int job
     return made;
 }
 
-void run_team(const Case& task, ClusterTeam& team, const std::vector<double>& input,
+void run_team(const Case& task, Team& team, const std::vector<double>& input,
               std::vector<double>& output) {
     switch (task.op) {
     case Collective::allgather: team.allgather(std::span(input), std::span(output)); break;
@@ -172,8 +173,7 @@ bool is_right(const Case& task, const std::vector<double>& output, int round) {
 /// The pacer's barrier goes before each operation, the MPI's own included, and behind the last one:
 /// where ranks share CPUs, they leave an MPI_Barrier tens of milliseconds apart, and who waits in
 /// the MPI keeps others from finishing.
-void take_turn(const Case& task, Contestant& contestant, ClusterTeam& pacer, int round,
-               bool counts) {
+void take_turn(const Case& task, Contestant& contestant, Team& pacer, int round, bool counts) {
     std::vector<double> input(task.count);
     std::vector<double> output(
         task.count * (task.op == Collective::allgather ? static_cast<std::size_t>(task.size) : 1),
@@ -208,7 +208,7 @@ void take_turn(const Case& task, Contestant& contestant, ClusterTeam& pacer, int
 /// Bytes that the network brought to the node with the most, of one run.
 std::uint64_t node_bytes(const Contestant& contestant, const Case& task, int runs) {
     const auto ranks = static_cast<std::size_t>(task.size);
-    const std::uint64_t own = contestant.team ? contestant.team->carried().bytes_in : 0;
+    const std::uint64_t own = contestant.team ? carried(*contestant.team).bytes_in : 0;
     std::vector<std::uint64_t> bytes(ranks);
     MPI_Allgather(&own, 1, MPI_UINT64_T, bytes.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
     std::vector<std::uint64_t> of_node(ranks);
@@ -305,7 +305,7 @@ int choose(Case task, const char* network) {
     const int nodes = *std::max_element(task.nodes.begin(), task.nodes.end()) + 1;
     Contestant own = team_of({}, task, 0, job, networks_from(network, nodes));
     const auto algorithm = [&] {
-        return own.team->plan(task.op, task.count * sizeof(double)).algorithm;
+        return own.team->chosen_plan(task.op, task.count * sizeof(double)).algorithm;
     };
     const std::string planned = algorithm();
     std::vector<double> input(task.count);

@@ -5,9 +5,9 @@
 #include <corymb/active_message.hpp>
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/cluster.hpp>
 #include <corymb/cluster_planner.hpp>
-#include <corymb/cluster_team.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/doubts.hpp>
 #include <corymb/elements.hpp>

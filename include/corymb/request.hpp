@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that go on while the caller does something else: started by Team::ibarrier,
-// ClusterTeam::ibarrier and their like, or made once by Team::barrier_init and its like and started
-// many times.
+// Operations that go on while the caller does something else: started by Team::ibarrier and
+// its like, or made once by Team::barrier_init and its like and started many times.
 #pragma once
 
 #include <corymb/error.hpp>
@@ -73,7 +72,6 @@ public:
     void await_resume();
 
 private:
-    friend class ClusterTeam;
     friend class Team;
     friend CORYMB_EXPORT std::size_t wait_any(std::span<Request> requests);
     explicit Request(detail::Operation* operation) noexcept : operation_(operation) {}

@@ -169,8 +169,8 @@ public:
 
     [[nodiscard]] Rank rank() const noexcept;
     [[nodiscard]] int size() const noexcept;
-    /// Shared memory of the team's channels in bytes, for all its ranks together. Grows with the
-    /// edges that plans use, and is given back with the last handle.
+    /// Shared memory of the team's channels in bytes, for all ranks on this node together. Grows
+    /// with the edges that plans use, and is given back with the last handle.
     [[nodiscard]] std::size_t memory() const;
 
     /// Returns when every rank has called it.
@@ -494,7 +494,9 @@ public:
 
     /// The plan that an operation of this team runs with (plans it if need be); for inspection.
     [[nodiscard]] const Plan& plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
-    /// The plans that this process's ranks have needed so far.
+    /// Names that plan. Collective over several nodes, where the plan is not known yet.
+    [[nodiscard]] ChosenPlan chosen_plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
+    /// The plans that this process's ranks have needed so far; over several nodes, this rank.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
 
 private:

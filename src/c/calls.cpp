@@ -45,16 +45,12 @@ Reduction standard_reduction(const Arguments& arguments) {
     return reduction_of(*type, static_cast<Operator>(arguments.with));
 }
 
-Wish wish_for(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
-    return wish_of({Untyped::member(team).shared, team.rank(), team.size()}, arguments, call);
-}
-
 using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
 
 corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_request** request,
                          Begin begin) noexcept {
     return give_request(team, request, [&](Team& own, corymb_request& made) {
-        const Wish wish = wish_for(own, arguments, made.own_call);
+        const Wish wish = wish_of(own, arguments, made.own_call);
         made.request = begin(own, wish, made.own_call);
         if (arguments.staging) {
             made.request = Untyped::keeping(std::move(made.request), arguments.staging);
@@ -82,9 +78,12 @@ void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit,
     }
 }
 
-Wish wish_of(const Caller& caller, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
+Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
     Wish wish;
     wish.op = arguments.op;
+    if (wish.op == Collective::barrier) {
+        return wish;
+    }
     wish.root = arguments.root;
     if (const Reduction* known = known_reduction(arguments)) [[likely]] {
         wish.reduction = *known;
@@ -92,27 +91,29 @@ Wish wish_of(const Caller& caller, const Arguments& arguments, std::shared_ptr<O
         wish.reduction.element_bytes = size_of(arguments.type);
         if (is_reduction(arguments.op)) {
             if (auto own = own_operator(arguments.with)) {
-                call = std::make_shared<OwnCall>(std::move(own), arguments.type, caller.shared,
-                                                 caller.rank);
+                call = std::make_shared<OwnCall>(std::move(own), arguments.type,
+                                                 Untyped::member(team).shared, team.rank());
                 wish.reduction = call->reduction();
             } else {
                 wish.reduction = standard_reduction(arguments);
             }
         }
     }
-    set_places(wish, arguments, caller.rank, caller.size);
+    set_places(wish, arguments, team.rank(), team.size());
     return wish;
 }
 
+void perform(corymb_team* team, const Arguments& arguments) {
+    Team& own = live(team).team;
+    std::shared_ptr<OwnCall> call;
+    Untyped::run(own, wish_of(own, arguments, call));
+    if (call) {
+        call->throw_if_broken();
+    }
+}
+
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
-    return guarded([&] {
-        Team& own = live(team).team;
-        std::shared_ptr<OwnCall> call;
-        Untyped::run(own, wish_for(own, arguments, call));
-        if (call) {
-            call->throw_if_broken();
-        }
-    });
+    return guarded([&] { perform(team, arguments); });
 }
 
 corymb_status start(corymb_team* team, const Arguments& arguments,

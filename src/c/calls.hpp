@@ -43,18 +43,13 @@ struct Arguments {
 /// Throws Errc::invalid_argument without a visitor.
 void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit, void* context);
 
-/// A rank of a team of either kind.
-struct Caller {
-    const std::shared_ptr<detail::TeamShared>& shared; ///< The ranks that an operator may break.
-    Rank rank;
-    int size;
-};
-
 /// The wish of a call. `call`, made if the operator is the user's, must live as long as the
 /// operation. Throws Errc::invalid_argument.
-[[nodiscard]] detail::Wish wish_of(const Caller& caller, const Arguments& arguments,
+[[nodiscard]] detail::Wish wish_of(const Team& team, const Arguments& arguments,
                                    std::shared_ptr<OwnCall>& call);
 
+/// Runs the operation. Throws its errors.
+void perform(corymb_team* team, const Arguments& arguments);
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
 corymb_status start(corymb_team* team, const Arguments& arguments,
                     corymb_request** request) noexcept;

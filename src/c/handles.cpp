@@ -68,6 +68,8 @@ void free_handle(corymb_team& handle) {
     } catch (...) {
         error = std::current_exception();
     }
+    Team{std::move(team)}; // Before its carrier.
+    handle.over_nodes.reset();
     leave(*std::exchange(handle.home, nullptr));
     AllSlots<corymb_team>::give_back(handle);
     if (error != nullptr) {

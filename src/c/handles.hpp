@@ -7,17 +7,26 @@
 #include "c/slots.hpp"
 
 #include <corymb.h>
+#include <corymb/carrier.hpp>
 #include <corymb/process.hpp>
 #include <corymb/request.hpp>
 #include <corymb/team.hpp>
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace corymb::c {
 struct RequestHome;
+
+/// What a C caller has given, and asks for later, of a team over several nodes.
+struct OverNodes {
+    std::unique_ptr<Carrier> carrier;
+    std::string network;
+    std::string insides;
+};
 } // namespace corymb::c
 
 struct corymb_request : corymb::c::SlotBase<corymb_request> {
@@ -35,6 +44,8 @@ struct corymb_team : corymb::c::SlotBase<corymb_team> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620001;
     static constexpr const char* name = "the team";
 
+    /// Set for a team over several nodes; goes after the team.
+    std::unique_ptr<corymb::c::OverNodes> over_nodes;
     corymb::Team team;
     corymb::c::RequestHome* home = nullptr;
     bool is_of_threads = false;      ///< Given back by corymb_threads, not by its user.

@@ -43,8 +43,7 @@ corymb_status corymb_call_create(corymb_collective op, size_t count, corymb_type
         arguments.root = is_rooted(arguments.op) ? root : 0;
         detail::check_rank(arguments.root, own.size(), "root");
         std::shared_ptr<c::OwnCall> own_call;
-        const detail::Wish wish = c::wish_of(
-            {detail::Untyped::member(own).shared, own.rank(), own.size()}, arguments, own_call);
+        const detail::Wish wish = c::wish_of(own, arguments, own_call);
         team->calls.reserve(team->calls.size() + 1);
         corymb_call& made = Calls::take();
         made.team = team;

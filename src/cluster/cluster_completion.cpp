@@ -120,12 +120,7 @@ void ClusterPending::drain(Operation& operation) noexcept {
 }
 
 void ClusterPending::abandon(const std::string& why) noexcept {
-    try {
-        station_->fail({Errc::team_broken,
-                        station_->name_of(station_->rank) + " gave up: " + why,
-                        {station_->rank}});
-    } catch (const std::exception&) { // All other ranks are told.
-    }
+    station_->abandon(why);
 }
 
 void ClusterPending::forget(Operation& given) noexcept {
@@ -157,7 +152,7 @@ bool ClusterPending::must_fail() {
 }
 
 bool ClusterPending::must_end(NetworkPatience& patience, const FarOperation& blamed) {
-    const std::int64_t deadline_ns = station_->shared->deadline_ns;
+    const std::int64_t deadline_ns = station_->deadline_ns;
     if (patience.waited_ns() >=
         (blamed.awaited < 0 ? deadline_within_node(deadline_ns) : deadline_ns)) {
         return true;
@@ -245,7 +240,7 @@ void ClusterPending::finish_agreements() noexcept {
         while (!agreements_.are_over() && !has_failed() && std::uncaught_exceptions() == 0) {
             go_on();
             patience.follow(agreements_.moves());
-            if (patience.is_long() && patience.waited_ns() >= station_->shared->deadline_ns) {
+            if (patience.is_long() && patience.waited_ns() >= station_->deadline_ns) {
                 break; // A rank that needs this one learns of it by its own deadline.
             }
         }

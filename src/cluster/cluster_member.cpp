@@ -7,6 +7,7 @@
 #include "team/blame.hpp"
 #include "team/call.hpp"
 #include "team/disagreement.hpp"
+#include "team/member.hpp"
 
 #include <exception>
 #include <memory>
@@ -24,14 +25,20 @@ constexpr std::int64_t watch_threads_ns = 50'000'000;
 /// A wait within the node lets the carrier go on first after so long.
 constexpr std::int64_t visit_every_ns = 20'000;
 
+/// Plans over several nodes do not change in the middle of a program whose sums depend on them.
+detail::Call as_planned_here(detail::Call call) {
+    call.key.stays = false;
+    return call;
+}
+
 } // namespace
 
-ClusterMember::ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOptions& options)
-    : station_(std::move(local), carrier, options), shared_(station_.shared.get()),
+ClusterMember::ClusterMember(detail::Member& local, Carrier& carrier, const ClusterOptions& options)
+    : station_(local, carrier, options), shared_(station_.shared.get()), user_(&local.user),
       ladder_(shared_->fabric.state(station_.own).spot, shared_->fabric.state(station_.own).gate,
               shared_->record.broken,
               {shared_->options.wait, shared_->oversubscribed, shared_->ranks_per_cpu(),
-               deadline_within_node(shared_->deadline_ns),
+               deadline_within_node(station_.deadline_ns),
                shared_->crowd ? &*shared_->crowd : nullptr, static_cast<std::size_t>(station_.own),
                shared_->cpus_of_waiters, this,
                shared_->company ? watch_processes_ns : watch_threads_ns, &visitor_,
@@ -46,14 +53,29 @@ ClusterMember::~ClusterMember() = default;
 
 ClusterPending& ClusterMember::pending() {
     if (!pending_) {
-        pending_ = std::make_unique<ClusterPending>(station_, user);
+        pending_ = std::make_unique<ClusterPending>(station_, *user_);
     }
     return *pending_;
 }
 
-void ClusterMember::run(const detail::Wish& wish) {
-    const detail::Call call = call_of(rank(), size(), wish);
-    if (rehearsals_.is_due(wish, call, size())) [[unlikely]] {
+detail::Operation& ClusterMember::make(const detail::Call& call, bool is_persistent,
+                                       std::shared_ptr<const void> keep) {
+    const detail::Call own = as_planned_here(call);
+    return is_persistent ? pending().make_persistent(own, std::move(keep))
+                         : pending().make(own, std::move(keep));
+}
+
+void ClusterMember::set_deadline(std::int64_t deadline_ns) noexcept {
+    station_.deadline_ns = deadline_ns;
+    ladder_.set_deadline(deadline_within_node(deadline_ns));
+    if (pending_) {
+        pending_->set_deadline(deadline_ns);
+    }
+}
+
+void ClusterMember::run(const detail::Call& given) {
+    const detail::Call call = as_planned_here(given);
+    if (rehearsals_.is_due(call, size())) [[unlikely]] {
         rehearse(call);
     }
     if (!rehearsals_.is_open(call.key)) {
@@ -286,7 +308,7 @@ void ClusterMember::check_wait(NetworkPatience& patience, Rank peer) {
     }
     const bool is_far = station_.home.is_far(peer);
     const std::int64_t deadline_ns =
-        is_far ? shared_->deadline_ns : deadline_within_node(shared_->deadline_ns);
+        is_far ? station_.deadline_ns : deadline_within_node(station_.deadline_ns);
     if (patience.waited_ns() >= deadline_ns) {
         station_.fail(is_far ? station_.vain_wait(peer) : local_failure());
     }

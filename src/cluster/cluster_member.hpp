@@ -16,8 +16,9 @@
 #include "cluster/vector_run.hpp"
 #include "team/call_terms.hpp"
 #include "team/engine.hpp"
+#include "team/wide_team.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,29 +32,30 @@
 
 namespace corymb::cluster {
 
-class ClusterMember final : private channel::Watch {
+class ClusterMember final : public detail::WideTeam, private channel::Watch {
 public:
-    ClusterMember(Team&& local, Carrier& carrier, const ClusterTeamOptions& options);
-    ClusterMember(const ClusterMember&) = delete;
-    ClusterMember& operator=(const ClusterMember&) = delete;
-    ~ClusterMember();
+    /// `local` is the handle that will have this.
+    ClusterMember(detail::Member& local, Carrier& carrier, const ClusterOptions& options);
+    ~ClusterMember() override;
 
-    [[nodiscard]] Rank rank() const noexcept { return station_.rank; }
-    [[nodiscard]] int size() const noexcept { return station_.size(); }
-    [[nodiscard]] const Carried& carried() const noexcept { return station_.carried; }
-
-    void run(const detail::Wish& wish);
-    [[nodiscard]] ChosenPlan plan(const team::PlanKey& key) {
+    void run(const detail::Call& call) override;
+    [[nodiscard]] detail::Operation& make(const detail::Call& call, bool is_persistent,
+                                          std::shared_ptr<const void> keep) override;
+    std::size_t progress() override { return pending().progress(); }
+    void complete_all() override { pending().complete_all(); }
+    [[nodiscard]] ChosenPlan plan(const team::PlanKey& key) override {
         return {key.op, key.root, key.bytes, known(key).algorithm};
     }
-    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
-    [[noreturn]] void fail(const team::Failure& failure) { station_.fail(failure); }
-    /// Nonblocking operations.
-    [[nodiscard]] ClusterPending& pending();
-
-    OneUser user{"team over several nodes"};
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const override;
+    void set_deadline(std::int64_t deadline_ns) noexcept override;
+    bool interrupt(const char* why) noexcept override { return station_.interrupt(why); }
+    void abandon(const std::string& why) noexcept override { station_.abandon(why); }
+    [[nodiscard]] const Carried& carried() const noexcept override { return station_.carried; }
 
 private:
+    [[nodiscard]] Rank rank() const noexcept { return station_.rank; }
+    [[nodiscard]] int size() const noexcept { return station_.size(); }
+    [[nodiscard]] ClusterPending& pending();
     struct Known {
         Collective op;
         std::string algorithm;
@@ -113,6 +115,7 @@ private:
 
     Station station_;
     detail::TeamShared* shared_;
+    OneUser* user_; ///< Guards the handle.
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     team::Engine<team::Env, channel::WaitLadder> engine_;

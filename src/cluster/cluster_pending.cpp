@@ -49,8 +49,8 @@ std::size_t steps_of(const FarOperation& operation) noexcept {
 ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
     : Driver(of_handle), station_(&station),
       looking_(station.shared->fabric.state(station.own).gate, station.shared->record.broken),
-      engine_(looking_), patrol_(station.shared->deadline_ns),
-      patrol_within_(deadline_within_node(station.shared->deadline_ns)),
+      engine_(looking_), patrol_(station.deadline_ns),
+      patrol_within_(deadline_within_node(station.deadline_ns)),
       lane_count_(lane_count_of(station)), own_lane_count_(own_lane_count_of(station)),
       agreements_(station) {}
 
@@ -131,7 +131,7 @@ team::LaneId ClusterPending::take_own_lane() {
         if (has_failed()) {
             throw_failure();
         }
-        if (patience.is_long() && patience.waited_ns() > station_->shared->deadline_ns) {
+        if (patience.is_long() && patience.waited_ns() > station_->deadline_ns) {
             station_->fail({Errc::timeout,
                             station_->name_of(station_->rank) +
                                 " makes a persistent operation, and others have not let go of any "

@@ -49,6 +49,11 @@ public:
 
     /// Goes on with everything as far as it can at once; failures are told by their requests.
     void go_on() noexcept;
+    /// Longest wait for another node from now on.
+    void set_deadline(std::int64_t deadline_ns) noexcept {
+        patrol_.set_deadline(deadline_ns);
+        patrol_within_.set_deadline(deadline_within_node(deadline_ns));
+    }
     /// Whether there is anything that `go_on` would do.
     [[nodiscard]] bool has_work() const noexcept {
         return !busy_.empty() || !agreements_.are_over();

@@ -116,7 +116,8 @@ bool ClusterMember::can_compare(bool all_can_pull) {
     std::vector<double> times(RehearsalPlan::times_of_round_most);
     return std::ranges::all_of(
         std::array{detail::Wish{}, largest_of_all(times, times)}, [&](const detail::Wish& wish) {
-            return !station_.plan_texts(call_of(rank(), size(), wish).key, all_can_pull)
+            return !station_
+                        .plan_texts(detail::collective_call(rank(), size(), wish).key, all_can_pull)
                         .front()
                         .starts_with('!');
         });
@@ -216,7 +217,8 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     using Times = std::pair<std::vector<double>, std::vector<double>>;
     with_buffers(Times(std::move(times_ns), {}), [&](Times& times) {
         times.second.resize(times.first.size());
-        perform(call_of(rank(), size(), largest_of_all(times.first, times.second)), nullptr);
+        perform(detail::collective_call(rank(), size(), largest_of_all(times.first, times.second)),
+                nullptr);
         slowest_ns = std::move(times.second);
     });
     slowest_ns.resize(count);
@@ -225,7 +227,7 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
 
 /// How long it takes this rank, which begins with the others.
 std::int64_t ClusterMember::timed(const detail::Call& call, Known* known) {
-    perform(call_of(rank(), size(), {}), nullptr);
+    perform({}, nullptr);
     const std::int64_t began_ns = now_ns();
     perform(call, known);
     return now_ns() - began_ns;

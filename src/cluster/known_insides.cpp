@@ -7,7 +7,7 @@
 #include "team/member.hpp"
 #include "team/team_shared.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/detail/untyped.hpp>
 #include <corymb/error.hpp>
 

@@ -6,7 +6,7 @@
 #include "cluster/places.hpp"
 #include "cluster/shared_word.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/detail/output.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/error.hpp>

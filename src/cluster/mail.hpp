@@ -4,7 +4,7 @@
 
 #include "cluster/node_program.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <cstddef>
 #include <span>

@@ -9,7 +9,7 @@
 #include "cluster/places.hpp"
 #include "cluster/shared_word.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/error.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Measures the costs of messages between two nodes, as in corymb-cluster/1.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <chrono>
 #include <cstddef>

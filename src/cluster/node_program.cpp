@@ -63,14 +63,6 @@ Home::Home(std::vector<int> nodes, Rank rank) : node_of_rank(std::move(nodes)) {
     }
 }
 
-detail::Call call_of(Rank rank, int size, const detail::Wish& wish) {
-    detail::Call call = detail::collective_call(rank, size, wish);
-    if (wish.op == Collective::barrier) { // All barriers have one key.
-        call.key = {};
-    }
-    return call;
-}
-
 Plan plan_of_node(NodePart&& part, const Home& home) {
     Plan local = std::move(part.plan);
     local.root = 0;

@@ -60,9 +60,6 @@ struct NodeProgram {
     std::vector<FarStep> far;
 };
 
-/// The call for `wish` of one of `size` ranks. Throws as detail::collective_call.
-[[nodiscard]] detail::Call call_of(Rank rank, int size, const detail::Wish& wish);
-
 /// The plan of a node's part for its ranks, which count themselves from 0 on the node.
 [[nodiscard]] Plan plan_of_node(NodePart&& part, const Home& home);
 

@@ -2,7 +2,7 @@
 // Messages of ranks that measure the network: one after the other, waited for.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <chrono>
 #include <cstddef>

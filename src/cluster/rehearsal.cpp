@@ -39,25 +39,26 @@ bool is_checkpoint(std::int64_t calls) noexcept {
            std::countr_zero(static_cast<std::uint64_t>(calls)) % 2 == 1;
 }
 
-} // namespace
-
-RehearsalPlan::RehearsalPlan(bool wanted) noexcept : is_wanted_(wanted), born_ns_(now_ns()) {}
-
-bool depends_on_order(const detail::Wish& wish) noexcept {
-    if (!is_reduction(wish.op)) {
+/// Whether results of the operation differ with the plan: sums of floating point.
+bool depends_on_order(const detail::Call& call) noexcept {
+    if (!is_reduction(call.key.op)) {
         return false;
     }
-    const ElementType type = detail::type_of_identity(wish.reduction.identity);
-    const Operator with = detail::operator_of_identity(wish.reduction.identity);
+    const ElementType type = detail::type_of_identity(call.identity);
+    const Operator with = detail::operator_of_identity(call.identity);
     const bool is_exact = type < ElementType::float16 || type == ElementType::boolean ||
                           (with != Operator::sum && with != Operator::prod);
     return !is_exact;
 }
 
-bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, int size) {
+} // namespace
+
+RehearsalPlan::RehearsalPlan(bool wanted) noexcept : is_wanted_(wanted), born_ns_(now_ns()) {}
+
+bool RehearsalPlan::is_due(const detail::Call& call, int size) {
     // An operator of the user's may do more than combine.
-    const bool is_own = is_reduction(wish.op) && wish.reduction.identity == 0;
-    if (!is_wanted_ || size > ranks_most || is_own || wish.is_vector || call.is_nothing ||
+    const bool is_own = is_reduction(call.key.op) && call.identity == 0;
+    if (!is_wanted_ || size > ranks_most || is_own || call.key.keeps_parts || call.is_nothing ||
         call.operands.bytes > bytes_most / static_cast<std::size_t>(size)) {
         return false;
     }
@@ -65,7 +66,7 @@ bool RehearsalPlan::is_due(const detail::Wish& wish, const detail::Call& call, i
     if (calls == concluded) {
         return false;
     }
-    if (depends_on_order(wish)) { // Such calls keep one plan from the first to the last.
+    if (depends_on_order(call)) { // Such calls keep one plan from the first to the last.
         return std::exchange(calls, concluded) == 0;
     }
     return is_checkpoint(++calls);

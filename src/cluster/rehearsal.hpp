@@ -22,7 +22,7 @@ public:
     explicit RehearsalPlan(bool wanted) noexcept;
 
     /// Counts the call. True: the ranks ask rank 0 before it. O(log keys).
-    [[nodiscard]] bool is_due(const detail::Wish& wish, const detail::Call& call, int size);
+    [[nodiscard]] bool is_due(const detail::Call& call, int size);
     /// Ends the rehearsals of a key.
     void conclude(const team::PlanKey& key) { calls_[key].calls = concluded; }
     /// Counts a rehearsal in which this many plans were timed beside the present one. `is_whole`:
@@ -78,9 +78,6 @@ private:
     std::int64_t spent_ns_ = 0;
     std::map<team::PlanKey, Progress> calls_;
 };
-
-/// Whether results of the operation differ with the plan: sums of floating point.
-[[nodiscard]] bool depends_on_order(const detail::Wish& wish) noexcept;
 
 /// A call like another one, on buffers of its own.
 class StandIn {

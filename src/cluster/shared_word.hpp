@@ -2,7 +2,7 @@
 // Shares one rank's knowledge about the network with all ranks.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <chrono>
 #include <string>

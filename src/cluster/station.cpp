@@ -8,7 +8,6 @@
 #include "team/disagreement.hpp"
 #include "team/member.hpp"
 
-#include <corymb/detail/untyped.hpp>
 #include <corymb/error.hpp>
 
 #include <algorithm>
@@ -31,14 +30,13 @@ bool uses(const Plan& plan, Mechanism via) {
 
 } // namespace
 
-Station::Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptions& options)
-    : local(std::move(local_team)), shared(detail::Untyped::member(local).shared),
-      carrier(&of_messages),
+Station::Station(detail::Member& local, Carrier& of_messages, const ClusterOptions& options)
+    : shared(local.shared), carrier(&of_messages),
       plans(options.plans ? options.plans
                           : default_plans(options, [this] { return plans_for_pull; })),
       are_plans_proven(!options.plans), rank(options.rank),
       home(options.node_of_rank, options.rank), tree(options.node_of_rank, options.rank),
-      own(local.rank()) {}
+      own(local.rank), deadline_ns(shared->deadline_ns) {}
 
 int Station::nodes() const noexcept {
     return 1 + *std::ranges::max_element(home.node_of_rank);
@@ -298,16 +296,29 @@ team::Failure Station::as_seen_by_all(team::Failure failure) const {
     return failure;
 }
 
-bool Station::is_interrupted() noexcept {
+bool Station::interrupt(const char* why) noexcept {
     try {
-        if (!shared->options.interrupted || !shared->options.interrupted()) {
-            return false;
-        }
-        shared->fail({Errc::interrupted, name_of(rank) + " was interrupted", {rank}});
+        shared->fail({Errc::interrupted, name_of(rank) + why, {rank}});
     } catch (const std::exception&) {
         return false;
     }
     return true;
+}
+
+bool Station::is_interrupted() noexcept {
+    try {
+        return shared->options.interrupted && shared->options.interrupted() &&
+               interrupt(" was interrupted");
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+void Station::abandon(const std::string& why) noexcept {
+    try {
+        fail({Errc::team_broken, name_of(rank) + " gave up: " + why, {rank}});
+    } catch (const std::exception&) { // All other ranks are told.
+    }
 }
 
 void Station::fail(const team::Failure& failure) {

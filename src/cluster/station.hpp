@@ -8,7 +8,7 @@
 #include "cluster/node_tree.hpp"
 #include "team/team_shared.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/team.hpp>
 
 #include <cstddef>
@@ -20,6 +20,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace corymb::detail {
+struct Member;
+} // namespace corymb::detail
 
 namespace corymb::cluster {
 
@@ -42,12 +46,11 @@ inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonbloc
 using Texts = std::vector<std::string>;
 
 struct Station {
-    Station(Team&& local_team, Carrier& of_messages, const ClusterTeamOptions& options);
+    Station(detail::Member& local, Carrier& of_messages, const ClusterOptions& options);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
 
-    Team local;
-    std::shared_ptr<detail::TeamShared> shared;
+    std::shared_ptr<detail::TeamShared> shared; ///< Shared by the ranks on this node.
     Carrier* carrier;
     PlanSource plans;
     /// The default plans are proven, which takes seconds for a thousand ranks.
@@ -55,7 +58,8 @@ struct Station {
     Rank rank;
     Home home;
     NodeTree tree;
-    Rank own; ///< Number on the node.
+    Rank own;                 ///< Number on the node.
+    std::int64_t deadline_ns; ///< Longest wait for another node.
     Carried carried;
     bool plans_for_pull = true; ///< Asked by the default plans: all nodes allow copies.
 
@@ -121,6 +125,9 @@ struct Station {
     [[nodiscard]] team::Failure vain_wait(Rank peer) const;
     /// A failure whose ranks count from 0 on the node, with ranks that count in the team.
     [[nodiscard]] team::Failure as_seen_by_all(team::Failure failure) const;
+    /// Breaks the team on this node because this rank `why`, as of WideTeam.
+    bool interrupt(const char* why) noexcept;
+    void abandon(const std::string& why) noexcept;
     /// Asks the user's hook; if it says so, the team is broken.
     [[nodiscard]] bool is_interrupted() noexcept;
     /// Breaks the team on this node, if it is not broken yet, and throws the failure that counts.

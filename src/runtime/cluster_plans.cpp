@@ -207,7 +207,7 @@ constexpr std::size_t all_schemes_ranks = 64;
 /// The planner of the rank that plans.
 class Planner {
 public:
-    Planner(const ClusterTeamOptions& options, std::function<bool()> pulls)
+    Planner(const ClusterOptions& options, std::function<bool()> pulls)
         : nodes_(options.node_of_rank),
           cluster_(cluster_of(nodes::Layout(nodes_), options.networks, options.insides)),
           places_(places_of(nodes::Layout(nodes_))), seats_(seats_of(cluster_, places_)),
@@ -283,9 +283,9 @@ private:
 
 } // namespace
 
-PlanSource default_plans(const ClusterTeamOptions& options, std::function<bool()> pulls) {
+PlanSource default_plans(const ClusterOptions& options, std::function<bool()> pulls) {
     struct Late {
-        std::optional<ClusterTeamOptions> options;
+        std::optional<ClusterOptions> options;
         std::function<bool()> pulls;
         std::optional<Planner> planner; ///< Rank 0 alone ever needs one.
     };

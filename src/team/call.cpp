@@ -76,7 +76,7 @@ Call equal_call(Rank rank, int size, const Wish& wish) {
     Call call;
     call.key = {wish.op, wish.root, team::size_class(bytes),
                 is_reduction(wish.op) && !wish.reduction.commutative};
-    call.is_nothing = bytes == 0 && wish.op != Collective::barrier;
+    call.is_nothing = bytes == 0;
     call.operands.input = static_cast<const std::byte*>(wish.input);
     call.operands.output = static_cast<std::byte*>(wish.output);
     call.operands.bytes = bytes;
@@ -161,7 +161,7 @@ void check_rank(Rank rank, int size, const char* what) {
 }
 
 Call collective_call(const Member& member, const Wish& wish) {
-    Call call = collective_call(member.rank, member.shared->fabric.size(), wish);
+    Call call = collective_call(member.whole_rank, member.whole_size, wish);
     if (member.shared->is_reproducible(wish.op)) {
         call.key.reproducible = true;
         call.terms = team::reproducible(call.terms);
@@ -173,8 +173,12 @@ Call collective_call(const Member& member, const Wish& wish) {
 
 Call collective_call(Rank rank, int size, const Wish& wish) {
     check_wish(wish, size);
+    if (wish.op == Collective::barrier) {
+        return {}; // All barriers are one call.
+    }
     Call call = wish.is_vector ? vector_call(rank, size, wish) : equal_call(rank, size, wish);
     set_operator(call, wish);
+    call.identity = wish.reduction.identity;
     call.key.one_block = wish.reduction.whole && is_reduction(wish.op);
     if (call.key.ordered) {
         call.terms = team::in_rank_order(call.terms);

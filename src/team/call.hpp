@@ -11,6 +11,7 @@
 #include <corymb/plan.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace corymb::detail {
@@ -26,6 +27,7 @@ struct Call {
     std::size_t output_bytes = 0;
     std::shared_ptr<const std::size_t[]> layout; ///< Memory of the operands' layouts, or null.
     bool is_nothing = false;                     ///< There is nothing to move.
+    std::uint32_t identity = 0;                  ///< Reduction::identity of the wish.
 };
 
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").

@@ -9,6 +9,7 @@
 #include "team/team_plans.hpp"
 
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace corymb::detail {
@@ -41,7 +42,8 @@ bool wants_root_first(const team::CallTerms& call, int ranks_per_cpu) {
 } // namespace
 
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
-    : shared(std::move(team)), rank(own_rank),
+    : shared(std::move(team)), rank(own_rank), whole_rank(own_rank),
+      whole_size(shared->fabric.size()),
       ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
               shared->record.broken,
               {shared->options.wait, shared->oversubscribed, shared->ranks_per_cpu(),
@@ -58,6 +60,7 @@ Member::~Member() {
     if (user.is_inherited()) {
         return;
     }
+    wide.reset();
     team::CallsInAll calls{operations_, digest_};
     if (pending_) {
         pending_->complete_quietly();
@@ -86,6 +89,10 @@ const Plan& Member::plan(const team::PlanKey& key) {
 }
 
 void Member::warm_up(const team::PlanKey& key) {
+    if (wide != nullptr) {
+        static_cast<void>(wide->plan(key));
+        return;
+    }
     shared->throw_if_broken();
     lane_.take_best(key);
 }
@@ -102,6 +109,52 @@ void let_go(Member* member) noexcept {
     delete member;
 }
 
+void Member::span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) noexcept {
+    wide = std::move(over_nodes);
+    whole_rank = of_all;
+    whole_size = count;
+}
+
+void Member::require_one_node(const char* what, const char* why) const {
+    if (wide != nullptr) {
+        throw Error(Errc::unsupported, std::string(what) + " of a team over several nodes: " + why);
+    }
+}
+
+Operation& Member::make(const Call& call, bool is_persistent, std::shared_ptr<const void> keep) {
+    return wide != nullptr ? wide->make(call, is_persistent, std::move(keep))
+                           : pending().make(call, is_persistent, std::move(keep));
+}
+
+std::size_t Member::progress() {
+    return wide != nullptr ? wide->progress() : pending().progress();
+}
+
+void Member::complete_all() {
+    if (wide != nullptr) {
+        wide->complete_all();
+    } else {
+        pending().complete_all();
+    }
+}
+
+ChosenPlan Member::chosen_plan(const team::PlanKey& key) {
+    return wide != nullptr ? wide->plan(key)
+                           : ChosenPlan{key.op, key.root, key.bytes, plan(key).algorithm};
+}
+
+std::vector<ChosenPlan> Member::chosen_plans() const {
+    return wide != nullptr ? wide->chosen_plans() : shared->plans->chosen();
+}
+
+void Member::abandon(const std::string& why) {
+    if (wide != nullptr) {
+        wide->abandon(why);
+    } else {
+        shared->abandon(rank, why);
+    }
+}
+
 Pending& Member::pending() {
     if (!pending_) [[unlikely]] {
         pending_ = std::make_unique<Pending>(*shared, rank, ladder_, user);
@@ -115,6 +168,10 @@ Pending& Member::pending() {
 // `cold` and stays out of line. Flattened as well, it took registers and 15 % of the time of a
 // barrier of two ranks.
 [[gnu::flatten]] void Member::barrier() {
+    if (wide != nullptr) [[unlikely]] {
+        wide->run({});
+        return;
+    }
     if (shared->oversubscribed) {
         choose_barrier();
     }
@@ -194,6 +251,10 @@ template <class Make>
 
 void Member::perform(PreparedCall& prepared) {
     Call& call = prepared.call;
+    if (wide != nullptr) [[unlikely]] {
+        wide->run(call);
+        return;
+    }
     if (call.is_nothing) { // The call still counts as an operation: all ranks call it.
         begin(call.terms);
         tell(call.terms);
@@ -290,6 +351,9 @@ bool Member::is_interrupted() noexcept {
 
 /// False, and nothing done, without memory to tell the others.
 bool Member::interrupt(const char* why) noexcept {
+    if (wide != nullptr) {
+        return wide->interrupt(why);
+    }
     try {
         shared->fail({Errc::interrupted, shared->name_of(rank) + why, {rank}});
     } catch (const std::exception&) {
@@ -313,6 +377,9 @@ void Member::set_limits(const CallLimits& limits) {
     lane_.set_deadline(deadline_ns());
     if (pending_) {
         pending_->set_deadline(deadline_ns());
+    }
+    if (wide != nullptr) {
+        wide->set_deadline(deadline_ns());
     }
     if (limits_.stop.stop_possible()) {
         on_stop_.emplace(limits_.stop, OnStop{this});

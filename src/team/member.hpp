@@ -10,6 +10,7 @@
 #include "team/pending.hpp"
 #include "team/recent_calls.hpp"
 #include "team/team_shared.hpp"
+#include "team/wide_team.hpp"
 
 #include <corymb/team.hpp>
 
@@ -42,14 +43,33 @@ struct Member final : private channel::Watch {
     /// As Team::set_limits.
     void set_limits(const CallLimits& limits);
     [[nodiscard]] const CallLimits& limits() const noexcept { return limits_; }
-    /// Nonblocking and persistent operations, and messages between two ranks.
+    /// Nonblocking and persistent operations, and messages between two ranks, of a team on one
+    /// node.
     Pending& pending();
+    /// An operation that is not started yet; its driver goes on with it. `keep` lives as long.
+    [[nodiscard]] Operation& make(const Call& call, bool is_persistent,
+                                  std::shared_ptr<const void> keep);
+    /// As Team's functions of these names.
+    std::size_t progress();
+    void complete_all();
+    [[nodiscard]] ChosenPlan chosen_plan(const team::PlanKey& key);
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
+    void abandon(const std::string& why);
+    /// Makes the handle one on a team over several nodes, as rank `of_all` of `count`.
+    void span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) noexcept;
+    /// Throws Errc::unsupported for what only teams on one node do; `why` goes on after a colon.
+    void require_one_node(const char* what, const char* why) const;
     /// Whether requests may be there that know this rank.
-    [[nodiscard]] bool has_requests() const noexcept { return pending_ != nullptr; }
+    [[nodiscard]] bool has_requests() const noexcept {
+        return pending_ != nullptr || wide != nullptr;
+    }
 
     std::shared_ptr<TeamShared> shared;
-    Rank rank;
+    Rank rank;       ///< Among the ranks that share memory.
+    Rank whole_rank; ///< Among all ranks; differs from `rank` in a team over several nodes only.
+    int whole_size;
     OneUser user{"team"};
+    std::unique_ptr<WideTeam> wide; ///< Null: all ranks are on one node.
 
 private:
     using Program = team::Program<team::Env>;

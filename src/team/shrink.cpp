@@ -134,6 +134,8 @@ private:
 
 Team Team::shrink() {
     const detail::InCall handle(member());
+    handle->require_one_node("shrink", "its nodes cannot agree on the ranks that are left; make "
+                                       "new local teams and a new team over the nodes");
     detail::TeamShared& shared = *handle->shared;
     Shrinking shrinking(shared, rank());
     shrinking.agree();

@@ -27,6 +27,8 @@ std::vector<Rank> group_of(team::Fabric<team::Env>& fabric, int color) {
 
 Team Team::split(int color, int key) {
     const detail::InCall handle(member());
+    handle->require_one_node("split", "its carrier has no channels for another team; split the "
+                                      "local teams first, and give each part a carrier");
     detail::TeamShared& shared = *handle->shared;
     auto& own = shared.fabric.state(rank());
     own.color = color;

@@ -19,12 +19,12 @@ namespace {
 const detail::Call& barrier_call = *new const detail::Call;
 
 /// Nonblocking operations start at once, and are given back when that fails.
-detail::Operation* begun(detail::Pending& pending, detail::Operation& operation, bool start) {
+detail::Operation* begun(detail::Operation& operation, bool start) {
     if (start) {
         try {
-            pending.start(operation);
+            operation.driver->start(operation);
         } catch (...) {
-            pending.forget(operation);
+            operation.driver->forget(operation);
             throw;
         }
     }
@@ -33,13 +33,11 @@ detail::Operation* begun(detail::Pending& pending, detail::Operation& operation,
 
 detail::Operation* collective(detail::Member& member, const detail::Call& call, bool persistent,
                               std::shared_ptr<const void> keep = nullptr) {
-    detail::Pending& pending = member.pending();
-    return begun(pending, pending.make(call, persistent, std::move(keep)), !persistent);
+    return begun(member.make(call, persistent, std::move(keep)), !persistent);
 }
 
 detail::Operation* message(detail::Member& member, const detail::PairCall& call, bool persistent) {
-    detail::Pending& pending = member.pending();
-    return begun(pending, pending.make_pair(call.key, call.operands, persistent), !persistent);
+    return begun(member.pending().make_pair(call.key, call.operands, persistent), !persistent);
 }
 
 /// The kind of the message that this thread begins (detail/contents.hpp); 0: not set.
@@ -56,6 +54,9 @@ public:
 
 detail::PairCall message_call(const detail::Member& member, team::Direction direction, void* data,
                               std::size_t bytes, Rank peer) {
+    member.require_one_node("a message between two ranks",
+                            "it is not carried between nodes; send it by the library that the "
+                            "carrier uses");
     detail::PairCall call = detail::pair_call(member, direction, data, bytes, peer);
     if (contents_of_message != 0) {
         team::CallDigest contents;
@@ -96,7 +97,7 @@ Request Team::barrier_init() {
 Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
     const detail::InCall own(member());
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        const auto whole = std::make_shared<detail::WholeScatter>(own->rank, size(), wish);
+        const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
         if (mode == Mode::nonblocking) {
             whole->before();
         }
@@ -143,11 +144,11 @@ Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging)
 }
 
 std::size_t Team::progress() {
-    return detail::InCall(member())->pending().progress();
+    return detail::InCall(member())->progress();
 }
 
 void Team::complete_all() {
-    detail::InCall(member())->pending().complete_all();
+    detail::InCall(member())->complete_all();
 }
 
 } // namespace corymb

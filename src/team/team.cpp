@@ -19,10 +19,10 @@ Team& Team::operator=(Team&& other) noexcept = default;
 Team::~Team() = default;
 
 Rank Team::rank() const noexcept {
-    return member_ ? member_->rank : -1;
+    return member_ ? member_->whole_rank : -1;
 }
 int Team::size() const noexcept {
-    return member_ ? member_->shared->fabric.size() : 0;
+    return member_ ? member_->whole_size : 0;
 }
 
 std::size_t Team::memory() const {
@@ -48,7 +48,7 @@ void Team::barrier() {
 void Team::run(const detail::Wish& wish) {
     const detail::InCall own(member());
     if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        detail::run_whole(own->rank, size(), wish,
+        detail::run_whole(rank(), size(), wish,
                           [&](const detail::Wish& whole) { own->run(whole); });
         return;
     }
@@ -65,7 +65,7 @@ CallLimits Team::limits() const {
 
 void Team::abandon(const std::string& why) {
     member().user.require_own_process();
-    member_->shared->abandon(rank(), why);
+    member_->abandon(why);
 }
 
 void Team::leave() {
@@ -83,11 +83,11 @@ void Team::leave() {
 
 namespace {
 
-team::PlanKey key_of(detail::TeamShared& shared, Collective op, std::uint64_t bytes, Rank root) {
+team::PlanKey key_of(const detail::Member& member, Collective op, std::uint64_t bytes, Rank root) {
     const bool barrier = op == Collective::barrier;
-    detail::check_rank(root, shared.fabric.size(), "root");
+    detail::check_rank(root, member.whole_size, "root");
     team::PlanKey key{op, barrier ? 0 : root, barrier ? 0 : team::size_class(bytes)};
-    key.reproducible = shared.is_reproducible(op);
+    key.reproducible = member.shared->is_reproducible(op);
     return key;
 }
 
@@ -95,10 +95,11 @@ team::PlanKey key_of(detail::TeamShared& shared, Collective op, std::uint64_t by
 
 void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) {
     const detail::InCall own(member());
-    team::PlanKey key = key_of(*own->shared, op, bytes, root);
+    team::PlanKey key = key_of(*own, op, bytes, root);
     key.ordered = ordered && is_reduction(op);
     own->warm_up(key);
-    if (is_reduction(op)) { // Warms up also the plan of elements whose sums depend on the plan.
+    if (is_reduction(op) &&
+        own->wide == nullptr) { // Warms up also the plan of elements whose sums depend on the plan.
         key.stays = true;
         own->warm_up(key);
     }
@@ -106,12 +107,19 @@ void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) 
 
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     const detail::InCall own(member());
-    return own->plan(key_of(*own->shared, op, bytes, root));
+    own->require_one_node("plan", "a rank has the steps of its node only; chosen_plan names the "
+                                  "plan, and make_cluster_plan has all of its steps");
+    return own->plan(key_of(*own, op, bytes, root));
+}
+
+ChosenPlan Team::chosen_plan(Collective op, std::uint64_t bytes, Rank root) {
+    const detail::InCall own(member());
+    return own->chosen_plan(key_of(*own, op, bytes, root));
 }
 
 std::vector<ChosenPlan> Team::chosen_plans() const {
     member().user.require_own_process();
-    return member_->shared->plans->chosen();
+    return member_->chosen_plans();
 }
 
 ThreadTeam::ThreadTeam(int size, const TeamOptions& options) {

@@ -64,11 +64,6 @@ void buffers(corymb::Team& team, const std::vector<Own<10>>& constant) {
     team.alltoall(words, words); // refused: points to
 }
 
-void several_nodes(corymb::ClusterTeam& team) {
-    std::vector<Own<20>*> pointers(3);
-    team.allgather(pointers, pointers); // refused: points to
-}
-
 void messages(corymb::Mailbox& box, corymb::ActiveMessages& active, corymb::Multicast& multicast,
               corymb::BroadcastPublisher& publisher, corymb::BroadcastReader& reader) {
     box.send_value(1, std::span<Own<30>>());      // refused: points to

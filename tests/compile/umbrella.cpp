@@ -9,7 +9,7 @@ constexpr bool are_complete = ((sizeof(T) > 0) && ...);
 
 static_assert(
     are_complete<corymb::ActiveMessages, corymb::AttachOptions, corymb::BroadcastRing,
-                 corymb::ClusterTeam, corymb::Error, corymb::Insides, corymb::KernelCopy,
+                 corymb::Carried, corymb::Error, corymb::Insides, corymb::KernelCopy,
                  corymb::Machine, corymb::MailboxGroup, corymb::MulticastGroup,
                  corymb::Packed<double>, corymb::Plan, corymb::PlanRequest, corymb::ProcessTeam,
                  corymb::Request, corymb::Team, corymb::TeamOptions, corymb::Timeline,

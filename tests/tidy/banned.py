@@ -34,7 +34,7 @@ BANS = (
     ),
     Ban(r"\b(std::cout|std::cerr|printf|puts)\b", "the library never prints", ("src", "include")),
     Ban(r"\bsleep_(for|until)\b", "worlds have no time: block on an await", ("tests/model",)),
-    Ban(r"\bNULL\b", "write nullptr"),
+    Ban(r"\bNULL\b", "write nullptr", except_c=True),
     Ban(r"^\s*typedef\b", "write using X = ...", except_c=True),
     Ban(r"\bgoto\b", "return early, or make a function of the inner loop"),
     Ban(r"\b(strcpy|strcat|sprintf|strtok|gets|atoi|atof)\s*\(", "use std::string or from_chars"),

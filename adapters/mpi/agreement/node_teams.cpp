@@ -155,7 +155,7 @@ bool knows_network(const Nodes& nodes, const std::vector<RankDescription>& descr
     try {
         const std::string key = network_key(nodes, descriptions);
         int is_known = 0;
-        return library().cluster_knows_network(key.c_str(), nodes.count, &is_known) == CORYMB_OK &&
+        return library().knows_network(key.c_str(), nodes.count, &is_known) == CORYMB_OK &&
                is_known != 0;
     } catch (const std::exception&) {
         return false;
@@ -192,8 +192,7 @@ std::uint64_t join_nodes(Communicator& communicator, const Nodes& nodes,
     const std::string key = network_key(nodes, descriptions);
     options.network_key = key.c_str();
     const corymb_carrier carrier = communicator.carrier->functions();
-    switch (library().cluster_team_create(&communicator.team, &carrier, &options,
-                                          &communicator.cluster)) {
+    switch (library().team_over_nodes(communicator.team, &carrier, &options)) {
     case CORYMB_OK: return 0;
     case CORYMB_INVALID_ARGUMENT: // Everything else is right by construction.
         return bit_of(Objection::wrong_network);

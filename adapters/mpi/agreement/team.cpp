@@ -166,6 +166,14 @@ int while_waiting(void* board) noexcept {
     return static_cast<CallBoard*>(board)->is_contradicted() ? 1 : 0;
 }
 
+/// Rank 0's word goes to all ranks of the communicator's team.
+bool broadcast(const Communicator& communicator, std::uint64_t& word) {
+    const corymb_operation operation{sizeof operation, CORYMB_BROADCAST, 0,     CORYMB_UINT64,
+                                     CORYMB_NO_OP,     nullptr,          &word, 1,
+                                     nullptr};
+    return library().run(&operation, communicator.team) == CORYMB_OK;
+}
+
 /// Collective over the communicator's team: its ranks get the memory of the board, or do without.
 /// `memory` is rank 0's, which stays open until all ranks have theirs.
 void open_board(Communicator& communicator, Descriptor& memory) {
@@ -175,7 +183,7 @@ void open_board(Communicator& communicator, Descriptor& memory) {
         place = static_cast<std::uint64_t>(::getpid()) << 32U |
                 static_cast<std::uint32_t>(memory.number());
     }
-    if (library().broadcast(&place, 1, CORYMB_UINT64, 0, communicator.team) != CORYMB_OK) {
+    if (!broadcast(communicator, place)) {
         return;
     }
     if (communicator.rank != 0) {
@@ -427,8 +435,7 @@ corymb_status attach(Communicator& communicator, int descriptor, int size, int r
 
 bool has_nonce(Communicator& communicator, int rank, std::uint64_t nonce) {
     std::uint64_t seen = rank == 0 ? nonce : 0;
-    return library().broadcast(&seen, 1, CORYMB_UINT64, 0, communicator.team) == CORYMB_OK &&
-           seen == nonce;
+    return broadcast(communicator, seen) && seen == nonce;
 }
 
 std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own,

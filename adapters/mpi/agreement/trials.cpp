@@ -17,7 +17,7 @@ void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation 
     const ThreadTimes times = thread_times();
     communicator.cpu_share.look(times.ran_ns, times.waited_ns);
     // Between nodes a call waits for the network, and takes nobody's CPU meanwhile.
-    const bool is_shared = communicator.cluster == nullptr &&
+    const bool is_shared = !communicator.is_over_nodes() &&
                            (communicator.crowd > 1 || communicator.cpu_share.is_shared());
     Trial::Evidence evidence = trial.evidence(is_shared);
     Agreement agreement;

@@ -10,8 +10,6 @@
 
 namespace corymb::mpi {
 
-/// An operation in its three forms.
-#define CORYMB_MPI_OPERATION(X, name) X(name) X(i##name) X(name##_init)
 /// Functions of <corymb.h> that the adapter calls.
 #define CORYMB_MPI_LIBRARY(X)                                                                      \
     X(last_error)                                                                                  \
@@ -27,21 +25,12 @@ namespace corymb::mpi {
     X(call_create)                                                                                 \
     X(call_run)                                                                                    \
     X(call_free)                                                                                   \
-    X(cluster_team_create)                                                                         \
-    X(cluster_team_free)                                                                           \
-    X(cluster_team_abandon)                                                                        \
-    X(cluster_knows_network)                                                                       \
-    X(cluster_carried)                                                                             \
-    X(cluster_network)                                                                             \
-    X(cluster_insides)                                                                             \
-    X(cluster_plans)                                                                               \
-    X(cluster_run)                                                                                 \
-    X(cluster_run_parts)                                                                           \
-    X(cluster_start)                                                                               \
-    X(cluster_start_parts)                                                                         \
-    X(cluster_prepare)                                                                             \
-    X(cluster_prepare_parts)                                                                       \
-    X(cluster_progress)                                                                            \
+    X(team_over_nodes)                                                                             \
+    X(team_network)                                                                                \
+    X(knows_network)                                                                               \
+    X(run)                                                                                         \
+    X(begin)                                                                                       \
+    X(prepare)                                                                                     \
     X(is_defined)                                                                                  \
     X(op_create)                                                                                   \
     X(op_free)                                                                                     \
@@ -51,23 +40,7 @@ namespace corymb::mpi {
     X(wait)                                                                                        \
     X(start)                                                                                       \
     X(progress)                                                                                    \
-    X(request_free)                                                                                \
-    CORYMB_MPI_OPERATION(X, barrier)                                                               \
-    CORYMB_MPI_OPERATION(X, broadcast)                                                             \
-    CORYMB_MPI_OPERATION(X, reduce)                                                                \
-    CORYMB_MPI_OPERATION(X, allreduce)                                                             \
-    CORYMB_MPI_OPERATION(X, gather)                                                                \
-    CORYMB_MPI_OPERATION(X, scatter)                                                               \
-    CORYMB_MPI_OPERATION(X, allgather)                                                             \
-    CORYMB_MPI_OPERATION(X, alltoall)                                                              \
-    CORYMB_MPI_OPERATION(X, gatherv)                                                               \
-    CORYMB_MPI_OPERATION(X, scatterv)                                                              \
-    CORYMB_MPI_OPERATION(X, allgatherv)                                                            \
-    CORYMB_MPI_OPERATION(X, alltoallv)                                                             \
-    CORYMB_MPI_OPERATION(X, reduce_scatter)                                                        \
-    CORYMB_MPI_OPERATION(X, reduce_scatterv)                                                       \
-    CORYMB_MPI_OPERATION(X, scan)                                                                  \
-    CORYMB_MPI_OPERATION(X, exscan)
+    X(request_free)
 
 struct Library {
 #define CORYMB_MPI_MEMBER(name) decltype(&corymb_##name) name = nullptr;

@@ -73,14 +73,6 @@ std::string title_of(const Communicator& communicator) {
            std::to_string(communicator.size) + (communicator.size == 1 ? " rank" : " ranks");
 }
 
-using TellOfCluster = decltype(&corymb_cluster_network);
-/// The text in which a team over several nodes describes itself; "" for a team on one node.
-std::string told_by(TellOfCluster tell, const Communicator& communicator) {
-    const char* text = "";
-    return communicator.cluster != nullptr && tell(communicator.cluster, &text) == CORYMB_OK ? text
-                                                                                             : "";
-}
-
 /// Keeps the results of a choice's trials. If several communicators have one title, the last one's
 /// times count. A communicator of the same ranks, before it, may have told some already.
 void keep_trials(Choice& choice, Form form, std::map<Summary::TrialKey, Trial::Result>& kept) {
@@ -128,7 +120,7 @@ extern "C" void keep_plan(corymb_collective op, int /*root*/, std::uint64_t byte
     }
 }
 
-/// Keeps the plans of the team or of the team over all nodes. If a thread goes on with its requests
+/// Keeps the plans of the team. If a thread goes on with its requests
 /// just now, the summary lacks them.
 void keep_plans(Communicator& communicator,
                 std::map<Summary::PlanKey, std::string>& kept) noexcept {
@@ -136,9 +128,7 @@ void keep_plans(Communicator& communicator,
     if (!use.has_it()) {
         return;
     }
-    if (communicator.cluster != nullptr) {
-        library().cluster_plans(communicator.cluster, keep_plan, &kept);
-    } else if (communicator.team != nullptr) {
+    if (communicator.team != nullptr) {
         library().team_plans(communicator.team, keep_plan, &kept);
     }
 }
@@ -186,10 +176,12 @@ void keep_for_summary(Communicator& communicator) noexcept {
         const std::lock_guard lock(all.lock);
         all.has_waited =
             all.has_waited || communicator.early.wanted_ns() >= tuning::team_between_nodes_pays_ns;
-        if (std::string network = told_by(library().cluster_network, communicator);
-            !network.empty()) {
-            all.network = std::move(network); // The form that CORYMB_NETWORK and --network take.
-            all.insides = told_by(library().cluster_insides, communicator);
+        const char* network = "";
+        const char* insides = "";
+        if (communicator.is_over_nodes() &&
+            library().team_network(communicator.team, &network, &insides) == CORYMB_OK) {
+            all.network = network; // The form that CORYMB_NETWORK and --network take.
+            all.insides = insides;
         }
         auto& kept = all.comms[title_of(communicator)];
         for (const auto& [key, row] : communicator.account.rows()) {

@@ -218,9 +218,6 @@ void end_team(RankTeam& team, bool all) noexcept {
     if (team.team != nullptr) {
         library().team_free(&team.team);
     }
-    if (team.cluster != nullptr) {
-        library().cluster_team_free(&team.cluster);
-    }
     team.board.reset(); // Waits of the team ask it.
     if (team.id != 0) {
         host().Group_free(&team.members);
@@ -233,11 +230,7 @@ void end_team(RankTeam& team, bool all) noexcept {
 
 void abandon(Communicator& communicator, const char* why) noexcept {
     communicator.has_failed.store(true, std::memory_order_relaxed);
-    if (communicator.cluster != nullptr) {
-        library().cluster_team_abandon(communicator.cluster, why);
-    } else {
-        library().team_abandon(communicator.team, why);
-    }
+    library().team_abandon(communicator.team, why);
 }
 
 void let_go(Communicator& communicator) noexcept {
@@ -303,7 +296,7 @@ int team_count() noexcept {
     const std::lock_guard lock(all.lock);
     int count = 0;
     for (const Communicator* const communicator : all.communicators) {
-        count += communicator->team != nullptr || communicator->cluster != nullptr ? 1 : 0;
+        count += communicator->team != nullptr ? 1 : 0;
     }
     return count + kept_team_count();
 }

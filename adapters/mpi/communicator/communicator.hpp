@@ -55,8 +55,7 @@ struct RankTeam {
     int ranks = 0;
     MPI_Group members{}; ///< The ranks, where it has an id.
     corymb_team* team = nullptr;
-    /// Instead of that, of a communicator on several nodes; its messages between them.
-    corymb_cluster_team* cluster = nullptr;
+    /// Messages between the nodes; null: the ranks are on one node.
     std::unique_ptr<MessageCarrier> carrier{};
     std::unique_ptr<CallBoard> board{}; ///< Set if the team is on one node.
     bool can_request = true;            ///< Nonblocking and persistent operations, too.
@@ -80,6 +79,8 @@ struct RankTeam {
     std::vector<Tried> tried{};
     std::array<Lists, translated_operations> lists{}; ///< By operation.
     KeptCalls kept;                                   ///< Kept calls of `team`.
+
+    [[nodiscard]] bool is_over_nodes() const noexcept { return carrier != nullptr; }
 };
 
 struct Communicator : RankTeam {

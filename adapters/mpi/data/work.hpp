@@ -117,10 +117,6 @@ public:
     /// Calls the library. `request` is for the other forms than the blocking one.
     corymb_status call(Form form, corymb_team* team, corymb_request** request) const noexcept;
 
-    /// Begins the operation on several nodes, if it is available there.
-    corymb_status call(Form form, corymb_cluster_team* team,
-                       corymb_request** request) const noexcept;
-
 private:
     struct Piece {
         std::byte* buffer;

@@ -38,7 +38,7 @@ public:
     }
     [[nodiscard]] int rank() const noexcept { return communicator_->rank; }
     [[nodiscard]] int size() const noexcept { return communicator_->size; }
-    [[nodiscard]] bool is_on_nodes() const noexcept { return communicator_->cluster != nullptr; }
+    [[nodiscard]] bool is_on_nodes() const noexcept { return communicator_->is_over_nodes(); }
     /// Whether a thread of the adapter's goes on with it, which calls no operators of the MPI's.
     [[nodiscard]] bool is_by_thread() const noexcept {
         return call_.form != Form::blocking && communicator_->by_thread;
@@ -130,7 +130,7 @@ public:
     /// operations of any size.
     template <class Make>
     int take(std::uint64_t bytes, const Make& make, bool may_choose = true) {
-        if (call_.form == Form::persistent && communicator_->cluster != nullptr &&
+        if (call_.form == Form::persistent && communicator_->is_over_nodes() &&
             !communicator_->carrier->take_own_lane()) [[unlikely]] {
             return pass_on(Reason::no_tags, bytes);
         }
@@ -225,10 +225,7 @@ private:
         work.separate();
         work.prepare();
         const InUse use(*communicator_);
-        const corymb_status status =
-            communicator_->cluster != nullptr
-                ? work.call(Form::blocking, communicator_->cluster, nullptr)
-                : work.call(Form::blocking, communicator_->team, nullptr);
+        const corymb_status status = work.call(Form::blocking, communicator_->team, nullptr);
         if (status == CORYMB_OK) [[likely]] {
             work.finish();
         }

@@ -84,11 +84,7 @@ void end(Requested& requested) noexcept {
 /// failure.
 std::size_t under_way(Communicator& communicator) noexcept {
     std::size_t left = 0;
-    if (communicator.cluster != nullptr) {
-        library().cluster_progress(communicator.cluster, &left);
-    } else {
-        library().progress(communicator.team, &left);
-    }
+    library().progress(communicator.team, &left);
     return left;
 }
 
@@ -203,9 +199,7 @@ corymb_status hand_out(Communicator& communicator, Form form, const WorkMaker& m
     {
         const InUse use(communicator);
         free_left(communicator);
-        status = communicator.cluster != nullptr
-                     ? requested.work.call(form, communicator.cluster, &requested.request)
-                     : requested.work.call(form, communicator.team, &requested.request);
+        status = requested.work.call(form, communicator.team, &requested.request);
     }
     if (status != CORYMB_OK) {
         if (form == Form::nonblocking) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives whose parts differ in length. Part of <corymb.h>.
+// Collectives whose parts differ in length, in their three forms. Part of <corymb.h>.
 #pragma once
 
 #include <corymb/c/collectives.h>
@@ -13,81 +13,40 @@ extern "C" {
 // arrays have an entry for each rank and are read during the call only.
 
 /// See corymb_gather. Only the root needs `counts`.
-CORYMB_EXPORT corymb_status corymb_gatherv(const void* input, size_t count, void* output,
-                                           const size_t* counts, const size_t* displacements,
-                                           corymb_type type, int root,
-                                           corymb_team* team) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_igatherv(const void* input, size_t count, void* output,
-                                            const size_t* counts, const size_t* displacements,
-                                            corymb_type type, int root, corymb_team* team,
-                                            corymb_request** request) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_gatherv_init(const void* input, size_t count, void* output,
-                                                const size_t* counts, const size_t* displacements,
-                                                corymb_type type, int root, corymb_team* team,
-                                                corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_COLLECTIVE_OF_PARTS(gatherv,
+                           (CORYMB_GATHER, root, type, CORYMB_NO_OP, input, output, count, &parts),
+                           (NULL, NULL, counts, displacements), const void* input, size_t count,
+                           void* output, const size_t* counts, const size_t* displacements,
+                           corymb_type type, int root)
 
 /// See corymb_scatter. Only the root needs `counts`; parts of its input may overlap.
-CORYMB_EXPORT corymb_status corymb_scatterv(const void* input, const size_t* counts,
-                                            const size_t* displacements, void* output, size_t count,
-                                            corymb_type type, int root,
-                                            corymb_team* team) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_iscatterv(const void* input, const size_t* counts,
-                                             const size_t* displacements, void* output,
-                                             size_t count, corymb_type type, int root,
-                                             corymb_team* team,
-                                             corymb_request** request) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_scatterv_init(const void* input, const size_t* counts,
-                                                 const size_t* displacements, void* output,
-                                                 size_t count, corymb_type type, int root,
-                                                 corymb_team* team,
-                                                 corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_COLLECTIVE_OF_PARTS(scatterv,
+                           (CORYMB_SCATTER, root, type, CORYMB_NO_OP, input, output, count, &parts),
+                           (counts, displacements, NULL, NULL), const void* input,
+                           const size_t* counts, const size_t* displacements, void* output,
+                           size_t count, corymb_type type, int root)
 
 /// See corymb_allgather. The counts are equal on all ranks; displacements may differ.
-CORYMB_EXPORT corymb_status corymb_allgatherv(const void* input, size_t count, void* output,
-                                              const size_t* counts, const size_t* displacements,
-                                              corymb_type type, corymb_team* team) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_iallgatherv(const void* input, size_t count, void* output,
-                                               const size_t* counts, const size_t* displacements,
-                                               corymb_type type, corymb_team* team,
-                                               corymb_request** request) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_allgatherv_init(const void* input, size_t count, void* output,
-                                                   const size_t* counts,
-                                                   const size_t* displacements, corymb_type type,
-                                                   corymb_team* team,
-                                                   corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_COLLECTIVE_OF_PARTS(allgatherv,
+                           (CORYMB_ALLGATHER, 0, type, CORYMB_NO_OP, input, output, count, &parts),
+                           (NULL, NULL, counts, displacements), const void* input, size_t count,
+                           void* output, const size_t* counts, const size_t* displacements,
+                           corymb_type type)
 
 /// See corymb_alltoall: count q of rank p's input is count p of rank q's output. With CORYMB_BYTE
 /// it does what MPI calls alltoallw.
-CORYMB_EXPORT corymb_status corymb_alltoallv(const void* input, const size_t* in_counts,
-                                             const size_t* in_displacements, void* output,
-                                             const size_t* out_counts,
-                                             const size_t* out_displacements, corymb_type type,
-                                             corymb_team* team) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_ialltoallv(const void* input, const size_t* in_counts,
-                                              const size_t* in_displacements, void* output,
-                                              const size_t* out_counts,
-                                              const size_t* out_displacements, corymb_type type,
-                                              corymb_team* team,
-                                              corymb_request** request) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_alltoallv_init(const void* input, const size_t* in_counts,
-                                                  const size_t* in_displacements, void* output,
-                                                  const size_t* out_counts,
-                                                  const size_t* out_displacements, corymb_type type,
-                                                  corymb_team* team,
-                                                  corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_COLLECTIVE_OF_PARTS(alltoallv,
+                           (CORYMB_ALLTOALL, 0, type, CORYMB_NO_OP, input, output, 0, &parts),
+                           (in_counts, in_displacements, out_counts, out_displacements),
+                           const void* input, const size_t* in_counts,
+                           const size_t* in_displacements, void* output, const size_t* out_counts,
+                           const size_t* out_displacements, corymb_type type)
 
 /// See corymb_reduce_scatter; rank r gets counts[r] elements. The counts are equal on all ranks.
-CORYMB_EXPORT corymb_status corymb_reduce_scatterv(const void* input, void* output,
-                                                   const size_t* counts, corymb_type type,
-                                                   corymb_op op, corymb_team* team) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_ireduce_scatterv(const void* input, void* output,
-                                                    const size_t* counts, corymb_type type,
-                                                    corymb_op op, corymb_team* team,
-                                                    corymb_request** request) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_reduce_scatterv_init(const void* input, void* output,
-                                                        const size_t* counts, corymb_type type,
-                                                        corymb_op op, corymb_team* team,
-                                                        corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_COLLECTIVE_OF_PARTS(reduce_scatterv,
+                           (CORYMB_REDUCE_SCATTER, 0, type, op, input, output, 0, &parts),
+                           (counts, NULL, NULL, NULL), const void* input, void* output,
+                           const size_t* counts, corymb_type type, corymb_op op)
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,7 @@
 
 namespace corymb::detail {
 
-/// Arguments are checked as by Team; errors are those of Team. Every collective but the barrier,
-/// which has no arguments.
+/// Arguments are checked as by Team; errors are those of Team.
 struct Untyped {
     static void run(Team& team, const Wish& wish) { team.run(wish); }
     /// A nonblocking operation. `keep` lives as long as it: the state of an operator.

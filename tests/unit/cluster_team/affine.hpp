@@ -4,7 +4,7 @@
 
 #include "plan/nodes/scheme.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/error.hpp>
 
 #include <vector>
@@ -20,8 +20,8 @@ struct Then {
 };
 
 /// Of a caller's own that knows allreduces and barriers, and no order.
-inline corymb::ClusterTeamOptions without_order(const std::vector<int>& where) {
-    corymb::ClusterTeamOptions options;
+inline corymb::ClusterOptions without_order(const std::vector<int>& where) {
+    corymb::ClusterOptions options;
     options.rehearse = false;
     options.plans = [where](const corymb::PlanNeed& need) {
         if (need.ordered) {

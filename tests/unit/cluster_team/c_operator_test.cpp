@@ -56,15 +56,13 @@ void add(const void* left, const void* right, void* out, size_t count, corymb_ty
 
 enum class Form { blocking, nonblocking, persistent };
 
-corymb_status sum(Form form, const double& input, double& output, corymb_op op,
-                  corymb_cluster_team* team) {
+corymb_status sum(Form form, const double& input, double& output, corymb_op op, corymb_team* team) {
     if (form == Form::blocking) {
-        return corymb_cluster_run(CORYMB_ALLREDUCE, &input, &output, 1, CORYMB_DOUBLE, op, 0, team);
+        return corymb_allreduce(&input, &output, 1, CORYMB_DOUBLE, op, team);
     }
     corymb_request* request = nullptr;
-    const auto make = form == Form::nonblocking ? corymb_cluster_start : corymb_cluster_prepare;
-    corymb_status status =
-        make(CORYMB_ALLREDUCE, &input, &output, 1, CORYMB_DOUBLE, op, 0, team, &request);
+    const auto make = form == Form::nonblocking ? corymb_iallreduce : corymb_allreduce_init;
+    corymb_status status = make(&input, &output, 1, CORYMB_DOUBLE, op, team, &request);
     if (status == CORYMB_OK && form == Form::persistent) {
         status = corymb_start(request);
     }
@@ -81,9 +79,9 @@ void life(Switchboard& board, int rank, Form form) {
     corymb_options_init(&options);
     options.deadline_ns = 1'000'000'000;
     corymb_thread_team* ranks = nullptr;
-    corymb_team* local = nullptr;
+    corymb_team* team = nullptr;
     EXPECT_EQ(corymb_thread_team_create(1, &options, &ranks), CORYMB_OK);
-    EXPECT_EQ(corymb_thread_team_join(ranks, 0, &local), CORYMB_OK);
+    EXPECT_EQ(corymb_thread_team_join(ranks, 0, &team), CORYMB_OK);
     Line line(board, rank);
     corymb_carrier carrier;
     corymb_carrier_init(&carrier);
@@ -100,8 +98,7 @@ void life(Switchboard& board, int rank, Form form) {
     where.size = size;
     where.rank = rank;
     where.network = "2000,400,3,12";
-    corymb_cluster_team* team = nullptr;
-    EXPECT_EQ(corymb_cluster_team_create(&local, &carrier, &where, &team), CORYMB_OK);
+    EXPECT_EQ(corymb_team_over_nodes(team, &carrier, &where), CORYMB_OK);
     int marker = 0;
     corymb_op op = CORYMB_NO_OP;
     EXPECT_EQ(corymb_op_create(add, rank == 0 ? &marker : nullptr, 1, &op), CORYMB_OK);
@@ -110,7 +107,7 @@ void life(Switchboard& board, int rank, Form form) {
     const corymb_status status = sum(form, input, output, op, team);
     EXPECT_TRUE(rank != 0 || status != CORYMB_OK);
     EXPECT_TRUE(status != CORYMB_OK || output == size) << "rank " << rank << " has " << output;
-    corymb_cluster_team_free(&team);
+    corymb_team_free(&team);
     corymb_op_free(&op);
     corymb_thread_team_free(&ranks);
 }

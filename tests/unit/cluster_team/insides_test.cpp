@@ -203,14 +203,14 @@ Insides crosswise(const Nodes& where) {
 
 TEST(Insides, SayWhoLeadsWhom) {
     for (const Nodes& where : {Nodes{0, 0, 0, 0, 1, 1, 1, 1}, Nodes{1, 0, 0, 1, 1, 0, 1, 2, 0}}) {
-        ClusterTeamOptions options;
+        ClusterOptions options;
         options.networks = {{{1000, 100, 10, 40}}, {}};
         options.insides = crosswise(where);
         options.rehearse = false;
         std::atomic<int> near_plans = 0;
         on_nodes(
             where,
-            [&](ClusterTeam& team) {
+            [&](Team& team) {
                 for (const std::size_t count : {1U, 2000U}) {
                     for (int round = 0; round < 2; ++round) {
                         cluster_test::OneOfEach all(team, count, round);
@@ -245,13 +245,13 @@ TEST(Insides, ThatDoNotFitAreRefused) {
              [](Insides& insides) {
                  insides.of_node[1] = 0;
              }}) {
-        ClusterTeamOptions options;
+        ClusterOptions options;
         options.insides = crosswise(where);
         change(options.insides);
         std::vector<std::string> thrown;
-        on_nodes(where, [](ClusterTeam&) {}, options, &thrown);
+        on_nodes(where, [](Team&) {}, options, &thrown);
         for (const std::string& text : thrown) {
-            EXPECT_NE(text.find("ClusterTeamOptions::insides"), std::string::npos) << text;
+            EXPECT_NE(text.find("ClusterOptions::insides"), std::string::npos) << text;
         }
     }
 }

@@ -28,7 +28,7 @@ std::int64_t value(Rank rank, std::size_t place, int round) {
 }
 
 /// From a root to all, and back to it: every call of some.
-void go_around(ClusterTeam& team, Rank root, int round) {
+void go_around(Team& team, Rank root, int round) {
     std::vector<std::int64_t> data(count, -1);
     std::vector<std::int64_t> own(count);
     std::vector<std::int64_t> sums(count, -1);
@@ -60,13 +60,13 @@ TEST_P(LeadersOfSlices, BringAllToWhereItBelongs) {
         for (const Collective op : {Collective::broadcast, Collective::reduce}) {
             ASSERT_TRUE(nodes::applies(op, layout, scheme, count * sizeof(std::int64_t)));
         }
-        ClusterTeamOptions options;
+        ClusterOptions options;
         options.plans = [&](const PlanNeed& need) {
             return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
         };
         on_nodes(
             where,
-            [](ClusterTeam& team) {
+            [](Team& team) {
                 for (int round = 0; round < 2; ++round) {
                     for (Rank root = 0; root < team.size(); ++root) {
                         go_around(team, root, round);

@@ -3,7 +3,7 @@
 // right.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/request.hpp>
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace cluster_test {
 
-using corymb::ClusterTeam;
 using corymb::Rank;
 using corymb::Request;
+using corymb::Team;
 
 /// Whole numbers, so that sums are exact in any order.
 inline double value(Rank rank, std::size_t place, int round) {
@@ -30,7 +30,7 @@ class OneOfEach {
 public:
     enum class Form { nonblocking, persistent };
     /// Starts them, or, if persistent, only makes their requests.
-    OneOfEach(ClusterTeam& team, std::size_t count, int round, Form form = Form::nonblocking)
+    OneOfEach(Team& team, std::size_t count, int round, Form form = Form::nonblocking)
         : team_(&team), count_(count), root_(round % team.size()) {
         outputs_.resize(10);
         for (auto& output : outputs_) {
@@ -139,7 +139,7 @@ private:
         requests.push_back(team_->exscan_init(one, std::span(out[9]).first(count_)));
     }
 
-    ClusterTeam* team_;
+    Team* team_;
     std::size_t count_;
     int round_ = 0;
     Rank root_;

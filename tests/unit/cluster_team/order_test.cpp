@@ -3,7 +3,8 @@
 #include "cluster_team/switchboard.hpp"
 #include "team/order_rounds.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
+#include <corymb/detail/untyped.hpp>
 #include <corymb/operators.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using Nodes = std::vector<int>;
 class OrderOnNodes : public testing::TestWithParam<Nodes> {};
 
 TEST_P(OrderOnNodes, OperatorsThatSayNothingGetTheRanksInTheirOrder) {
-    on_nodes(GetParam(), [](ClusterTeam& team) {
+    on_nodes(GetParam(), [](Team& team) {
         for (const std::size_t count : {1U, 300U}) {
             EXPECT_NO_THROW(order_test::run_all(team, count));
         }
@@ -60,7 +61,7 @@ std::vector<std::uint64_t> combined(Rank ranks, std::size_t count) {
 }
 
 TEST_P(OrderOnNodes, VectorsComeWhole) {
-    on_nodes(GetParam(), [](ClusterTeam& team) {
+    on_nodes(GetParam(), [](Team& team) {
         const Reduction whole{then, sizeof(std::uint64_t), false, nullptr, 0, true};
         const auto ranks = static_cast<std::size_t>(team.size());
         const auto own = static_cast<std::size_t>(team.rank());
@@ -68,7 +69,8 @@ TEST_P(OrderOnNodes, VectorsComeWhole) {
             const auto one = vector_of(team.rank(), count);
             const auto all = vector_of(team.rank(), count * ranks);
             std::vector<std::uint64_t> out(count);
-            team.run({Collective::allreduce, 0, one.data(), out.data(), count, whole});
+            detail::Untyped::run(team,
+                                 {Collective::allreduce, 0, one.data(), out.data(), count, whole});
             EXPECT_EQ(out, combined(team.size(), count));
             const auto scattered = combined(team.size(), count * ranks);
             const auto begin = scattered.begin() + static_cast<std::ptrdiff_t>(own * count);
@@ -76,13 +78,13 @@ TEST_P(OrderOnNodes, VectorsComeWhole) {
                                                     begin + static_cast<std::ptrdiff_t>(count));
             const detail::Wish wish{
                 Collective::reduce_scatter, 0, all.data(), out.data(), count, whole};
-            team.run(wish);
+            detail::Untyped::run(team, wish);
             EXPECT_EQ(out, wanted);
             out.assign(count, 0);
-            team.start(wish).wait();
+            detail::Untyped::start(team, wish).wait();
             EXPECT_EQ(out, wanted);
             out.assign(count, 0);
-            Request request = team.prepare(wish);
+            Request request = detail::Untyped::make(team, wish);
             request.start();
             request.wait();
             EXPECT_EQ(out, wanted);

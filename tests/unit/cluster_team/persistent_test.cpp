@@ -31,7 +31,7 @@ using Nodes = std::vector<int>;
 /// Sums of the ranks and `round`, all started in an order of this rank's own.
 class Sums {
 public:
-    Sums(ClusterTeam& team, std::size_t count) : team_(&team), own_(count), sums_(count) {
+    Sums(Team& team, std::size_t count) : team_(&team), own_(count), sums_(count) {
         for (std::size_t i = 0; i < count; ++i) {
             requests_.push_back(
                 team.allreduce_init(std::span<const int>(&own_[i], 1), std::span(&sums_[i], 1)));
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    ClusterTeam* team_;
+    Team* team_;
     std::vector<int> own_;
     std::vector<int> sums_;
     std::vector<Request> requests_;
@@ -71,7 +71,7 @@ TEST_P(PersistentOnNodes, EveryOperationIsRightEachTime) {
     for (const bool lazy : {false, true}) {
         on_nodes(
             GetParam(),
-            [](ClusterTeam& team) {
+            [](Team& team) {
                 std::mt19937 random(static_cast<unsigned>(team.rank()));
                 for (const std::size_t count : {0U, 1U, 3000U}) {
                     OneOfEach all(team, count, 1, OneOfEach::Form::persistent);
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, PersistentOnNodes,
 
 /// All at once and beside each other: several sets, nonblocking and blocking operations.
 TEST(ClusterPersistent, GoesOnBesideAllOthers) {
-    on_nodes({0, 1, 1, 0}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1, 0}, [](Team& team) {
         std::mt19937 random(static_cast<unsigned>(team.rank()) + 7);
         std::deque<OneOfEach> sets;
         for (int k = 0; k < 3; ++k) {
@@ -139,7 +139,7 @@ TEST(ClusterPersistent, GoesOnBesideAllOthers) {
 }
 
 TEST(ClusterPersistent, StartsThousandsOfTimesInOppositeOrder) {
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1}, [](Team& team) {
         std::mt19937 random(static_cast<unsigned>(team.rank()) + 1);
         Sums sums(team, 4);
         for (int round = 0; round < 1000; ++round) {
@@ -150,7 +150,7 @@ TEST(ClusterPersistent, StartsThousandsOfTimesInOppositeOrder) {
 
 /// Lanes within a node are given to the next ones, on each node when it is done with them.
 TEST(ClusterPersistent, MakesAndDropsMoreThanThereAreAtATime) {
-    on_nodes({0, 1, 0}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 0}, [](Team& team) {
         std::mt19937 random(static_cast<unsigned>(team.rank()) + 3);
         std::deque<Sums> held;
         for (int made = 0; made < 400; ++made) {
@@ -169,7 +169,7 @@ TEST(ClusterPersistent, MakesAndDropsMoreThanThereAreAtATime) {
 /// The first of a kind brings the plan, also when it goes before it was started, or is started
 /// last; a rank that only makes them hands the plan on when it goes.
 TEST(ClusterPersistent, BringsPlansWithoutAStart) {
-    on_nodes({0, 1, 2, 1, 0}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 2, 1, 0}, [](Team& team) {
         const int own = team.rank();
         int first_sum = 0;
         int sum = 0;
@@ -187,7 +187,7 @@ TEST(ClusterPersistent, BringsPlansWithoutAStart) {
 }
 
 TEST(ClusterPersistent, KeepsItsOperator) {
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         const std::vector<int> own(2000, team.rank() + 2);
         std::vector<int> result(own.size());
         Request request;
@@ -207,14 +207,14 @@ TEST(ClusterPersistent, KeepsItsOperator) {
 }
 
 TEST(ClusterPersistent, GoesWithItsTeam) {
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1}, [](Team& team) {
         std::vector<int> data(3000, team.rank());
         Request active = team.broadcast_init(std::span(data), 2);
         Request idle = team.barrier_init();
         active.start();
-        ClusterTeam last = std::move(team);
+        Team last = std::move(team);
         {
-            const ClusterTeam gone = std::move(last);
+            const Team gone = std::move(last);
         }
         EXPECT_EQ(data, std::vector<int>(3000, 2));
         active.wait();
@@ -239,7 +239,7 @@ std::pair<Errc, std::string> error_of(const Action& action) {
 }
 
 TEST(ClusterPersistent, IsStartedWhenIdleAndCompletedWhenActive) {
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         Request request = team.barrier_init();
         EXPECT_EQ(error_of([&] { request.wait(); }).first, Errc::invalid_argument);
         EXPECT_EQ(error_of([&] { static_cast<void>(request.test()); }).first,
@@ -259,7 +259,7 @@ TEST(ClusterPersistent, IsStartedWhenIdleAndCompletedWhenActive) {
 TEST(ClusterPersistent, NeedsACarrierWithLanes) {
     on_nodes(
         {0, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             const auto [code, text] = error_of([&] { static_cast<void>(team.barrier_init()); });
             EXPECT_EQ(code, Errc::unsupported);
             EXPECT_NE(text.find("Carrier::own_lanes"), std::string::npos) << text;
@@ -272,7 +272,7 @@ TEST(ClusterPersistent, NeedsACarrierWithLanes) {
 TEST(ClusterPersistent, SaysWhenTheCarrierHasNoMoreLanes) {
     on_nodes(
         {0, 1, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             Request kept;
             for (int made = 0; made < 5; ++made) {
                 kept = team.barrier_init();
@@ -289,7 +289,7 @@ TEST(ClusterPersistent, SaysWhenTheCarrierHasNoMoreLanes) {
 
 /// Its request says at each completion that there is no plan; others go on.
 TEST(ClusterPersistent, SaysWhatItCannotDo) {
-    const auto life = [](ClusterTeam& team) {
+    const auto life = [](Team& team) {
         const unsigned one = 1;
         unsigned sum = 0;
         unsigned all = 0;
@@ -310,7 +310,7 @@ TEST(ClusterPersistent, SaysWhatItCannotDo) {
     on_nodes(where, life, cluster_test::without_order(where));
 }
 
-std::string errors_of(const Nodes& where, const std::function<void(ClusterTeam&)>& life) {
+std::string errors_of(const Nodes& where, const std::function<void(Team&)>& life) {
     std::vector<std::string> thrown;
     on_nodes(where, life, {}, &thrown);
     return std::accumulate(
@@ -320,7 +320,7 @@ std::string errors_of(const Nodes& where, const std::function<void(ClusterTeam&)
 
 TEST(ClusterPersistent, NoticesOperationsThatDiffer) {
     for (const Nodes& where : {Nodes{0, 1}, Nodes{0, 1, 1}}) {
-        const std::string thrown = errors_of(where, [](ClusterTeam& team) {
+        const std::string thrown = errors_of(where, [](Team& team) {
             std::vector<int> data(team.rank() == team.size() - 1 ? 4 : 8);
             Request request = team.broadcast_init(std::span(data), 0);
             request.start();
@@ -334,7 +334,7 @@ TEST(ClusterPersistent, NoticesOperationsThatDiffer) {
 
 TEST(ClusterPersistent, NamesWhoHasNotStarted) {
     for (const bool is_made : {false, true}) {
-        const std::string thrown = errors_of({0, 0, 1}, [is_made](ClusterTeam& team) {
+        const std::string thrown = errors_of({0, 0, 1}, [is_made](Team& team) {
             if (team.rank() == 2 && !is_made) {
                 return;
             }
@@ -357,7 +357,7 @@ TEST(ClusterPersistent, NamesWhoHasNotStarted) {
 }
 
 TEST(ClusterPersistent, TellsWhatAnOperatorThrows) {
-    const std::string thrown = errors_of({0, 0, 1}, [](ClusterTeam& team) {
+    const std::string thrown = errors_of({0, 0, 1}, [](Team& team) {
         const int own = team.rank();
         int sum = 0;
         const auto add = [rank = team.rank()](int left, int right) -> int {
@@ -377,7 +377,7 @@ TEST(ClusterPersistent, TellsWhatAnOperatorThrows) {
 /// After a failure they fail and cannot be started; nothing stays posted, which `on_nodes` looks
 /// for, not even of plans that were on their way.
 TEST(ClusterPersistent, FailsWithItsTeam) {
-    const std::string thrown = errors_of({0, 1, 1}, [](ClusterTeam& team) {
+    const std::string thrown = errors_of({0, 1, 1}, [](Team& team) {
         if (team.rank() == 0) {
             team.abandon("it is over");
             return;

@@ -51,8 +51,8 @@ Plan slowed(Plan plan, std::uint64_t messages = slow_messages) {
 }
 
 /// The model's best is the slow one; `asked` gets the numbers of alternatives.
-ClusterTeamOptions slow_before_fast(std::set<int>& asked) {
-    ClusterTeamOptions options;
+ClusterOptions slow_before_fast(std::set<int>& asked) {
+    ClusterOptions options;
     options.plans = [&asked](const PlanNeed& need) {
         asked.insert(need.alternative);
         if (need.op == Collective::barrier || need.op == Collective::broadcast) {
@@ -69,7 +69,7 @@ ClusterTeamOptions slow_before_fast(std::set<int>& asked) {
     return options;
 }
 
-void gather_all(ClusterTeam& team, int round) {
+void gather_all(Team& team, int round) {
     const int mine = 10 * round + team.rank();
     std::vector<int> all(static_cast<std::size_t>(team.size()));
     team.allgather(std::span<const int>(&mine, 1), std::span(all));
@@ -78,15 +78,15 @@ void gather_all(ClusterTeam& team, int round) {
     }
 }
 
-std::string algorithm(ClusterTeam& team) {
-    return team.plan(Collective::allgather, sizeof(int)).algorithm;
+std::string algorithm(Team& team) {
+    return team.chosen_plan(Collective::allgather, sizeof(int)).algorithm;
 }
 
 TEST(Rehearsal, FindsTheFasterPlanInTime) {
     std::set<int> asked;
     on_nodes(
         eight_nodes,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             int calls = 0;
             while (calls < 7) {
                 gather_all(team, ++calls);
@@ -132,7 +132,7 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
     constexpr int slow_ones = 7; // With the best one eight.
     constexpr std::uint64_t few_messages = 12;
     const std::vector<int> nodes{0, 1, 2, 3};
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.plans = [&nodes](const PlanNeed& need) {
         const char* const scheme =
             need.op == Collective::allgather ? fast : "flat/dissemination/messages";
@@ -150,7 +150,7 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
     for (int number = 0; number < teams_most && found == 0; ++number) {
         on_nodes(
             nodes,
-            [&found](ClusterTeam& team) {
+            [&found](Team& team) {
                 int calls = 0;
                 while (calls < 8) {
                     gather_all(team, ++calls);
@@ -166,10 +166,10 @@ TEST(Rehearsal, GoesOnWithOtherPlans) {
     EXPECT_EQ(found, 4) << "ranks";
 }
 
-void expect_fast_in_time(const ClusterTeamOptions& options) {
+void expect_fast_in_time(const ClusterOptions& options) {
     on_nodes(
         eight_nodes,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             int calls = 0;
             while (calls < 2048 && (calls == 0 || algorithm(team) == slow)) {
                 gather_all(team, ++calls);
@@ -182,7 +182,7 @@ void expect_fast_in_time(const ClusterTeamOptions& options) {
 /// A source may fail at one of its alternatives: those before it are timed.
 TEST(Rehearsal, KeepsWhatCameBeforeARefusedPlan) {
     std::set<int> asked;
-    ClusterTeamOptions options = slow_before_fast(asked);
+    ClusterOptions options = slow_before_fast(asked);
     options.plans = [source = options.plans](const PlanNeed& need) {
         if (need.alternative > 1) {
             throw Error(Errc::unsupported, "no more of them");
@@ -196,7 +196,7 @@ TEST(Rehearsal, KeepsWhatCameBeforeARefusedPlan) {
 TEST(Rehearsal, IsLeftOutWhereThereIsNoPlanForIt) {
     for (const Collective missing : {Collective::barrier, Collective::allreduce}) {
         std::set<int> asked;
-        ClusterTeamOptions options = slow_before_fast(asked);
+        ClusterOptions options = slow_before_fast(asked);
         options.plans = [missing, source = options.plans](const PlanNeed& need) {
             if (need.op == missing) {
                 throw Error(Errc::unsupported, "not of this kind");
@@ -205,7 +205,7 @@ TEST(Rehearsal, IsLeftOutWhereThereIsNoPlanForIt) {
         };
         on_nodes(
             eight_nodes,
-            [](ClusterTeam& team) {
+            [](Team& team) {
                 for (int round = 0; round < 140; ++round) {
                     gather_all(team, round);
                 }
@@ -218,7 +218,7 @@ TEST(Rehearsal, IsLeftOutWhereThereIsNoPlanForIt) {
 /// Two alternatives may come to the present plan, under other names.
 TEST(Rehearsal, GoesOnBehindNamesOfThePresentPlan) {
     std::set<int> asked;
-    ClusterTeamOptions options = slow_before_fast(asked);
+    ClusterOptions options = slow_before_fast(asked);
     options.plans = [source = options.plans](PlanNeed need) {
         constexpr int names = 2;
         const int number = need.alternative;
@@ -238,22 +238,22 @@ TEST(Rehearsal, IsNotCounted) {
     std::set<int> asked;
     on_nodes(
         eight_nodes,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             int calls = 0;
             std::uint64_t last = 0;
             std::uint64_t before = 0;
             do {
-                before = team.carried().messages_in;
+                before = carried(team).messages_in;
                 gather_all(team, ++calls);
-                last = team.carried().messages_in - before;
+                last = carried(team).messages_in - before;
                 EXPECT_TRUE(last == slow_messages || last == fast_messages) << last;
             } while (calls < 2048 && last == slow_messages);
             EXPECT_EQ(last, fast_messages);
-            before = team.carried().messages_in;
+            before = carried(team).messages_in;
             const int mine = team.rank();
             std::vector<int> all(static_cast<std::size_t>(team.size()));
             team.iallgather(std::span<const int>(&mine, 1), std::span(all)).wait();
-            EXPECT_EQ(team.carried().messages_in - before, fast_messages);
+            EXPECT_EQ(carried(team).messages_in - before, fast_messages);
         },
         slow_before_fast(asked));
 }
@@ -263,17 +263,17 @@ TEST(Rehearsal, LeavesEqualCallsWithEqualResults) {
     std::set<int> asked;
     on_nodes(
         eight_nodes,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             const double mine = 1.0 / (3 + team.rank());
             double first = 0;
             team.allreduce(std::span<const double>(&mine, 1), std::span(&first, 1));
-            const std::string with = team.plan(Collective::allreduce, sizeof mine).algorithm;
+            const std::string with = team.chosen_plan(Collective::allreduce, sizeof mine).algorithm;
             for (int call = 0; call < 40; ++call) {
                 double sum = 0;
                 team.allreduce(std::span<const double>(&mine, 1), std::span(&sum, 1));
                 EXPECT_EQ(sum, first);
             }
-            EXPECT_EQ(team.plan(Collective::allreduce, sizeof mine).algorithm, with);
+            EXPECT_EQ(team.chosen_plan(Collective::allreduce, sizeof mine).algorithm, with);
         },
         slow_before_fast(asked));
     EXPECT_TRUE(asked.contains(1)) << "before the first call";
@@ -285,7 +285,7 @@ TEST(Rehearsal, LeavesOperatorsOfTheUserAlone) {
     std::atomic<int> zeros{0};
     on_nodes(
         eight_nodes,
-        [&](ClusterTeam& team) {
+        [&](Team& team) {
             const auto larger = [&zeros](int one, int other) {
                 zeros += one == 0 || other == 0 ? 1 : 0;
                 return std::max(one, other);
@@ -304,11 +304,11 @@ TEST(Rehearsal, LeavesOperatorsOfTheUserAlone) {
 
 TEST(Rehearsal, CanBeLeftOut) {
     std::set<int> asked;
-    ClusterTeamOptions options = slow_before_fast(asked);
+    ClusterOptions options = slow_before_fast(asked);
     options.rehearse = false;
     on_nodes(
         eight_nodes,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             for (int call = 0; call < 40; ++call) {
                 gather_all(team, call);
             }
@@ -320,7 +320,7 @@ TEST(Rehearsal, CanBeLeftOut) {
 
 /// The planner has others to offer.
 TEST(Rehearsal, OfThePlannersPlans) {
-    on_nodes({0, 0, 1, 1, 2, 2, 3, 3}, [](ClusterTeam& team) {
+    on_nodes({0, 0, 1, 1, 2, 2, 3, 3}, [](Team& team) {
         for (int call = 0; call < 40; ++call) {
             gather_all(team, call);
             std::vector<int> in(2 * static_cast<std::size_t>(team.size()), team.rank());
@@ -343,7 +343,7 @@ TEST(Rehearsal, OfThePlannersPlans) {
 
 /// Barriers come before what is timed, also where that is a barrier whose plans are being compared.
 TEST(Rehearsal, OfBarriersThemselves) {
-    on_nodes({0, 0, 0, 0, 1, 1, 1, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 0, 0, 0, 1, 1, 1, 1}, [](Team& team) {
         for (int call = 0; call < 300; ++call) {
             team.barrier();
             std::vector<double> mine(64, team.rank());

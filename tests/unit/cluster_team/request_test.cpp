@@ -61,7 +61,7 @@ TEST_P(RequestsOnNodes, EveryOperationIsRight) {
     for (const bool lazy : {false, true}) {
         on_nodes(
             GetParam(),
-            [](ClusterTeam& team) {
+            [](Team& team) {
                 for (int round = 0; round < 3; ++round) {
                     for (const std::size_t count : {0U, 1U, 700U, 5000U}) {
                         OneOfEach all(team, count, round);
@@ -76,7 +76,7 @@ TEST_P(RequestsOnNodes, EveryOperationIsRight) {
 
 /// Several sizes of all at once, with blocking operations in between at another place on each rank.
 TEST_P(RequestsOnNodes, AnyNumberIsUnderWay) {
-    on_nodes(GetParam(), [](ClusterTeam& team) {
+    on_nodes(GetParam(), [](Team& team) {
         const auto blocking = [&](int round) {
             const double own = value(team.rank(), 0, round);
             double sum = 0;
@@ -114,7 +114,7 @@ TEST(ClusterRequests, FewLanesCarryManyOperations) {
     for (const int lanes : {1, 2}) {
         on_nodes(
             {0, 1, 1},
-            [](ClusterTeam& team) {
+            [](Team& team) {
                 OneOfEach first(team, 3, 0);
                 OneOfEach second(team, 900, 1);
                 complete(second.requests, static_cast<unsigned>(team.rank()));
@@ -129,7 +129,7 @@ TEST(ClusterRequests, FewLanesCarryManyOperations) {
 TEST(ClusterRequests, DoNotWaitForADelayedRank) {
     for (const Rank late : {0, 1, 2}) {
         auto looked = std::make_unique<std::atomic<int>>(0);
-        on_nodes({0, 0, 1}, [late, &looked](ClusterTeam& team) {
+        on_nodes({0, 0, 1}, [late, &looked](Team& team) {
             while (team.rank() == late && *looked < 2) {
                 std::this_thread::yield();
             }
@@ -150,7 +150,7 @@ TEST(ClusterRequests, DoNotWaitForADelayedRank) {
 
 /// The nonblocking and the blocking form of one operation, either first, before there is a plan.
 TEST(ClusterRequests, CrossBlockingOperations) {
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1}, [](Team& team) {
         const int own = team.rank() + 1;
         int one = 0;
         int other = 0;
@@ -169,7 +169,7 @@ TEST(ClusterRequests, CrossBlockingOperations) {
 
 /// Rank 1 starts the second when it has the first, which rank 0 has to go on with.
 TEST(ClusterRequests, GoOnWhileOthersAreTested) {
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         const std::vector<int> in(1000, team.rank() + 1);
         std::vector<int> sums(1000);
         int sum = 0;
@@ -196,7 +196,7 @@ TEST(ClusterRequests, CarryWhatTheirPlansSay) {
     const Nodes where{0, 0, 1, 1};
     const nodes::Layout layout(where);
     const auto scheme = *nodes::scheme_named("lanes/2/doubling/shared");
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.plans = [&](const PlanNeed& need) {
         return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
     };
@@ -205,12 +205,12 @@ TEST(ClusterRequests, CarryWhatTheirPlansSay) {
         nodes::plan_for(Collective::allgather, layout, scheme, bytes, 0), where, bytes);
     on_nodes(
         where,
-        [&](ClusterTeam& team) {
+        [&](Team& team) {
             const std::vector<char> input(bytes, static_cast<char>(team.rank()));
             std::vector<char> output(bytes * where.size());
             for (std::uint64_t round = 1; round <= 3; ++round) {
                 team.iallgather(std::span<const char>(input), std::span(output)).wait();
-                EXPECT_EQ(team.carried().bytes_in,
+                EXPECT_EQ(carried(team).bytes_in,
                           round * counted.rank_in[static_cast<std::size_t>(team.rank())]);
             }
         },
@@ -219,7 +219,7 @@ TEST(ClusterRequests, CarryWhatTheirPlansSay) {
 
 /// An operator with state is copied.
 TEST(ClusterRequests, KeepTheirOperator) {
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         std::vector<Request> requests;
         const std::vector<int> own(2000, team.rank() + 2);
         std::vector<int> result(own.size());
@@ -244,7 +244,7 @@ struct Task {
     };
 };
 
-Task two_sums(ClusterTeam& team, int& result) {
+Task two_sums(Team& team, int& result) {
     const int own = team.rank() + 1;
     int sum = 0;
     co_await team.iallreduce(std::span(&own, 1), std::span(&sum, 1));
@@ -256,7 +256,7 @@ Task two_sums(ClusterTeam& team, int& result) {
 // The second sum of the coroutine is begun when the first one is done, which is sooner on one rank
 // than on another: only what is begun before the coroutine has the same place on all ranks.
 TEST(ClusterRequests, ResumeCoroutines) {
-    on_nodes({0, 1, 0}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 0}, [](Team& team) {
         const int own = 10 * (team.rank() + 1);
         int plain = 0;
         int awaited = 0;
@@ -275,16 +275,16 @@ TEST(ClusterRequests, ResumeCoroutines) {
 }
 
 TEST(ClusterRequests, GoWithTheirTeam) {
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1}, [](Team& team) {
         std::vector<int> data(3000, team.rank());
         Request kept = team.ibroadcast(std::span(data), 2);
         Request let_go = team.ibarrier();
         {
             const Request gone = std::move(let_go);
         }
-        ClusterTeam last = std::move(team);
+        Team last = std::move(team);
         {
-            const ClusterTeam gone = std::move(last);
+            const Team gone = std::move(last);
         }
         EXPECT_EQ(data, std::vector<int>(3000, 2));
         kept.wait();
@@ -293,7 +293,7 @@ TEST(ClusterRequests, GoWithTheirTeam) {
 }
 
 TEST(ClusterRequests, CannotBeCancelledOrStartedAgain) {
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         Request request = team.ibarrier();
         EXPECT_THROW(static_cast<void>(request.cancel()), Error);
         EXPECT_THROW(request.start(), Error);
@@ -310,7 +310,7 @@ TEST(ClusterRequests, NeedACarrierWithLanes) {
     std::vector<std::string> thrown;
     on_nodes(
         {0, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             team.barrier();
             static_cast<void>(team.ibarrier());
         },
@@ -322,7 +322,7 @@ TEST(ClusterRequests, NeedACarrierWithLanes) {
 
 /// Its request says that there is no plan; others go on.
 TEST(ClusterRequests, SayWhatTheyCannotDo) {
-    const auto life = [](ClusterTeam& team) {
+    const auto life = [](Team& team) {
         const unsigned one = 1;
         unsigned sum = 0;
         unsigned all = 0;
@@ -346,8 +346,7 @@ TEST(ClusterRequests, SayWhatTheyCannotDo) {
 }
 
 /// The errors of all ranks.
-std::vector<std::string> errors_of(const Nodes& where,
-                                   const std::function<void(ClusterTeam&)>& life) {
+std::vector<std::string> errors_of(const Nodes& where, const std::function<void(Team&)>& life) {
     std::vector<std::string> thrown;
     on_nodes(where, life, {}, &thrown);
     return thrown;
@@ -360,7 +359,7 @@ std::string all_of(const std::vector<std::string>& texts) {
 }
 
 TEST(ClusterRequests, NoticeCallsThatDifferOnAnotherNode) {
-    const auto thrown = errors_of({0, 1}, [](ClusterTeam& team) {
+    const auto thrown = errors_of({0, 1}, [](Team& team) {
         std::vector<int> data(team.rank() == 0 ? 4 : 8);
         team.ibroadcast(std::span(data), 0).wait();
     });
@@ -368,7 +367,7 @@ TEST(ClusterRequests, NoticeCallsThatDifferOnAnotherNode) {
 }
 
 TEST(ClusterRequests, NoticeCallsThatDifferOnTheNode) {
-    const auto thrown = errors_of({0, 1, 1}, [](ClusterTeam& team) {
+    const auto thrown = errors_of({0, 1, 1}, [](Team& team) {
         int value = 0;
         Request request =
             team.rank() == 2 ? team.ibroadcast(std::span(&value, 1), 0) : team.ibarrier();
@@ -380,7 +379,7 @@ TEST(ClusterRequests, NoticeCallsThatDifferOnTheNode) {
 
 TEST(ClusterRequests, NameWhoIsLateOnAnotherNode) {
     for (const bool waits : {false, true}) {
-        const auto thrown = errors_of({0, 0, 1}, [waits](ClusterTeam& team) {
+        const auto thrown = errors_of({0, 0, 1}, [waits](Team& team) {
             if (team.rank() == 2) {
                 return;
             }
@@ -400,7 +399,7 @@ TEST(ClusterRequests, NameWhoIsLateOnAnotherNode) {
 TEST(ClusterRequests, NameWhoIsLateOnTheNode) {
     const Nodes where{0, 0, 1};
     const nodes::Layout layout(where);
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.plans = [&](const PlanNeed& need) {
         return nodes::plan_for(need.op, layout,
                                *nodes::scheme_named("lanes/1/dissemination/shared"), need.bytes,
@@ -409,7 +408,7 @@ TEST(ClusterRequests, NameWhoIsLateOnTheNode) {
     std::vector<std::string> thrown;
     on_nodes(
         where,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             team.ibarrier().wait(); // There is a plan.
             if (team.rank() != 1) {
                 team.ibarrier().wait();
@@ -423,7 +422,7 @@ TEST(ClusterRequests, NameWhoIsLateOnTheNode) {
 }
 
 TEST(ClusterRequests, TellWhatAnOperatorThrows) {
-    const auto thrown = errors_of({0, 0, 1}, [](ClusterTeam& team) {
+    const auto thrown = errors_of({0, 0, 1}, [](Team& team) {
         const int own = team.rank();
         int sum = 0;
         const auto add = [rank = team.rank()](int left, int right) -> int {
@@ -442,7 +441,7 @@ TEST(ClusterRequests, TellWhatAnOperatorThrows) {
 
 /// Rank 0 leaves in the middle, with a request under way: the others are told.
 TEST(ClusterRequests, BreakTheTeamDuringAnException) {
-    const auto thrown = errors_of({0, 0, 0}, [](ClusterTeam& team) {
+    const auto thrown = errors_of({0, 0, 0}, [](Team& team) {
         Request request = team.ibarrier();
         if (team.rank() == 0) {
             Request second = team.ibarrier();
@@ -459,7 +458,7 @@ TEST(ClusterRequests, BreakTheTeamDuringAnException) {
 /// After a failure every request fails, those of blocking calls, too; nothing stays posted, which
 /// `on_nodes` looks for.
 TEST(ClusterRequests, FailTogether) {
-    const auto thrown = errors_of({0, 1, 1}, [](ClusterTeam& team) {
+    const auto thrown = errors_of({0, 1, 1}, [](Team& team) {
         if (team.rank() == 0) {
             team.abandon("it is over");
             return;

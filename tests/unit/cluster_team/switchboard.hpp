@@ -4,7 +4,7 @@
 
 #include "limits.hpp"
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -136,8 +136,8 @@ private:
 /// Runs `life` as every rank of a team on these nodes; what a rank throws fails the test, unless it
 /// is kept in `thrown`, by rank.
 inline void on_nodes(const std::vector<int>& node_of_rank,
-                     const std::function<void(corymb::ClusterTeam&)>& life,
-                     const corymb::ClusterTeamOptions& given = {},
+                     const std::function<void(corymb::Team&)>& life,
+                     const corymb::ClusterOptions& given = {},
                      std::vector<std::string>* thrown = nullptr, bool lazy = false, int lanes = 8,
                      int own_lanes = 100'000) {
     Switchboard board;
@@ -159,10 +159,10 @@ inline void on_nodes(const std::vector<int>& node_of_rank,
         const auto place = std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node);
         Line line(board, rank, lazy, lanes, own_lanes);
         try {
-            corymb::ClusterTeamOptions own = given;
+            corymb::ClusterOptions own = given;
             own.node_of_rank = node_of_rank;
             own.rank = rank;
-            corymb::ClusterTeam team(nodes[node]->join(static_cast<Rank>(place)), line, own);
+            corymb::Team team = over_nodes(nodes[node]->join(static_cast<Rank>(place)), line, own);
             life(team);
         } catch (const std::exception& error) {
             errors[static_cast<std::size_t>(rank)] = error.what();

@@ -56,7 +56,7 @@ std::vector<double> plus(std::vector<double> one, const std::vector<double>& oth
 }
 
 /// The operations in which ranks have parts for each other, and scans.
-bool parts_are_right(ClusterTeam& team, Collective op, std::size_t count, int round, Rank root) {
+bool parts_are_right(Team& team, Collective op, std::size_t count, int round, Rank root) {
     const Rank own = team.rank();
     const Rank size = team.size();
     const auto one = input_of(own, count, round);
@@ -100,7 +100,7 @@ bool parts_are_right(ClusterTeam& team, Collective op, std::size_t count, int ro
 }
 
 /// One operation of `count` numbers a rank; whether this rank has what it should.
-bool is_right(ClusterTeam& team, Collective op, std::size_t count, int round, Rank root) {
+bool is_right(Team& team, Collective op, std::size_t count, int round, Rank root) {
     const auto input = input_of(team.rank(), count, round);
     std::vector<double> output(count, -1);
     switch (op) {
@@ -159,7 +159,7 @@ TEST_P(OnNodes, EverySchemeIsRightAndCountsToTheByte) {
             for (std::size_t i = (count / 100 + where.size()) % 3; i < all.size(); i += 3) {
                 const nodes::Scheme& scheme = all[i];
                 const Rank root = layout.size() - 1;
-                ClusterTeamOptions options;
+                ClusterOptions options;
                 options.plans = [&](const PlanNeed& need) {
                     return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
                 };
@@ -167,14 +167,14 @@ TEST_P(OnNodes, EverySchemeIsRightAndCountsToTheByte) {
                 std::vector<char> right(where.size(), 1);
                 on_nodes(
                     where,
-                    [&](ClusterTeam& team) {
+                    [&](Team& team) {
                         const auto own = static_cast<std::size_t>(team.rank());
                         for (int round = 0; round < 2; ++round) {
                             if (!is_right(team, op, count, round, root)) {
                                 right[own] = 0;
                             }
                         }
-                        carried[own] = team.carried();
+                        carried[own] = corymb::carried(team);
                     },
                     options);
                 ASSERT_EQ(std::ranges::count(right, 0), 0) << to_string(op) << name_of(scheme);
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OnNodes,
                                          Nodes{0, 1, 2}));
 
 /// N nodes, c ranks each, k leaders of g = c / k ranks, parts of m bytes.
-TEST(ClusterTeam, ExecutesTheClosedForms) {
+TEST(TeamOverNodes, ExecutesTheClosedForms) {
     struct Form {
         const char* scheme;
         std::uint64_t node_in, rounds;
@@ -218,7 +218,7 @@ TEST(ClusterTeam, ExecutesTheClosedForms) {
                              Form{"slices/2/doubling/shared/early", (N - 1) * c * m, 2},
                              Form{"node-major/2/doubling/shared", 2 * (N - 1) * c * m, 2},
                              Form{"flat/doubling/shared", c * (N - 1) * c * m, 2}}) {
-        ClusterTeamOptions options;
+        ClusterOptions options;
         options.plans = [&](const PlanNeed& need) {
             return nodes::plan_for(need.op, layout, *nodes::scheme_named(form.scheme), need.bytes,
                                    need.root);
@@ -226,9 +226,9 @@ TEST(ClusterTeam, ExecutesTheClosedForms) {
         std::vector<Carried> carried(where.size());
         on_nodes(
             where,
-            [&](ClusterTeam& team) {
+            [&](Team& team) {
                 EXPECT_TRUE(is_right(team, Collective::allgather, m / sizeof(double), 0, 0));
-                carried[static_cast<std::size_t>(team.rank())] = team.carried();
+                carried[static_cast<std::size_t>(team.rank())] = corymb::carried(team);
             },
             options);
         std::uint64_t rounds = 0;
@@ -241,11 +241,11 @@ TEST(ClusterTeam, ExecutesTheClosedForms) {
     }
 }
 
-TEST(ClusterTeam, ChoosesForAnyPlacement) {
+TEST(TeamOverNodes, ChoosesForAnyPlacement) {
     // With the last one plans go on to nodes behind another one's.
     for (const Nodes& where : {Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1}, Nodes{1, 0, 0, 1, 0},
                                Nodes{3, 1, 0, 5, 2, 4, 0, 3, 6, 1}}) {
-        on_nodes(where, [&](ClusterTeam& team) {
+        on_nodes(where, [&](Team& team) {
             for (int round = 0; round < 3; ++round) {
                 for (const Collective op : operations) {
                     EXPECT_TRUE(is_right(team, op, 1, round, 1)) << to_string(op);
@@ -259,31 +259,31 @@ TEST(ClusterTeam, ChoosesForAnyPlacement) {
 
 /// A ring of all ranks, whose messages leave only while their sender looks: ranks 1 and 3 wait
 /// within their nodes for 0 and 2, which wait for what 3 and 1 have sent.
-TEST(ClusterTeam, LetsTheCarrierGoOnInWaitsWithinTheNode) {
+TEST(TeamOverNodes, LetsTheCarrierGoOnInWaitsWithinTheNode) {
     const Nodes where{0, 0, 1, 1};
     const nodes::Layout layout(where);
     for (const char* const name : {"flat/ring/shared", "flat/ring/messages"}) {
-        ClusterTeamOptions options;
+        ClusterOptions options;
         options.plans = [&](const PlanNeed& need) {
             return nodes::plan_for(need.op, layout, *nodes::scheme_named(name), need.bytes,
                                    need.root);
         };
         on_nodes(
             where,
-            [&](ClusterTeam& team) {
+            [&](Team& team) {
                 EXPECT_TRUE(is_right(team, Collective::allgather, 4099, 0, 0)) << name;
             },
             options, nullptr, true);
     }
 }
 
-TEST(ClusterTeam, TellsAllWhatAPlanSourceThrows) {
-    ClusterTeamOptions options;
+TEST(TeamOverNodes, TellsAllWhatAPlanSourceThrows) {
+    ClusterOptions options;
     options.plans = [](const PlanNeed&) -> Plan {
         throw std::range_error("out of plans");
     };
     std::vector<std::string> thrown;
-    on_nodes({0, 1, 1}, [](ClusterTeam& team) { team.barrier(); }, options, &thrown);
+    on_nodes({0, 1, 1}, [](Team& team) { team.barrier(); }, options, &thrown);
     for (const std::string& text : thrown) {
         EXPECT_NE(text.find("no plan: out of plans"), std::string::npos) << text;
     }
@@ -314,7 +314,7 @@ std::vector<unsigned> all_maps(Rank end, std::size_t first, std::size_t count) {
     return maps;
 }
 
-bool order_is_kept(ClusterTeam& team, Collective op, std::size_t count, Rank root) {
+bool order_is_kept(Team& team, Collective op, std::size_t count, Rank root) {
     const auto own = static_cast<std::size_t>(team.rank());
     const auto size = static_cast<std::size_t>(team.size());
     const auto one = maps_of(team.rank(), 0, count);
@@ -354,14 +354,14 @@ TEST_P(OnNodes, EverySchemeThatKeepsTheOrderDoes) {
                 if (!nodes::keeps_order(op, scheme.roles)) {
                     continue;
                 }
-                ClusterTeamOptions options;
+                ClusterOptions options;
                 options.plans = [&](const PlanNeed& need) {
                     EXPECT_TRUE(need.ordered);
                     return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
                 };
                 on_nodes(
                     where,
-                    [&](ClusterTeam& team) {
+                    [&](Team& team) {
                         EXPECT_TRUE(order_is_kept(team, op, count, schemes % team.size()))
                             << to_string(op) << " " << name_of(scheme) << " " << count;
                     },
@@ -374,9 +374,9 @@ TEST_P(OnNodes, EverySchemeThatKeepsTheOrderDoes) {
 }
 
 /// In the order of the ranks, also where they are dealt in turns, with any root.
-TEST(ClusterTeam, ReducesWithOperatorsThatDoNotCommute) {
+TEST(TeamOverNodes, ReducesWithOperatorsThatDoNotCommute) {
     for (const Nodes& where : {Nodes{0, 0, 0, 1, 1}, Nodes{0, 1, 0, 1, 1}, Nodes{0, 1, 1, 2, 0}}) {
-        on_nodes(where, [&](ClusterTeam& team) {
+        on_nodes(where, [&](Team& team) {
             for (const Collective op : reductions) {
                 for (const std::size_t count : counts_in_order) {
                     const Rank root = static_cast<Rank>(count) % team.size();
@@ -388,12 +388,12 @@ TEST(ClusterTeam, ReducesWithOperatorsThatDoNotCommute) {
     }
 }
 
-TEST(ClusterTeam, SaysWhatItCannotDo) {
+TEST(TeamOverNodes, SaysWhatItCannotDo) {
     std::vector<std::string> thrown;
     const Nodes where{0, 1};
     on_nodes(
         where,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             const unsigned one = 1;
             unsigned sum = 0;
             team.allreduce(std::span<const unsigned>(&one, 1), std::span(&sum, 1), Then());
@@ -406,8 +406,8 @@ TEST(ClusterTeam, SaysWhatItCannotDo) {
 }
 
 /// A plan for one node, of which only two ranks reach another one.
-TEST(ClusterTeam, TellsAllWhenAPlanCannotReachAnotherNode) {
-    ClusterTeamOptions options;
+TEST(TeamOverNodes, TellsAllWhenAPlanCannotReachAnotherNode) {
+    ClusterOptions options;
     options.plans = [](const PlanNeed& need) {
         return nodes::plan_for(need.op, nodes::Layout(Nodes(4)),
                                *nodes::scheme_named("flat/binomial/messages"), need.bytes,
@@ -416,7 +416,7 @@ TEST(ClusterTeam, TellsAllWhenAPlanCannotReachAnotherNode) {
     std::vector<std::string> thrown;
     on_nodes(
         {0, 0, 1, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             int value = 0;
             team.broadcast(std::span(&value, 1), 0);
         },
@@ -426,26 +426,26 @@ TEST(ClusterTeam, TellsAllWhenAPlanCannotReachAnotherNode) {
     }
 }
 
-TEST(ClusterTeam, RefusesWhatDoesNotFit) {
+TEST(TeamOverNodes, RefusesWhatDoesNotFit) {
     ThreadTeam node(2);
     cluster_test::Switchboard board;
     cluster_test::Line line(board, 0);
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.node_of_rank = {0, 1, 0};
     options.rank = 3;
-    EXPECT_THROW(ClusterTeam(node.join(0), line, options), Error);
+    EXPECT_THROW(over_nodes(node.join(0), line, options), Error);
     options.rank = 0;
-    EXPECT_THROW(ClusterTeam(node.join(1), line, options), Error); // It is the second one.
+    EXPECT_THROW(over_nodes(node.join(1), line, options), Error); // It is the second one.
     options.node_of_rank = {0, 2, 0};
     ThreadTeam other(2);
-    EXPECT_THROW(ClusterTeam(other.join(0), line, options), Error);
+    EXPECT_THROW(over_nodes(other.join(0), line, options), Error);
 }
 
-TEST(ClusterTeam, NoticesCallsThatDiffer) {
+TEST(TeamOverNodes, NoticesCallsThatDiffer) {
     std::vector<std::string> thrown;
     on_nodes(
         {0, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             std::vector<int> data(team.rank() == 0 ? 4 : 8);
             team.broadcast(std::span(data), 0);
         },
@@ -454,11 +454,11 @@ TEST(ClusterTeam, NoticesCallsThatDiffer) {
 }
 
 /// One rank has the plan and waits for data, the other asks for a plan first.
-TEST(ClusterTeam, NoticesACallThatIsNewElsewhere) {
+TEST(TeamOverNodes, NoticesACallThatIsNewElsewhere) {
     std::vector<std::string> thrown;
     on_nodes(
         {0, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             std::vector<int> data(4);
             team.broadcast(std::span(data), 0);
             data.resize(team.rank() == 0 ? 4096 : 4);
@@ -468,11 +468,11 @@ TEST(ClusterTeam, NoticesACallThatIsNewElsewhere) {
     EXPECT_NE(thrown[1].find("call different operations"), std::string::npos) << thrown[1];
 }
 
-TEST(ClusterTeam, NamesWhoDoesNotCome) {
+TEST(TeamOverNodes, NamesWhoDoesNotCome) {
     std::vector<std::string> thrown;
     on_nodes(
         {0, 0, 1},
-        [](ClusterTeam& team) {
+        [](Team& team) {
             if (team.rank() != 2) {
                 team.barrier();
             }

@@ -3,7 +3,7 @@
 // have gaps and any order, and whether the results are right.
 #pragma once
 
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace cluster_test {
 
-using corymb::ClusterTeam;
 using corymb::Collective;
 using corymb::Parts;
 using corymb::Rank;
+using corymb::Team;
 
 /// How parts lie in the caller's buffers.
 enum class Order { dense, reversed_with_gaps };
@@ -79,7 +79,7 @@ struct PartBuffer {
 /// The buffers of one operation on one rank. Rooted ones have their parts at `root`.
 class Unequal {
 public:
-    Unequal(ClusterTeam& team, Collective op, Order order, Lengths lengths, Rank root)
+    Unequal(Team& team, Collective op, Order order, Lengths lengths, Rank root)
         : team_(&team), op_(op), root_(root), lengths_(lengths), own_(team.rank()),
           input_(team.size(), order, [&](Rank to) { return lengths_(giver(), taker(to)); }),
           output_(team.size(), order, [&](Rank from) { return lengths_(from, receiver()); }) {
@@ -166,7 +166,7 @@ private:
     [[nodiscard]] std::span<const std::int64_t> one() const { return one_; }
     [[nodiscard]] std::span<std::int64_t> out() { return output_.data; }
 
-    ClusterTeam* team_;
+    Team* team_;
     Collective op_;
     Rank root_;
     Lengths lengths_;

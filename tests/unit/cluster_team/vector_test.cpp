@@ -37,7 +37,7 @@ TEST_P(OnUnequalNodes, EverySchemeThatKnowsLengthsIsRight) {
             if (passes_on || !nodes::applies(op, layout, scheme, 800)) {
                 continue;
             }
-            ClusterTeamOptions options;
+            ClusterOptions options;
             options.plans = [&](const PlanNeed& need) {
                 EXPECT_TRUE(need.keeps_parts);
                 return nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
@@ -48,7 +48,7 @@ TEST_P(OnUnequalNodes, EverySchemeThatKnowsLengthsIsRight) {
             std::vector<char> right(where.size(), 1);
             on_nodes(
                 where,
-                [&](ClusterTeam& team) {
+                [&](Team& team) {
                     Unequal call(team, op, order, lengths, root);
                     for (int round = 0; round < 3; ++round) {
                         call.fill(round);
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OnUnequalNodes,
 /// Each rank is right after every operation of the choice, in all forms.
 TEST(UnequalParts, AreRightInAllFormsAndPlacements) {
     for (const Nodes& where : {Nodes{0, 0, 1, 1}, Nodes{1, 0, 0, 1, 0}, Nodes{0, 0, 0}}) {
-        on_nodes(where, [&](ClusterTeam& team) {
+        on_nodes(where, [&](Team& team) {
             std::vector<Unequal> calls;
             for (const Collective op : vector_operations) {
                 for (const Order order : {Order::dense, Order::reversed_with_gaps}) {
@@ -107,7 +107,7 @@ TEST(UnequalParts, AreRightInAllFormsAndPlacements) {
 
 /// Rank r's own part is where it belongs before the operation begins.
 TEST(UnequalParts, MayBeInPlace) {
-    on_nodes({0, 1, 1, 0}, [](ClusterTeam& team) {
+    on_nodes({0, 1, 1, 0}, [](Team& team) {
         const std::vector<std::size_t> counts{3, 0, 5, 1};
         const std::vector<std::size_t> places{9, 0, 2, 12};
         const auto own = static_cast<std::size_t>(team.rank());
@@ -126,7 +126,7 @@ TEST(UnequalParts, EnterANodeOnce) {
     const Nodes where{0, 0, 1, 1, 2, 2};
     const nodes::Layout layout(where);
     const std::vector<std::size_t> counts{10, 20, 30, 0, 50, 60};
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.plans = [&](const PlanNeed& need) {
         return nodes::plan_for(need.op, layout, *nodes::scheme_named("lanes/2/bruck/shared"),
                                need.bytes, need.root);
@@ -135,13 +135,13 @@ TEST(UnequalParts, EnterANodeOnce) {
     std::mutex lock;
     on_nodes(
         where,
-        [&](ClusterTeam& team) {
+        [&](Team& team) {
             const auto own = static_cast<std::size_t>(team.rank());
             std::vector<char> part(counts[own]);
             std::vector<char> all(170);
             team.allgatherv(std::span<const char>(part), std::span(all), Parts{counts});
             const std::lock_guard guard(lock);
-            in[own / 2] += team.carried().bytes_in;
+            in[own / 2] += carried(team).bytes_in;
         },
         options);
     EXPECT_EQ(in, (std::vector<std::uint64_t>{140, 140, 60}));
@@ -153,7 +153,7 @@ TEST(UnequalParts, ThatAreShorterThanTheRootSaysAreNoticed) {
         std::vector<std::string> thrown;
         on_nodes(
             {0, 0, 1, 1},
-            [&](ClusterTeam& team) {
+            [&](Team& team) {
                 std::vector<std::size_t> counts{1, 2, 3, 4};
                 const Rank wrong = is_far ? 2 : 1;
                 const auto own = static_cast<std::size_t>(team.rank());
@@ -174,7 +174,7 @@ TEST(UnequalParts, MayBeLongerThanAMessage) {
     if (std::getenv("CORYMB_LONG_TESTS") == nullptr) {
         GTEST_SKIP() << "needs 7 GiB of memory; set CORYMB_LONG_TESTS=1";
     }
-    on_nodes({0, 1}, [](ClusterTeam& team) {
+    on_nodes({0, 1}, [](Team& team) {
         const std::vector<std::size_t> counts{3, (std::size_t{2} << 30) + 5};
         std::vector<char> part(counts[static_cast<std::size_t>(team.rank())], 'a');
         part[part.size() - 2] = 'b';
@@ -190,7 +190,7 @@ TEST(UnequalParts, MayBeLongerThanAMessage) {
 
 TEST(UnequalParts, TellAllWhatAPlanDoesNotKnow) {
     const Nodes where{0, 1, 2, 3};
-    ClusterTeamOptions options;
+    ClusterOptions options;
     options.plans = [&](const PlanNeed& need) {
         return nodes::plan_for(need.op, nodes::Layout(where),
                                *nodes::scheme_named("lanes/1/binomial/shared"), need.bytes,
@@ -199,7 +199,7 @@ TEST(UnequalParts, TellAllWhatAPlanDoesNotKnow) {
     std::vector<std::string> thrown;
     on_nodes(
         where,
-        [](ClusterTeam& team) {
+        [](Team& team) {
             const std::vector<std::size_t> counts{1, 2, 3, 4};
             std::vector<int> part(counts[static_cast<std::size_t>(team.rank())]);
             std::vector<int> all(10);

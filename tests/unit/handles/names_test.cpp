@@ -23,7 +23,6 @@ void print(const Calls<Handle>& calls) {
 
 TEST(HandleTable, HasNames) {
     print(team_calls());
-    print(cluster_team_calls());
     print(thread_team_calls());
     print(process_team_calls());
     print(request_calls());

@@ -43,8 +43,8 @@ TEST(EmptyHandle, OfATeamIsRefused) {
     Request no_request;
     expect_refused_when_empty(request_calls(), no_request);
     expect_refused_when_moved_from(thread_team_calls(), teams.group);
-    ClusterTeams cluster;
-    expect_refused_when_moved_from(cluster_team_calls(), cluster.one);
+    TeamsOverNodes wide;
+    expect_refused_when_moved_from(team_calls(), wide.one);
 }
 
 TEST(EmptyHandle, OfMessagesIsRefused) {
@@ -127,10 +127,10 @@ TEST(InheritedHandle, OfProcessesIsRefused) {
 }
 
 TEST(InheritedHandle, OfSeveralNodesIsRefused) {
-    ClusterTeams teams;
+    TeamsOverNodes teams;
     expect_refused_in_child([&] {
-        const int let_through = count_let_through(cluster_team_calls(), teams.one);
-        const ClusterTeam dropped = std::move(teams.one);
+        const int let_through = count_let_through(team_calls(), teams.one);
+        const Team dropped = std::move(teams.one);
         return let_through;
     });
 }

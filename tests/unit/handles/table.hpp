@@ -5,7 +5,7 @@
 
 #include <corymb/active_message.hpp>
 #include <corymb/broadcast_ring.hpp>
-#include <corymb/cluster_team.hpp>
+#include <corymb/carrier.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/process.hpp>
@@ -35,7 +35,6 @@ template <class Handle>
 using Calls = std::vector<Call<Handle>>;
 
 [[nodiscard]] const Calls<Team>& team_calls();
-[[nodiscard]] const Calls<ClusterTeam>& cluster_team_calls();
 [[nodiscard]] const Calls<ThreadTeam>& thread_team_calls();
 [[nodiscard]] const Calls<ProcessTeam>& process_team_calls();
 /// A persistent one that is not active.

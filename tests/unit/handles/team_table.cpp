@@ -125,6 +125,7 @@ const Calls<Team>& team_calls() {
          [](Team& t) {
              t.warm_up(Collective::barrier);
          }},
+        GIVES(Team, acts, chosen_plan, Collective::barrier),
         GIVES(Team, any_thread, chosen_plans),
         GIVES(Team, any_thread_if_any, memory),
         {"Team::leave", Kind::acts_if_any,
@@ -142,26 +143,6 @@ const Calls<Team>& team_calls() {
          }},
         {"Team::abandon", Kind::any_thread,
          [](Team& t) {
-             t.abandon("of a test");
-         }},
-    };
-    return all;
-}
-
-const Calls<ClusterTeam>& cluster_team_calls() {
-    static const Calls<ClusterTeam> all{
-        COMMON_CALLS(ClusterTeam),
-        {"ClusterTeam::run", Kind::acts,
-         [](ClusterTeam& t) {
-             t.run({});
-         }},
-        GIVES(ClusterTeam, acts, start, {}),
-        GIVES(ClusterTeam, acts, prepare, {}),
-        GIVES(ClusterTeam, acts, plan, Collective::barrier),
-        GIVES(ClusterTeam, acts, chosen_plans),
-        GIVES(ClusterTeam, asks, carried),
-        {"ClusterTeam::abandon", Kind::acts,
-         [](ClusterTeam& t) {
              t.abandon("of a test");
          }},
     };

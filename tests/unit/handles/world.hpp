@@ -48,18 +48,18 @@ struct Teams {
     Request request;
 };
 
-struct ClusterTeams {
-    ClusterTeams() : group(2), one(made(0)), other(made(1)) {}
-    ClusterTeam made(Rank rank) {
-        ClusterTeamOptions options;
+struct TeamsOverNodes {
+    TeamsOverNodes() : group(2), one(made(0)), other(made(1)) {}
+    Team made(Rank rank) {
+        ClusterOptions options;
         options.node_of_rank = {0, 0};
         options.rank = rank;
         options.networks.classes.resize(1);
-        return {group.join(rank), carrier, options};
+        return over_nodes(group.join(rank), carrier, options);
     }
     NoCarrier carrier;
     ThreadTeam group;
-    ClusterTeam one, other;
+    Team one, other;
 };
 
 struct Boxes {
