@@ -65,14 +65,12 @@ corymb_status corymb_run(const corymb_operation* operation, corymb_team* team) n
 
 corymb_status corymb_begin(const corymb_operation* operation, corymb_team* team,
                            corymb_request** request) noexcept {
-    return in_request(operation, request, [&](const c::Arguments& known) {
-        return c::start(team, known, request);
-    });
+    return in_request(operation, request,
+                      [&](const c::Arguments& known) { return c::start(team, known, request); });
 }
 
 corymb_status corymb_prepare(const corymb_operation* operation, corymb_team* team,
                              corymb_request** request) noexcept {
-    return in_request(operation, request, [&](const c::Arguments& known) {
-        return c::make(team, known, request);
-    });
+    return in_request(operation, request,
+                      [&](const c::Arguments& known) { return c::make(team, known, request); });
 }

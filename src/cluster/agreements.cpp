@@ -9,7 +9,7 @@ namespace corymb::cluster {
 
 Agreements::Agreement::Agreement(Station& station, FarKey& of, const team::PlanKey& its_key,
                                  int lane, int mark)
-    : key(&of), which(its_key), mail(*station.carrier, station.carried, lane),
+    : key(&of), which(its_key), mail(station, lane),
       exchange(std::make_unique<PlanExchange>(station, mail, its_key, mark)) {}
 
 FarKey& Agreements::key_for(const team::PlanKey& which, int lane, int mark) {

@@ -72,13 +72,49 @@ bool ClusterPending::cancel(Operation& /*operation*/) {
 void ClusterPending::wait_until_over(FarOperation& operation) {
     NetworkPatience patience(station_->shared->oversubscribed);
     while (!look_once(operation)) {
-        patience.follow(operation.lane->moves);
-        if (has_failed() ||
-            (patience.is_long() && must_end(patience, *operation.lane->queue.front()))) {
+        if (wait_in_vain(patience, *operation.lane)) {
             give_up(&operation);
             return;
         }
     }
+}
+
+bool ClusterPending::wait_in_vain(NetworkPatience& patience, const FarLane& lane) {
+    if (has_failed()) {
+        return true;
+    }
+    const FarOperation& first = *lane.queue.front();
+    if (!first.needs_carrier) {
+        return wait_within_node(lane);
+    }
+    patience.follow(lane.moves);
+    return patience.is_long() && must_end(patience, first);
+}
+
+/// Waits for ranks of the node, which wake this one. It returns when something has moved.
+bool ClusterPending::wait_within_node(const FarLane& lane) {
+    const std::uint64_t moves = lane.moves;
+    const std::size_t pending = pending_count_;
+    auto done = [&]() noexcept {
+        go_on();
+        return lane.moves != moves || pending_count_ != pending || has_failed() ||
+               lane.queue.front()->needs_carrier;
+    };
+    const FarOperation& first = *lane.queue.front();
+    // A receiver may wait for the rest of a message.
+    ladder_.set_visits_urgent(station_->shared->oversubscribed && first.mail.has_sent());
+    return !ladder_.until(
+               done, team::moved_bytes(first.call.key.op, first.call.operands, station_->size())) ||
+           has_failed();
+}
+
+bool ClusterPending::visit() noexcept {
+    go_on();
+    return station_->shared->options.interrupted_every.count() > 0 && station_->is_interrupted();
+}
+
+bool ClusterPending::is_lost() noexcept {
+    return station_->is_interrupted() || is_hopeless();
 }
 
 std::size_t ClusterPending::wait_any(const std::vector<Operation*>& operations) {
@@ -92,9 +128,7 @@ std::size_t ClusterPending::wait_any(const std::vector<Operation*>& operations) 
             return static_cast<std::size_t>(found - operations.begin());
         }
         FarOperation& first = own(*operations.front());
-        patience.follow(first.lane->moves);
-        if (has_failed() ||
-            (patience.is_long() && must_end(patience, *first.lane->queue.front()))) {
+        if (wait_in_vain(patience, *first.lane)) {
             give_up(&first);
         }
     }
@@ -151,6 +185,7 @@ bool ClusterPending::must_fail() {
     return is_hopeless();
 }
 
+/// Whether a long wait for a message by the carrier is at its end.
 bool ClusterPending::must_end(NetworkPatience& patience, const FarOperation& blamed) {
     const std::int64_t deadline_ns = station_->deadline_ns;
     if (patience.waited_ns() >=
@@ -176,11 +211,11 @@ std::optional<team::Failure> ClusterPending::hopeless() {
         if (lane->queue.empty()) {
             continue;
         }
-        if (auto differ = detail::disagreement(*station_->shared, lane->id, lane->begun)) {
+        if (auto differ = detail::disagreement(*station_->shared, lane->told, lane->begun)) {
             return station_->as_seen_by_all(std::move(*differ));
         }
-        if (!station_->lost(lane->id, lane->begun).empty()) {
-            return station_->local_failure(lane->id, lane->begun);
+        if (!station_->lost(lane->told, lane->begun).empty()) {
+            return station_->local_failure(lane->told, lane->begun);
         }
     }
     return std::nullopt;
@@ -193,7 +228,10 @@ team::Failure ClusterPending::reason(const FarOperation& operation) {
     const FarLane& lane = *operation.lane;
     const FarOperation& blamed = *lane.queue.front();
     team::Failure failure = blamed.awaited >= 0 ? station_->vain_wait(blamed.awaited)
-                                                : station_->local_failure(lane.id, lane.begun);
+                                                : station_->local_failure(lane.told, lane.begun);
+    if (lane.is_blocking()) {
+        return failure;
+    }
     failure.text = std::string(to_string(blamed.call.key.op)) + " (" +
                    (blamed.is_persistent ? "persistent" : "nonblocking") + " operation " +
                    std::to_string(lane.begun) + " on lane " + std::to_string(lane.id) +
@@ -249,14 +287,6 @@ void ClusterPending::finish_agreements() noexcept {
     agreements_.abandon_all();
 }
 
-std::uint64_t ClusterPending::moves() const noexcept {
-    std::uint64_t sum = agreements_.moves();
-    for (const auto& [id, lane] : lanes_) {
-        sum += lane.moves;
-    }
-    return sum;
-}
-
 void ClusterPending::throw_failure() {
     if (thrown_ != nullptr) {
         std::rethrow_exception(std::exchange(thrown_, nullptr));
@@ -292,9 +322,7 @@ void ClusterPending::complete_all() {
         const std::size_t before = pending_count_;
         while (pending_count_ == before) {
             go_on();
-            patience.follow(moves());
-            if (has_failed() || (pending_count_ == before && patience.is_long() &&
-                                 must_end(patience, first_pending()))) {
+            if (pending_count_ == before && wait_in_vain(patience, *first_pending().lane)) {
                 give_up(pending_count_ > 0 ? &first_pending() : nullptr);
                 resume_coroutines(); // Coroutines learn of the failure first.
                 throw_failure();

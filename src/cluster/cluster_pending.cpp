@@ -16,6 +16,29 @@ using State = detail::Operation::State;
 
 namespace {
 
+// Equal to the values of a team within a node (member.cpp).
+constexpr std::int64_t watch_processes_ns = 1'000'000;
+constexpr std::int64_t watch_threads_ns = 50'000'000;
+/// A wait within the node lets the carrier go on first after so long.
+constexpr std::int64_t visit_every_ns = 20'000;
+
+channel::WaitLadder::Settings settings_of(const Station& station, channel::Watch& watch,
+                                          channel::Watch& visitor) {
+    const detail::TeamShared& shared = *station.shared;
+    const std::int64_t every_ns = shared.options.interrupted_every.count();
+    return {shared.options.wait,
+            shared.oversubscribed,
+            shared.ranks_per_cpu(),
+            deadline_within_node(station.deadline_ns),
+            shared.crowd,
+            static_cast<std::size_t>(station.own),
+            shared.cpus_of_waiters,
+            &watch,
+            shared.company ? watch_processes_ns : watch_threads_ns,
+            &visitor,
+            every_ns > 0 ? every_ns : visit_every_ns};
+}
+
 /// The operation that `make` has made.
 FarOperation& own(detail::Operation& operation) noexcept {
     return static_cast<FarOperation&>(operation);
@@ -48,11 +71,17 @@ std::size_t steps_of(const FarOperation& operation) noexcept {
 
 ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
     : Driver(of_handle), station_(&station),
+      ladder_(station.shared->fabric.state(station.own).spot,
+              station.shared->fabric.state(station.own).gate, station.shared->record.broken,
+              settings_of(station, *this, visitor_)),
       looking_(station.shared->fabric.state(station.own).gate, station.shared->record.broken),
       engine_(looking_), patrol_(station.deadline_ns),
       patrol_within_(deadline_within_node(station.deadline_ns)),
       lane_count_(lane_count_of(station)), own_lane_count_(own_lane_count_of(station)),
-      agreements_(station) {}
+      blocking_lane_(*station.shared, station.own), blocking_(blocking_lane_, station, 0),
+      agreements_(station) {
+    make_room(busy_, 1);
+}
 
 ClusterPending::~ClusterPending() {
     while (pending_count_ > 0) {
@@ -66,6 +95,51 @@ ClusterPending::~ClusterPending() {
         operation->driver = nullptr; // The operation's request owns it from here on.
         static_cast<void>(operation.release());
     }
+}
+
+// Blocking operations
+// -------------------------------------------------------------------------------------------------
+
+void ClusterPending::run(const detail::Call& call, FarKey* its) {
+    blocking_.key = its;
+    if (its == nullptr && !call.is_nothing) {
+        std::unique_ptr<FarKey>& known = blocking_keys_[call.key];
+        if (known == nullptr) {
+            known = std::make_unique<FarKey>();
+        }
+        blocking_.key = known.get();
+    }
+    run_blocking(call);
+}
+
+std::string ClusterPending::ask(const detail::Call& call, PlanExchange::Answer question) {
+    blocking_.key = nullptr;
+    blocking_.question = std::move(question);
+    try {
+        run_blocking(call);
+    } catch (...) {
+        blocking_.question = nullptr;
+        throw;
+    }
+    blocking_.question = nullptr;
+    return std::move(blocking_.answer);
+}
+
+void ClusterPending::run_blocking(const detail::Call& call) {
+    blocking_.call = call;
+    blocking_.activation = {};
+    blocking_.vector.reset();
+    blocking_.awaited = -1;
+    blocking_.error = nullptr;
+    if (has_failed()) { // It counts all the same: others may look for it.
+        blocking_lane_.queue.push_back(&blocking_);
+        begin(blocking_lane_);
+        blocking_lane_.queue.pop_front();
+        station_->shared->throw_if_broken();
+    }
+    enter(blocking_);
+    wait_until_over(blocking_);
+    consume(blocking_);
 }
 
 // Making
@@ -148,8 +222,7 @@ FarLane& ClusterPending::lane_of(team::LaneId id) {
 /// Uses the carrier's channels of that number.
 FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Call& call,
                                   std::shared_ptr<const void> keep) {
-    auto made =
-        std::make_unique<FarOperation>(lane, *station_->carrier, station_->carried, channels);
+    auto made = std::make_unique<FarOperation>(lane, *station_, channels);
     FarOperation& operation = *made;
     operation.driver = this;
     operation.call = call;
@@ -157,7 +230,7 @@ FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Cal
     operation.index = operations_.size();
     // Room for all operations, so that their ends cannot fail.
     make_room(resumable_, operations_.size() + 1);
-    make_room(busy_, lanes_.size());
+    make_room(busy_, lanes_.size() + 1);
     operations_.push_back(std::move(made));
     return operation;
 }
@@ -165,23 +238,30 @@ FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Cal
 void ClusterPending::start(Operation& given) {
     auto& operation = own(given);
     station_->shared->throw_if_broken();
-    patrol_.note_progress();
-    patrol_within_.note_progress();
     if (operation.is_persistent) {
-        operation.activation.step = operation.activation.offset = operation.next = 0;
+        operation.activation.step = operation.activation.offset = 0;
         operation.vector.reset();
         operation.awaited = -1;
         operation.error = nullptr;
     } else if (!operation.call.is_nothing) {
         operation.key = &keys_[operation.call.key];
     }
+    started_ += operation.is_persistent ? 0 : 1; // From here on it counts, as on all ranks.
+    enter(operation);
+    go_on();
+}
+
+/// Into the queue of its lane.
+void ClusterPending::enter(FarOperation& operation) {
+    patrol_.note_progress();
+    patrol_within_.note_progress();
+    ladder_.begin_operation(
+        team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size()));
     FarLane& lane = *operation.lane;
     lane.queue.push_back(&operation);
-    if (!operation.is_persistent) {
-        ++started_; // From here on the operation counts, as on all ranks.
-        if (FarKey* const key = operation.key; key != nullptr && !key->plan && !key->bringer) {
-            key->bringer = &operation;
-        }
+    if (FarKey* const key = operation.key;
+        key != nullptr && !operation.is_persistent && !key->plan && key->bringer == nullptr) {
+        key->bringer = &operation;
     }
     operation.state = State::pending;
     ++pending_count_;
@@ -189,7 +269,6 @@ void ClusterPending::start(Operation& given) {
         busy_.push_back(&lane);
         begin(lane);
     }
-    go_on();
 }
 
 // Going on
@@ -251,11 +330,10 @@ void ClusterPending::go_on(FarLane& lane) {
     while (!lane.queue.empty()) {
         FarOperation& operation = *lane.queue.front();
         const std::size_t step = steps_of(operation);
-        const std::size_t next = operation.next;
         const std::size_t agreed = agreement_of(operation);
-        const bool is_over = operation.key == nullptr || advance(operation);
-        if (is_over || steps_of(operation) != step || operation.next != next ||
-            agreement_of(operation) != agreed) {
+        const bool is_over =
+            (operation.key == nullptr && !operation.question) || advance(operation);
+        if (is_over || steps_of(operation) != step || agreement_of(operation) != agreed) {
             ++lane.moves;
             patrol_.note_progress();
             patrol_within_.note_progress();
@@ -273,10 +351,14 @@ void ClusterPending::go_on(FarLane& lane) {
 }
 
 bool ClusterPending::advance(FarOperation& operation) {
+    if (operation.question) {
+        return ask(operation);
+    }
     FarKey& key = *operation.key;
     if (!key.plan) {
         if (key.bringer != &operation || !bring_plan(operation)) {
             operation.awaited = key.awaited;
+            operation.needs_carrier = true;
             return false;
         }
     }
@@ -291,7 +373,36 @@ bool ClusterPending::advance(FarOperation& operation) {
     if (plan.vector && operation.vector == nullptr) {
         begin_vector(operation, *plan.vector);
     }
-    return (!plan.vector || has_laid_out(operation)) && run(operation, plan);
+    operation.mail.begin(plan.far, operation.mark, operation.call.terms);
+    if ((plan.vector && !has_laid_out(operation)) || !run(operation, operation.activation)) {
+        return false;
+    }
+    if (!operation.mail.are_sent()) {
+        operation.awaited = operation.mail.last_receiver();
+        operation.needs_carrier = true;
+        return false;
+    }
+    if (operation.vector != nullptr) {
+        operation.vector->run.hand_out();
+    }
+    return true;
+}
+
+/// Rank 0 answers in the middle of it.
+bool ClusterPending::ask(FarOperation& operation) {
+    if (operation.exchange == nullptr) {
+        operation.exchange = std::make_unique<PlanExchange>(
+            *station_, operation.mail, operation.call.key, operation.mark, operation.question);
+    }
+    if (!operation.exchange->advance()) {
+        const Rank peer = operation.exchange->awaited();
+        operation.awaited = station_->home.is_far(peer) ? peer : -1;
+        operation.needs_carrier = true;
+        return false;
+    }
+    operation.answer = operation.exchange->text();
+    operation.exchange.reset();
+    return true;
 }
 
 bool ClusterPending::bring_plan(FarOperation& operation) {
@@ -311,18 +422,26 @@ bool ClusterPending::bring_plan(FarOperation& operation) {
     return true;
 }
 
-void ClusterPending::add_chosen_plans(std::vector<ChosenPlan>& chosen) const {
-    for (const auto& [key, known] : keys_) {
+std::vector<ChosenPlan> ClusterPending::chosen_plans() const {
+    std::vector<ChosenPlan> chosen;
+    const auto add = [&chosen](const team::PlanKey& key, const FarKey& known) {
         if (known.plan && known.plan->refusal == nullptr) {
             chosen.push_back({key.op, key.root, key.bytes, known.plan->local.algorithm});
         }
+    };
+    for (const auto& [key, known] : blocking_keys_) {
+        add(key, *known);
     }
+    for (const auto& [key, known] : keys_) {
+        add(key, known);
+    }
+    return chosen;
 }
 
 /// Compiles the plan for the lane, if no operation has done so, and cuts the payload.
 void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
     FarLane& lane = *operation.lane;
-    auto& program = lane.programs[&plan];
+    auto& program = plan.programs[lane.id];
     if (!program) {
         auto fabric = station_->shared->lane(lane.id);
         program = std::make_unique<team::Program<team::Env>>(
@@ -331,6 +450,7 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
     }
     team::Operands& operands = operation.call.operands;
     operation.activation.program = program.get();
+    operation.activation.messages = &operation.mail;
     set_block_bytes(operands, *program);
     if (plan.vector) { // The scratch depends on the lengths, which have yet to arrive.
         return;
@@ -369,8 +489,7 @@ bool ClusterPending::has_laid_out(FarOperation& operation) {
         return true;
     }
     auto& telling = vector.telling;
-    if (telling.program != nullptr &&
-        !run_local(operation, telling, telling.program->steps.size())) {
+    if (telling.program != nullptr && !run(operation, telling)) {
         return false;
     }
     vector.run.lay_out(vector.operands, operation.lane->scratch);
@@ -378,78 +497,25 @@ bool ClusterPending::has_laid_out(FarOperation& operation) {
     return true;
 }
 
-bool ClusterPending::run(FarOperation& operation, const FarPlan& plan) {
-    const team::Operands& operands = *operation.activation.operands;
-    while (operation.next < plan.far.size()) {
-        const FarStep& step = plan.far[operation.next];
-        if (!run_local(operation, operation.activation, step.after)) {
-            return false;
-        }
-        if (is_receive(step.kind)) {
-            if (!receive(operation, plan)) {
-                return false;
-            }
-            continue;
-        }
-        // A message must not carry data that an operator has not combined.
-        station_->shared->throw_if_broken();
-        operation.mail.send(step, operands, operation.mark);
-        ++operation.next;
-    }
-    if (!run_local(operation, operation.activation, operation.activation.program->steps.size())) {
-        return false;
-    }
-    if (!operation.mail.are_sent()) {
-        operation.awaited = operation.mail.last_receiver();
-        return false;
-    }
-    if (operation.vector != nullptr) {
-        operation.vector->run.hand_out();
-    }
-    return true;
-}
-
-bool ClusterPending::run_local(FarOperation& operation, team::Activation<team::Env>& activation,
-                               std::size_t until) {
-    if (activation.step == until) {
+/// Goes on as far as it can at once; true: all steps are done.
+bool ClusterPending::run(FarOperation& operation, team::Activation<team::Env>& activation) {
+    if (activation.is_done()) {
         return true;
     }
-    operation.awaited = -1;
-    engine_.run(activation, std::min(until - activation.step, steps_of_a_look));
+    const bool is_done = engine_.run(activation, steps_of_a_look);
     if (engine_.met_other_call() || engine_.cannot_copy()) {
         const FarLane& lane = *operation.lane;
-        station_->fail(station_->local_failure(lane.id, lane.begun, engine_.met_other_call(),
+        station_->fail(station_->local_failure(lane.told, lane.begun, engine_.met_other_call(),
                                                engine_.cannot_copy()));
     }
-    if (activation.step == until) {
-        return true;
+    const bool is_far =
+        !is_done && activation.program->steps[activation.step].code == team::Opcode::far;
+    operation.awaited = is_far ? operation.mail.awaited() : -1;
+    operation.needs_carrier = is_far;
+    if (!is_done) { // Messages of the operation may need looks to go on.
+        static_cast<void>(operation.mail.are_sent());
     }
-    // Messages of the operation may need looks to go on.
-    static_cast<void>(operation.mail.are_sent());
-    return false;
-}
-
-/// The receives from the operation's next step on that are posted at once.
-bool ClusterPending::receive(FarOperation& operation, const FarPlan& plan) {
-    const team::Operands& operands = *operation.activation.operands;
-    if (!operation.mail.has_posted()) {
-        const std::span rest = std::span(plan.far).subspan(operation.next);
-        operation.mail.post(rest.first(group_size(rest)), operands);
-    }
-    while (operation.mail.has_posted()) {
-        const FarStep& step = plan.far[operation.next];
-        Carrier::Arrival arrival;
-        if (!operation.mail.test_next(arrival)) {
-            operation.awaited = step.peer;
-            return false;
-        }
-        if (!Station::is_of_call(arrival, Mail::size_of(step, operands), operation.mark)) {
-            station_->fail_foreign(step.peer, detail::describe(operation.call.terms));
-        }
-        operation.mail.take(step, operands);
-        ++operation.next;
-    }
-    return true;
+    return is_done;
 }
 
 void ClusterPending::finish(FarOperation& operation, State state) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of one rank of a team over several nodes that are under way beside a blocking one.
-// Operations of different lanes overlap; each lane has memory and channels of its own, so that
-// messages of different operations never mix. A persistent operation has a lane for itself.
+// The operations of one rank of a team over several nodes. Operations of different lanes overlap;
+// each lane has memory and channels of its own, so that messages of different operations never mix.
+// Blocking operations have a lane, and a persistent operation has one for itself.
 #pragma once
 
+#include "channel/wait_ladder.hpp"
 #include "cluster/agreements.hpp"
 #include "cluster/far_operation.hpp"
 #include "cluster/network_patience.hpp"
@@ -18,11 +19,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace corymb::cluster {
 
-class ClusterPending final : public detail::Driver {
+class ClusterPending final : public detail::Driver, private channel::Watch {
 public:
     using Operation = detail::Operation;
 
@@ -30,6 +32,17 @@ public:
     /// Completes the operations under way as ~Request does; requests that are left keep their
     /// outcome.
     ~ClusterPending();
+
+    /// Runs a blocking operation with the plan of its key or, if there is one, with `its`.
+    void run(const detail::Call& call, FarKey* its = nullptr);
+    /// An operation in which rank 0 answers a question of all.
+    [[nodiscard]] std::string ask(const detail::Call& call, PlanExchange::Answer question);
+    /// The plan of a key of blocking operations; null: not known yet.
+    [[nodiscard]] std::unique_ptr<FarKey>& blocking_plan(const team::PlanKey& key) {
+        return blocking_keys_[key];
+    }
+    /// Counts the messages of blocking operations there from now on.
+    void count_blocking_in(Carried& carried) noexcept { blocking_.mail.count_in(carried); }
 
     /// Throw Errc::unsupported for a carrier without channels for such operations, or with none
     /// left.
@@ -53,16 +66,14 @@ public:
     void set_deadline(std::int64_t deadline_ns) noexcept {
         patrol_.set_deadline(deadline_ns);
         patrol_within_.set_deadline(deadline_within_node(deadline_ns));
-    }
-    /// Whether there is anything that `go_on` would do.
-    [[nodiscard]] bool has_work() const noexcept {
-        return !busy_.empty() || !agreements_.are_over();
+        ladder_.set_deadline(deadline_within_node(deadline_ns));
     }
     /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
     /// are done. Returns how many operations are under way.
     std::size_t progress();
     void complete_all();
-    void add_chosen_plans(std::vector<ChosenPlan>& chosen) const;
+    /// The plans that this rank has needed so far.
+    [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     /// The reason why an operation under way cannot end, if there is one: a rank of the node has
     /// ended or has called something else. Ranks in the team's count.
     [[nodiscard]] std::optional<team::Failure> hopeless();
@@ -73,10 +84,21 @@ private:
     /// Each test looks at all lanes if no more than so many are not empty.
     static constexpr std::size_t few_lanes = 16;
 
+    /// While the rank sleeps: a message that it has sent may need it to go on.
+    struct Visitor final : channel::Watch {
+        explicit Visitor(ClusterPending& asking) noexcept : pending(&asking) {}
+        [[nodiscard]] bool is_lost() noexcept override { return pending->visit(); }
+        ClusterPending* pending;
+    };
+    [[nodiscard]] bool visit() noexcept;
+    [[nodiscard]] bool is_lost() noexcept override;
+
+    void run_blocking(const detail::Call& call);
     [[nodiscard]] FarLane& lane_of(team::LaneId id);
     [[nodiscard]] team::LaneId take_own_lane();
     [[nodiscard]] FarOperation& add(FarLane& lane, int channels, const detail::Call& call,
                                     std::shared_ptr<const void> keep);
+    void enter(FarOperation& operation);
     void begin(FarLane& lane);
     void go_on(FarLane& lane);
     /// Runs `action`; an exception out of it breaks the team.
@@ -85,14 +107,12 @@ private:
     /// Repeated calls come to every lane.
     [[nodiscard]] bool look_in_turn(FarOperation& operation) noexcept;
     [[nodiscard]] bool advance(FarOperation& operation);
+    [[nodiscard]] bool ask(FarOperation& operation);
     [[nodiscard]] bool bring_plan(FarOperation& operation);
     void load(FarOperation& operation, FarPlan& plan);
-    [[nodiscard]] bool run(FarOperation& operation, const FarPlan& plan);
-    [[nodiscard]] bool run_local(FarOperation& operation, team::Activation<team::Env>& activation,
-                                 std::size_t until);
+    [[nodiscard]] bool run(FarOperation& operation, team::Activation<team::Env>& activation);
     void begin_vector(FarOperation& operation, const VectorPlan& plan);
     [[nodiscard]] bool has_laid_out(FarOperation& operation);
-    [[nodiscard]] bool receive(FarOperation& operation, const FarPlan& plan);
     void finish(FarOperation& operation, Operation::State state);
     /// Breaks the team with the exception that is handled.
     void stop() noexcept;
@@ -101,7 +121,10 @@ private:
     [[nodiscard]] FarOperation& first_pending() noexcept; ///< Needs a pending operation.
     [[nodiscard]] bool is_hopeless() noexcept;
     [[nodiscard]] bool must_fail();
-    /// After a look in vain: whether the wait for this operation, among others, is at its end.
+    /// After a look in vain: waits for a while, so that the caller looks again. True: the wait for
+    /// the lane, among others, is at its end.
+    [[nodiscard]] bool wait_in_vain(NetworkPatience& patience, const FarLane& lane);
+    [[nodiscard]] bool wait_within_node(const FarLane& lane);
     [[nodiscard]] bool must_end(NetworkPatience& patience, const FarOperation& blamed);
     [[nodiscard]] team::Failure reason(const FarOperation& operation);
     /// Everything under way fails; `blamed` is there if the team is not broken yet.
@@ -109,12 +132,13 @@ private:
     void abandon_all() noexcept;
     /// Goes on with agreements: other ranks may need this one to hand plans on.
     void finish_agreements() noexcept;
-    [[nodiscard]] std::uint64_t moves() const noexcept; ///< Moves of all lanes.
     [[noreturn]] void throw_failure();
     void wait_until_over(FarOperation& operation);
     void resume_coroutines();
 
     Station* station_;
+    Visitor visitor_{*this};
+    channel::WaitLadder ladder_;
     Looking looking_;
     team::Engine<team::Env, Looking> engine_;
     detail::Patrol patrol_;        ///< Watches waits for other nodes.
@@ -123,6 +147,9 @@ private:
     int own_lane_count_;
     std::uint64_t started_ = 0; ///< Nonblocking operations.
     int own_made_ = 0;          ///< Persistent operations.
+    FarLane blocking_lane_;
+    FarOperation blocking_;
+    std::map<team::PlanKey, std::unique_ptr<FarKey>> blocking_keys_;
     std::map<team::LaneId, FarLane> lanes_;
     std::vector<FarLane*> busy_; ///< Lanes that are not empty, in the order in which they came.
     std::uint64_t round_of_tests_ = 1;

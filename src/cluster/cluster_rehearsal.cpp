@@ -50,8 +50,8 @@ detail::Wish largest_of_all(const std::vector<double>& own, std::vector<double>&
 } // namespace
 
 struct ClusterMember::Contender {
-    Known* known;
-    std::unique_ptr<Known> own;     ///< None: the present plan, which barriers may need meanwhile.
+    FarKey* known;
+    std::unique_ptr<FarKey> own;    ///< None: the present plan, which barriers may need meanwhile.
     std::vector<double> times_ns{}; ///< Times of the slowest rank.
 
     [[nodiscard]] double median_ns() const { return median(times_ns); }
@@ -61,18 +61,18 @@ struct ClusterMember::Contender {
 /// Called before the call, on all ranks. Its messages are not counted.
 void ClusterMember::rehearse(const detail::Call& call) {
     struct Uncounted {
-        explicit Uncounted(Mail& counting, Carried& usual) noexcept
-            : mail(counting), counted(usual) {
-            mail.count_in(ignored);
+        explicit Uncounted(ClusterPending& counting, Carried& usual) noexcept
+            : pending(counting), counted(usual) {
+            pending.count_blocking_in(ignored);
         }
         Uncounted(const Uncounted&) = delete;
         Uncounted& operator=(const Uncounted&) = delete;
-        ~Uncounted() { mail.count_in(counted); }
-        Mail& mail;
+        ~Uncounted() { pending.count_blocking_in(counted); }
+        ClusterPending& pending;
         Carried& counted;
         Carried ignored{};
     };
-    const Uncounted uncounted(mail_, station_.carried);
+    const Uncounted uncounted(pending_, station_.carried);
     prepare_and_compete(call);
 }
 
@@ -89,7 +89,7 @@ void ClusterMember::with_buffers(Buffers&& buffers, const Action& action) {
 
 void ClusterMember::prepare_and_compete(const detail::Call& call) {
     const std::int64_t began_ns = now_ns();
-    const std::string has_any = asked(call, [&](bool all_can_pull) -> Texts {
+    const std::string has_any = pending_.ask(call, [&](bool all_can_pull) -> Texts {
         // The tries alone take as long as two plans, so nothing would be gained.
         if (rehearsals_.plans_most(call.key, rehearsals_.mean_ns(call.key)) < 2) {
             return {std::string{later}};
@@ -131,7 +131,7 @@ void ClusterMember::measure_and_compete(const detail::Call& call, const detail::
         static_cast<void>(timed(stand_in, nullptr));
         one_ns = std::min(one_ns, now_ns() - try_began_ns);
     }
-    const std::string reply = asked(call, [&](bool /*all_can_pull*/) -> Texts {
+    const std::string reply = pending_.ask(call, [&](bool /*all_can_pull*/) -> Texts {
         const std::size_t most = rehearsals_.plans_most(call.key, one_ns);
         if (most < 2) {
             return {std::string{later}};
@@ -150,27 +150,20 @@ void ClusterMember::measure_and_compete(const detail::Call& call, const detail::
     }
 }
 
-/// An operation of its own, in which rank 0 answers.
-std::string ClusterMember::asked(const detail::Call& call, PlanExchange::Answer answer) {
-    begin(call.terms);
-    std::string text = exchanged(call.key, std::move(answer));
-    end();
-    return text;
-}
-
 void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole,
                             std::vector<Station::Alternative> alternatives) {
     std::vector<Contender> field;
-    field.push_back({plans_known_.at(call.key).get(), nullptr});
+    field.push_back({pending_.blocking_plan(call.key).get(), nullptr});
     // Each plan that is ever timed has a number of its own.
     auto number = static_cast<int>(rehearsals_.timed(call.key));
     rehearsals_.count(call.key, alternatives.size(), is_whole);
     for (Station::Alternative& alternative : alternatives) {
         ++number;
-        auto known = std::make_unique<Known>(
-            make_known(call.key, std::move(alternative.part), static_cast<unsigned>(number)));
+        auto known = std::make_unique<FarKey>();
+        known->plan = far_plan_of(station_, call.key, std::move(alternative.part),
+                                  static_cast<unsigned>(number));
         known->alternative = alternative.number;
-        Known* const place = known.get();
+        FarKey* const place = known.get();
         field.push_back({place, std::move(known)});
     }
     narrow(field, call, samples);
@@ -182,7 +175,7 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
         station_.settle(call.key, field.front().known->alternative);
     }
     if (field.front().own) {
-        plans_known_[call.key] = std::move(field.front().own);
+        pending_.blocking_plan(call.key) = std::move(field.front().own);
     }
 }
 
@@ -217,8 +210,8 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
     using Times = std::pair<std::vector<double>, std::vector<double>>;
     with_buffers(Times(std::move(times_ns), {}), [&](Times& times) {
         times.second.resize(times.first.size());
-        perform(detail::collective_call(rank(), size(), largest_of_all(times.first, times.second)),
-                nullptr);
+        pending_.run(
+            detail::collective_call(rank(), size(), largest_of_all(times.first, times.second)));
         slowest_ns = std::move(times.second);
     });
     slowest_ns.resize(count);
@@ -226,10 +219,10 @@ std::vector<double> ClusterMember::of_slowest(std::vector<double> times_ns) {
 }
 
 /// How long it takes this rank, which begins with the others.
-std::int64_t ClusterMember::timed(const detail::Call& call, Known* known) {
-    perform({}, nullptr);
+std::int64_t ClusterMember::timed(const detail::Call& call, FarKey* its) {
+    pending_.run({});
     const std::int64_t began_ns = now_ns();
-    perform(call, known);
+    pending_.run(call, its);
     return now_ns() - began_ns;
 }
 

@@ -7,21 +7,28 @@
 
 namespace corymb::cluster {
 
-FarPlan far_plan_of(const Station& station, const team::PlanKey& key, std::string_view text) {
+FarPlan far_plan_of(const Station& station, const team::PlanKey& key, NodePart&& part,
+                    unsigned number) {
+    constexpr unsigned free_bits = 60; // Bits that PlanKey::number leaves free.
     FarPlan made;
-    made.number = key.number();
-    try {
-        NodePart part = station.part_of(key, text);
-        made.far = far_steps(part, station.home, station.rank);
-        if (key.keeps_parts) {
-            made.vector = vector_plan_of(part, station.home, station.rank);
-        }
-        made.local = plan_of_node(std::move(part), station.home);
-        made.readers = team::publication_readers(made.local);
-    } catch (const Error&) { // All ranks get this error.
-        made.refusal = std::current_exception();
+    made.number = key.number() | std::uint64_t{number} << free_bits;
+    made.far = far_steps(part, station.home, station.rank);
+    if (key.keeps_parts) {
+        made.vector = vector_plan_of(part, station.home, station.rank);
     }
+    made.local = plan_of_node(std::move(part), station.home);
+    made.readers = team::publication_readers(made.local);
     return made;
+}
+
+FarPlan far_plan_of(const Station& station, const team::PlanKey& key, std::string_view text) {
+    try {
+        return far_plan_of(station, key, station.part_of(key, text), 0);
+    } catch (const Error&) { // All ranks get this error.
+        FarPlan refused;
+        refused.refusal = std::current_exception();
+        return refused;
+    }
 }
 
 } // namespace corymb::cluster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nonblocking or persistent operation over several nodes, its place in the queue of a lane, and
-// the plans that such operations share.
+// An operation over several nodes, its place in the queue of a lane, and the plans that operations
+// share.
 #pragma once
 
 #include "cluster/mail.hpp"
@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,11 +38,16 @@ struct FarPlan {
     team::Readers readers;
     std::vector<FarStep> far;
     std::optional<VectorPlan> vector; ///< For parts that differ in length.
+    /// By lane: compiled when first needed there.
+    std::map<team::LaneId, std::unique_ptr<team::Program<team::Env>>> programs;
 };
 
 /// `text` is the text of rank 0 to the node about the key.
 [[nodiscard]] FarPlan far_plan_of(const Station& station, const team::PlanKey& key,
                                   std::string_view text);
+/// `number` tells plans for one key apart. Throws Errc::invalid_plan.
+[[nodiscard]] FarPlan far_plan_of(const Station& station, const team::PlanKey& key, NodePart&& part,
+                                  unsigned number);
 
 struct FarOperation;
 
@@ -53,6 +59,8 @@ struct FarKey {
     const FarOperation* bringer = nullptr;
     /// The awaited rank until the plan is there, as in an operation.
     Rank awaited = -1;
+    /// Number of an alternative of Station, on rank 0; 0: the first plan for the key.
+    int alternative = 0;
 };
 
 /// The state of an operation under way whose parts differ in length.
@@ -67,8 +75,8 @@ struct FarVector {
 };
 
 struct FarOperation final : detail::Operation {
-    FarOperation(FarLane& of, Carrier& carrier, Carried& carried, int lane_number) noexcept
-        : lane(&of), mail(carrier, carried, lane_number) {}
+    FarOperation(FarLane& of, Station& station, int lane_number) noexcept
+        : lane(&of), mail(station, lane_number) {}
 
     FarLane* lane;
     std::size_t index = 0; ///< Among all operations that a request holds.
@@ -77,12 +85,15 @@ struct FarOperation final : detail::Operation {
     std::shared_ptr<const void> keep;
     FarKey* key = nullptr;                  ///< Null: there is nothing to move.
     std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
+    /// Set if the operation does nothing but ask rank 0, which answers by this function.
+    PlanExchange::Answer question;
+    std::string answer; ///< To that.
     Mail mail;
     team::Activation<team::Env> activation;
     std::unique_ptr<FarVector> vector;
-    std::size_t next = 0; ///< Index among the plan's far steps.
-    Rank awaited = -1;    ///< The awaited rank on another node; -1: it waits within the node.
-    int mark = 0;         ///< Mark of its messages to other nodes.
+    Rank awaited = -1;          ///< The awaited rank on another node; -1: it waits within the node.
+    bool needs_carrier = false; ///< Whether the awaited message comes by the carrier.
+    int mark = 0;               ///< Mark of its messages to other nodes.
     /// For a persistent operation: digest of its making and of all its starts so far. Other nodes
     /// may give its lane to another operation, so the lane's digest cannot mark its messages.
     team::CallDigest digest;
@@ -91,9 +102,16 @@ struct FarOperation final : detail::Operation {
 /// Operations that must happen one after the other, in memory and on channels of their own.
 struct FarLane {
     FarLane(detail::TeamShared& shared, Rank own, team::LaneId which)
-        : id(which), state(&shared.lane(which).lane_state(own)) {}
+        : id(which), told(which), state(&shared.lane(which).lane_state(own)) {}
+    /// The lane of blocking operations: they are recorded as those of a team on one node.
+    FarLane(detail::TeamShared& shared, Rank own)
+        : id(cluster_lane), told(0), state(&shared.fabric.state(own)),
+          begun(state->started.load(std::memory_order_relaxed)) {}
 
-    team::LaneId id;
+    [[nodiscard]] bool is_blocking() const noexcept { return told == 0; }
+
+    team::LaneId id;   ///< The lane whose channels within the node it has.
+    team::LaneId told; ///< The lane as whose its operations are recorded.
     /// The state where the rank records the operations that it has begun.
     team::LaneState<team::Env>* state;
     std::deque<FarOperation*> queue; ///< The first one is under way.
@@ -102,7 +120,6 @@ struct FarLane {
     std::uint64_t tested = 0; ///< The round of tests that has looked at it.
     team::CallDigest digest;  ///< Digest of the operations' terms.
     team::Compiler<team::Env>::Peers peers;
-    std::map<const FarPlan*, std::unique_ptr<team::Program<team::Env>>> programs;
     /// Program of the exchange of lengths; compiled when first needed.
     std::optional<team::Program<team::Env>> telling;
     std::vector<std::byte> scratch;

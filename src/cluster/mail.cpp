@@ -3,6 +3,9 @@
 
 #include "base/make_room.hpp"
 #include "cluster/attic.hpp"
+#include "cluster/station.hpp"
+#include "team/disagreement.hpp"
+#include "team/operand_bytes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,30 +22,14 @@ struct Bytes {
     std::size_t count;
 };
 
-const team::Layout& layout_of(const team::Operands& operands, Buffer buffer) {
-    return buffer == Buffer::input    ? operands.input_layout
-           : buffer == Buffer::output ? operands.output_layout
-                                      : operands.scratch_layout;
-}
-
-/// Bytes of places as the engine counts them (engine.hpp); parts of different lengths are of one
-/// block.
+/// Parts of different lengths are of one block.
 Bytes bytes_of(const team::Operands& operands, const team::Places& places) {
-    const team::Layout& layout = layout_of(operands, places.buffer);
-    const std::size_t bytes = operands.bytes;
-    const std::size_t block = operands.block_bytes;
-    std::size_t begin = places.first_part * bytes + std::min(bytes, places.first_block * block);
-    std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
-    if (layout.lengths != nullptr && places.end_part > places.first_part) {
-        const std::size_t last = places.end_part - 1;
-        begin = layout.offsets[places.first_part];
-        end = layout.offsets[last] + layout.lengths[last];
+    if (places.first_part == places.end_part && places.first_block == places.end_block) {
+        return {nullptr, 0};
     }
+    const team::Address bytes = team::bytes_of(operands, places, 1);
     // Only buffers other than `input` are written (check_plan).
-    std::byte* const base = places.buffer == Buffer::input ? const_cast<std::byte*>(operands.input)
-                            : places.buffer == Buffer::output ? operands.output
-                                                              : operands.scratch;
-    return {end > begin ? base + begin : nullptr, end - begin};
+    return {const_cast<std::byte*>(bytes.data), bytes.bytes};
 }
 
 /// Combines a message into the place that a fold names.
@@ -56,17 +43,39 @@ void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
 
 } // namespace
 
-std::size_t Mail::size_of(const FarStep& step, const team::Operands& operands) {
-    return bytes_of(operands, step.to).count;
+Mail::Mail(Station& station, int lane) noexcept
+    : station_(&station), carrier_(station.carrier), carried_(&station.carried), lane_(lane) {}
+
+bool Mail::perform(std::size_t number, const team::Operands& operands) {
+    const FarStep& step = steps_[number];
+    awaited_ = step.peer;
+    if (!is_receive(step.kind)) {
+        station_->shared->throw_if_broken();
+        send(step, operands);
+        return true;
+    }
+    if (posted_.empty()) {
+        const std::span rest = steps_.subspan(number);
+        post(rest.first(group_size(rest)), operands);
+    }
+    Carrier::Arrival arrival;
+    if (!test_next(arrival)) {
+        return false;
+    }
+    if (!Station::is_of_call(arrival, bytes_of(operands, step.to).count, mark_)) {
+        station_->fail_foreign(step.peer, detail::describe(*terms_));
+    }
+    take(step, operands);
+    return true;
 }
 
-void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
+void Mail::send(const FarStep& step, const team::Operands& operands) {
     ++carried_->messages_out;
     if (step.kind == StepKind::signal) {
         // Room first: a message that was handed over must be recorded.
         make_room(sent_, sent_.size() + 1);
         sent_.emplace_back(
-            carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark),
+            carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark_),
             step.peer);
         return;
     }
@@ -74,9 +83,9 @@ void Mail::send(const FarStep& step, const team::Operands& operands, int mark) {
     carried_->bytes_out += from.count;
     std::size_t at = 0;
     for (; from.count - at > piece_bytes; at += piece_bytes) {
-        send(from.data + at, piece_bytes, step.peer, mark);
+        send(from.data + at, piece_bytes, step.peer, mark_);
     }
-    send(from.data + at, from.count - at, step.peer, mark);
+    send(from.data + at, from.count - at, step.peer, mark_);
 }
 
 void Mail::send(const void* data, std::size_t bytes, Rank to, int mark) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cluster/node_program.hpp"
+#include "team/call_terms.hpp"
+#include "team/far_messages.hpp"
 
 #include <corymb/carrier.hpp>
 
@@ -13,24 +15,33 @@
 
 namespace corymb::cluster {
 
+struct Station;
+
 /// The messages of one rank on one lane. No function waits. Exceptions of a carrier go through;
 /// then call `abandon_all`, while the memory of the messages is still there.
-class Mail {
+class Mail final : public team::FarMessages {
 public:
     /// `lane` 0 is the lane of blocking operations; other lanes have channels of the carrier of
     /// their own.
-    Mail(Carrier& carrier, Carried& carried, int lane) noexcept
-        : carrier_(&carrier), carried_(&carried), lane_(lane) {}
+    Mail(Station& station, int lane) noexcept;
 
-    void send(const FarStep& step, const team::Operands& operands, int mark);
-    /// Posts the receives of these steps at once; none is posted yet.
-    void post(std::span<const FarStep> group, const team::Operands& operands);
+    /// The messages that follow are those of an operation with these terms and far steps, which
+    /// outlive it. Each has the mark.
+    void begin(std::span<const FarStep> steps, int mark, const team::CallTerms& terms) noexcept {
+        steps_ = steps;
+        mark_ = mark;
+        terms_ = &terms;
+    }
+    /// Throws Errc::mismatch if a message of another call has come, and if the team is broken: a
+    /// message must not carry data that an operator has not combined.
+    [[nodiscard]] bool perform(std::size_t step, const team::Operands& operands) override;
+    /// The rank whose message the last `perform` has missed.
+    [[nodiscard]] Rank awaited() const noexcept { return awaited_; }
+
+    // Receives that were posted.
+
     /// Looks whether the first receive that was not taken yet is done; then `arrival` is filled in.
     [[nodiscard]] bool test_next(Carrier::Arrival& arrival);
-    /// Puts the message of that receive, of `step`, into its place.
-    void take(const FarStep& step, const team::Operands& operands);
-    /// Whether receives are posted that were not taken.
-    [[nodiscard]] bool has_posted() const noexcept { return !posted_.empty(); }
 
     // Messages that are not counted: of ranks that agree on a plan.
     void send(const void* data, std::size_t bytes, Rank to, int mark);
@@ -42,13 +53,12 @@ public:
 
     /// Looks at the messages sent: whether all of their memory is free.
     [[nodiscard]] bool are_sent();
+    /// Whether there are messages that `are_sent` has not seen done.
+    [[nodiscard]] bool has_sent() const noexcept { return !sent_.empty(); }
     /// A receiver that has not taken its message; there must be one.
     [[nodiscard]] Rank last_receiver() const noexcept { return sent_.back().second; }
     /// Whether there were messages under way: then their source memory may still be read.
     bool abandon_all() noexcept;
-
-    /// The bytes that a step has to receive.
-    [[nodiscard]] static std::size_t size_of(const FarStep& step, const team::Operands& operands);
 
 private:
     struct Posted {
@@ -57,15 +67,23 @@ private:
         std::size_t next = 0;            ///< The first piece that has not come.
         std::size_t bytes = 0;           ///< Bytes that have come.
     };
+    void send(const FarStep& step, const team::Operands& operands);
+    void post(std::span<const FarStep> group, const team::Operands& operands);
+    void take(const FarStep& step, const team::Operands& operands);
     void post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel kind,
               std::vector<std::byte> incoming);
     [[nodiscard]] Carrier::Channel channel(Carrier::Channel kind) const noexcept {
         return static_cast<Carrier::Channel>(2 * lane_ + static_cast<int>(kind));
     }
 
+    Station* station_;
     Carrier* carrier_;
     Carried* carried_;
     int lane_;
+    std::span<const FarStep> steps_;
+    int mark_ = 0;
+    const team::CallTerms* terms_ = nullptr;
+    Rank awaited_ = -1;
     std::vector<std::pair<Carrier::Ticket, Rank>> sent_;
     std::vector<Posted> posted_;
     std::size_t taken_ = 0; ///< Entries of `posted_` that were taken.

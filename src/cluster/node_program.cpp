@@ -67,10 +67,13 @@ Plan plan_of_node(NodePart&& part, const Home& home) {
     Plan local = std::move(part.plan);
     local.root = 0;
     for (auto& steps : local.steps) {
-        std::erase_if(steps,
-                      [&](const Step& step) { return has_peer(step) && home.is_far(step.peer); });
         for (Step& step : steps) {
-            if (has_peer(step)) {
+            if (!has_peer(step)) {
+                continue;
+            }
+            if (home.is_far(step.peer)) {
+                step.via = Mechanism::network; // Notifications, too.
+            } else {
                 step.peer = home.local_rank[static_cast<std::size_t>(step.peer)];
             }
         }
@@ -98,10 +101,8 @@ std::vector<FarStep> far_steps(const NodePart& part, const Home& home, Rank rank
     const Rank own = home.local_rank[static_cast<std::size_t>(rank)];
     std::vector<FarStep> far;
     std::vector<const Step*> group; // Receives that are posted at once.
-    std::size_t local = 0;
     for (const Step& step : plan.steps[static_cast<std::size_t>(own)]) {
         if (!has_peer(step) || !home.is_far(step.peer)) {
-            ++local;
             group.clear();
             continue;
         }
@@ -109,8 +110,7 @@ std::vector<FarStep> far_steps(const NodePart& part, const Home& home, Rank rank
                      .incoming_first = step.incoming_first,
                      .peer = step.peer,
                      .to = team::places_of(step.to, std::max(1u, plan.block_count)),
-                     .from = team::places_of(step.from, std::max(1u, plan.block_count)),
-                     .after = local};
+                     .from = team::places_of(step.from, std::max(1u, plan.block_count))};
         if (!is_receive(step.kind)) {
             group.clear();
         } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan for several nodes, compiled for one rank: the program for the engine of its node, and the
+// A plan for several nodes as one node runs it: steps within the node for the engine, and the
 // messages of the network in between.
 #pragma once
 
 #include "cluster/node_part.hpp"
 #include "team/call.hpp"
-#include "team/compile.hpp"
+#include "team/program.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/plan.hpp>
@@ -38,29 +38,23 @@ struct FarStep {
     Rank peer = -1;
     team::Places to{};
     team::Places from{};
-    std::size_t after = 0; ///< Number of the node's steps that come before it.
 };
 
 [[nodiscard]] constexpr bool is_receive(StepKind kind) noexcept {
     return kind == StepKind::wait || kind == StepKind::recv || kind == StepKind::fold;
 }
 
-/// How many receives are posted at once, from a receive that begins or goes on with a group.
+/// How many receives are posted at once, from a receive that begins a group.
 [[nodiscard]] inline std::size_t group_size(std::span<const FarStep> far) noexcept {
     std::size_t count = 1;
-    while (count < far.size() && far[count].after == far.front().after &&
-           is_receive(far[count].kind) && !far[count].begins_group) {
+    while (count < far.size() && is_receive(far[count].kind) && !far[count].begins_group) {
         ++count;
     }
     return count;
 }
 
-struct NodeProgram {
-    team::Program<team::Env> local;
-    std::vector<FarStep> far;
-};
-
-/// The plan of a node's part for its ranks, which count themselves from 0 on the node.
+/// The plan of a node's part for its ranks, which count themselves from 0 on the node. Steps with
+/// ranks on other nodes, by Mechanism::network, name these as in the whole team.
 [[nodiscard]] Plan plan_of_node(NodePart&& part, const Home& home);
 
 /// Throws Errc::unsupported for a step of any rank that reaches another node other than by a

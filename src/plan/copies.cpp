@@ -21,8 +21,9 @@ bool is_read(const Step& step) {
            step.via == Mechanism::pull;
 }
 
+/// Within a node.
 bool is_notification(const Step& step, StepKind kind) {
-    return step.kind == kind && step.via != Mechanism::exchange;
+    return step.kind == kind && step.via != Mechanism::exchange && step.via != Mechanism::network;
 }
 
 /// Peers of steps, in the order of their numbers.
@@ -58,6 +59,9 @@ std::uint32_t most_lent(const Plan& plan) {
 bool acknowledges_one_by_one(const std::vector<Step>& steps) {
     Peers lent, waited, read, signalled;
     for (const Step& step : steps) {
+        if (step.via == Mechanism::network) {
+            continue; // Its peer has no part in what ranks of a node lend each other.
+        }
         const bool is_wait = is_notification(step, StepKind::wait);
         if (!is_wait && !waited.all.empty()) {
             return false;

@@ -2,6 +2,7 @@
 // One operation under way on one rank: which program, whose buffers, and how far it has come.
 #pragma once
 
+#include "team/far_messages.hpp"
 #include "team/program.hpp"
 
 #include <cstddef>
@@ -16,6 +17,7 @@ struct Activation {
     const Operands* operands = nullptr;
     std::size_t step = 0;   ///< The first step that is not done.
     std::size_t offset = 0; ///< Bytes of that step that have gone through the cells already.
+    FarMessages* messages = nullptr; ///< Set if ranks are on several nodes.
 
     /// The number in the plan of a step that is not done.
     [[nodiscard]] std::size_t step_of_plan() const noexcept {

@@ -36,7 +36,8 @@ public:
     }
 
     /// As `compile`, for a part of a plan that cannot be proven alone: one message, or what the
-    /// ranks of a node do in a plan that was proven for all nodes.
+    /// ranks of a node do in a plan that was proven for all nodes. There the steps by
+    /// Mechanism::network name ranks of all nodes.
     Program<Env> compile_part(const Plan& plan, std::uint64_t number, const Readers& readers) {
         Program<Env> program;
         program.block_count = plan.block_count;
@@ -46,6 +47,7 @@ public:
         number_ = number;
         cell_slots_ = plan.cell_slots;
         const auto& steps = plan.steps[static_cast<std::size_t>(rank_)];
+        std::uint32_t far = 0;
         for (std::size_t index = 0; index < steps.size(); ++index) {
             const Step& step = steps[index];
             CompiledStep<Env> compiled;
@@ -53,10 +55,12 @@ public:
             compiled.code = opcode(step);
             compiled.fold = plan::is_folding(step.kind);
             compiled.incoming_first = step.incoming_first;
-            compiled.awaited = step.peer;
+            compiled.awaited = compiled.code == Opcode::far ? -1 : step.peer;
             compiled.to = places_of(step.to, plan.block_count);
             compiled.from = places_of(step.from, plan.block_count);
-            if (step.kind == StepKind::publish) {
+            if (compiled.code == Opcode::far) {
+                compiled.cells = far++;
+            } else if (step.kind == StepKind::publish) {
                 compiled.end = &end(program, readers, rank_, true);
             } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
                 compiled.end = &end(program, readers, step.peer, false);
@@ -75,6 +79,9 @@ public:
 
 private:
     static Opcode opcode(const Step& step) {
+        if (step.via == Mechanism::network) {
+            return Opcode::far;
+        }
         if (step.via == Mechanism::exchange) {
             switch (step.kind) {
             case StepKind::signal: return Opcode::meet_signal;

@@ -26,6 +26,9 @@
 //   `lead` does the first steps of `run` as far as they wait for nobody: messages that peers wait
 //   for go before the other work of a call.
 //
+//   Steps between nodes are messages of a carrier (far_messages.hpp), which are looked at as
+//   channels are: one that has not come is a wait that failed.
+//
 //   Every message carries the signature of the sender's call. A message with another signature than
 //   the receiver's is not used: the step fails for good, and `met_other_call` is true.
 //
@@ -73,6 +76,7 @@ public:
         offset_ = activation.offset;
         block_count_ = std::max<std::size_t>(1, program.block_count);
         signature_ = operands_->signature;
+        messages_ = activation.messages;
         Compiled* const first = program.steps.data();
         Compiled* const last = first + program.steps.size();
         Compiled* step = first + activation.step;
@@ -154,6 +158,7 @@ private:
         case Opcode::meet_put: return meet_put(step, bytes_of(step.from), signature_);
         case Opcode::meet_take: return meet_take(step);
         case Opcode::copy: copy(step); return true;
+        case Opcode::far: return messages_->perform(step.cells, *operands_);
         }
         return false;
     }
@@ -180,7 +185,6 @@ private:
     }
 
     // Addresses
-
     Address bytes_of(const Places& places) const noexcept {
         return team::bytes_of(*operands_, places, block_count_);
     }
@@ -268,7 +272,6 @@ private:
     }
 
     // Meetings via exchange
-
     bool meet_put(Compiled& step, Address what, channel::Signature signature) {
         Env::note_read(what.data, what.bytes);
         step.peer->exchange.put(what.data, what.bytes, signature);
@@ -288,7 +291,6 @@ private:
     }
 
     // Cells
-
     bool send_cells(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
         do {
@@ -334,7 +336,6 @@ private:
     }
 
     // Pull
-
     bool post(Compiled& step) {
         const Address what = bytes_of(step.from);
         if (is_enclosed(what.bytes)) [[unlikely]] {
@@ -477,7 +478,6 @@ private:
     }
 
     // Push
-
     bool offer(const Compiled& step) {
         const Room room{bytes_of(step.to), bytes_of(step.from)};
         return send_message(*step.peer, &room, sizeof room, signature_);
@@ -520,7 +520,6 @@ private:
     }
 
     // Publications
-
     bool raise(PublicationEnd<Env>& end) {
         end.publication->flag.signal(end.flags, signature_);
         wake_readers(end);
@@ -589,6 +588,7 @@ private:
     Waiter* waiter_;
     channel::WakeKey own_key_;
     const Operands* operands_ = nullptr;
+    FarMessages* messages_ = nullptr;
     std::size_t block_count_ = 1;
     channel::Signature signature_ = 0;
     bool met_other_call_ = false;

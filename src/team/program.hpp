@@ -77,6 +77,7 @@ enum class Opcode : std::uint8_t {
     meet_wait,   ///< The other half of meet_signal.
     meet_put,    ///< Via exchange, with bytes.
     meet_take,   ///< The other half of meet_put.
+    far,         ///< A message to or from another node: FarMessages has it.
 };
 
 /// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
@@ -106,7 +107,7 @@ struct CompiledStep {
     bool fold = false;
     bool incoming_first = false;
     /// For post, pull and their acknowledgements: a message that fits into so many cells goes
-    /// through them.
+    /// through them. For far: its number among the program's far steps.
     std::uint32_t cells = 0;
     std::uint32_t number = 0; ///< In the plan.
     Rank awaited = -1;        ///< The rank that the step names.

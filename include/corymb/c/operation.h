@@ -73,8 +73,7 @@ CORYMB_EXPORT corymb_status corymb_prepare(const corymb_operation* operation, co
         const corymb_operation operation = CORYMB_OPERATION value;                                 \
         return corymb_prepare(&operation, team, request);                                          \
     }
-#define CORYMB_OPERATION(...)                                                                      \
-    { sizeof(corymb_operation), __VA_ARGS__ }
+#define CORYMB_OPERATION(...) {sizeof(corymb_operation), __VA_ARGS__}
 /// As CORYMB_COLLECTIVE, for an operation whose parts differ in length; `lists` has the fields of a
 /// corymb_part_lists, to which the value's last field points as `&parts`.
 #define CORYMB_COLLECTIVE_OF_PARTS(name, value, lists, ...)                                        \
@@ -95,8 +94,7 @@ CORYMB_EXPORT corymb_status corymb_prepare(const corymb_operation* operation, co
         const corymb_operation operation = CORYMB_OPERATION value;                                 \
         return corymb_prepare(&operation, team, request);                                          \
     }
-#define CORYMB_PART_LISTS(...)                                                                     \
-    { __VA_ARGS__ }
+#define CORYMB_PART_LISTS(...) {__VA_ARGS__}
 
 #ifdef __cplusplus
 }
