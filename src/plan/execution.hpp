@@ -27,6 +27,58 @@ struct Standstill {
 /// Throws Errc::invalid_plan that names a cycle of ranks waiting for each other.
 [[noreturn]] void refuse_deadlock(const Plan& plan, const Standstill& standstill);
 
+/// How far a rank has got with one of its steps. Only a rendezvous send completes later than it
+/// acts.
+enum class Stage : std::uint8_t { reached, acted, completed };
+
+/// Half steps that a rank has made when it has reached this stage of its step number `index`.
+[[nodiscard]] constexpr std::uint64_t half_steps(std::uint64_t index, Stage stage) noexcept {
+    return 2 * index + static_cast<std::uint64_t>(stage);
+}
+
+/// A step that another step waits for, and how far its rank must get with it.
+struct Need {
+    StepNumber step = no_step;
+    Stage stage = Stage::completed;
+};
+
+/// When a step can go on: its first need that is not met, or none (`no_step`). No other code says
+/// what steps wait for: the checker, the simulators and the count of turns tell with `is_met(Need)`
+/// how far ranks are. `has_acted`: the step has acted and is to be completed. O(1) apart from
+/// publications, whose readers are asked one by one.
+template <class IsMet>
+[[nodiscard]] Need unmet_need(const Matching& matching, StepNumber number, bool has_acted,
+                              const IsMet& is_met) {
+    const auto if_unmet = [&is_met](const Need& need) {
+        return is_met(need) ? Need{} : need;
+    };
+    const StepNumber partner = matching.partner(number);
+    if (has_acted) {
+        return matching.is_rendezvous(number) ? if_unmet({partner, Stage::reached}) : Need{};
+    }
+    const StepNumber room = matching.needs_room(number);
+    const StepKind kind = matching.step(number).kind;
+    if (kind == StepKind::publish) {
+        if (room != no_step) {
+            for (const StepNumber reader : matching.readers(room)) {
+                if (const Need need{reader}; !is_met(need)) {
+                    return need;
+                }
+            }
+        }
+        return {};
+    }
+    if (is_sending(kind)) {
+        const bool has_room = room == no_step || matching.is_rendezvous(number);
+        return has_room ? Need{} : if_unmet({room});
+    }
+    if (has_source(kind)) {
+        return if_unmet(
+            {partner, matching.is_rendezvous(partner) ? Stage::acted : Stage::completed});
+    }
+    return {};
+}
+
 /// Runs all steps of all ranks, each rank in its turn until it has to wait. `Visitor` has
 /// `perform(StepNumber)`, called when the step acts, with everything that it depends on already
 /// performed, and `complete(StepNumber)`, called when its rank goes on. Only a rendezvous send
@@ -58,13 +110,7 @@ public:
     }
 
 private:
-    // Progress of a rank counts half steps: 2 i when it has reached step i, 2 i + 1 when step i has
-    // acted but not completed. A condition is a rank and the progress that it must have made.
-    using Progress = std::uint32_t;
-    struct Condition {
-        Rank rank = -1;
-        Progress least = 0;
-    };
+    using Progress = std::uint32_t; // Half steps.
 
     static std::size_t at(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
 
@@ -75,8 +121,10 @@ private:
         Progress& progress = progress_[at(rank)];
         while (progress / 2 < end) {
             const StepNumber number = first + progress / 2;
-            const Condition unmet = blocked_by(number, (progress & 1u) != 0);
-            if (unmet.rank >= 0) {
+            const Need unmet =
+                unmet_need(matching_, number, (progress & 1u) != 0,
+                           [this](const Need& need) { return progress_of(need) >= least(need); });
+            if (unmet.step != no_step) {
                 wait_for(rank, unmet);
                 break;
             }
@@ -93,47 +141,18 @@ private:
         wake_waiters_of(rank);
     }
 
-    [[nodiscard]] bool is_met(const Condition& condition) const {
-        return progress_[at(condition.rank)] >= condition.least;
+    [[nodiscard]] Progress least(const Need& need) const {
+        return static_cast<Progress>(half_steps(matching_.index_of(need.step), need.stage));
     }
-    [[nodiscard]] Condition completion_of(StepNumber number) const {
-        return {matching_.rank_of(number), 2 * (matching_.index_of(number) + 1)};
-    }
-
-    /// The first condition of the step that does not hold yet, or no rank.
-    [[nodiscard]] Condition blocked_by(StepNumber number, bool has_acted) const {
-        const StepNumber partner = matching_.partner(number);
-        if (has_acted) {
-            const Condition reached{matching_.rank_of(partner), 2 * matching_.index_of(partner)};
-            return is_met(reached) ? Condition{} : reached;
-        }
-        const StepNumber room = matching_.needs_room(number);
-        const StepKind kind = matching_.step(number).kind;
-        if (kind == StepKind::publish) {
-            if (room != no_step) {
-                for (const StepNumber reader : matching_.readers(room)) {
-                    if (!is_met(completion_of(reader))) {
-                        return completion_of(reader);
-                    }
-                }
-            }
-            return {};
-        }
-        Condition condition;
-        if (is_sending(kind) && room != no_step && !matching_.is_rendezvous(number)) {
-            condition = completion_of(room);
-        } else if (has_source(kind)) {
-            condition = completion_of(partner);
-            condition.least -=
-                matching_.is_rendezvous(partner) ? 1u : 0u; // The partner need only have acted.
-        }
-        return condition.rank < 0 || is_met(condition) ? Condition{} : condition;
+    [[nodiscard]] Progress progress_of(const Need& need) const {
+        return progress_[at(matching_.rank_of(need.step))];
     }
 
-    void wait_for(Rank rank, const Condition& condition) {
-        waits_for_[at(rank)] = condition.rank;
-        auto& heap = waiters_[at(condition.rank)];
-        heap.emplace_back(condition.least, rank);
+    void wait_for(Rank rank, const Need& need) {
+        const Rank peer = matching_.rank_of(need.step);
+        waits_for_[at(rank)] = peer;
+        auto& heap = waiters_[at(peer)];
+        heap.emplace_back(least(need), rank);
         std::push_heap(heap.begin(), heap.end(), std::greater<>{});
     }
 
@@ -151,8 +170,8 @@ private:
         Standstill standstill;
         for (std::size_t rank = 0; rank < ranks_; ++rank) {
             const Rank number = static_cast<Rank>(rank);
-            const Progress reached = progress_[rank] / 2;
-            at_end = at_end && reached == matching_.end_step(number) - matching_.first_step(number);
+            at_end = at_end && progress_[rank] / 2 ==
+                                   matching_.end_step(number) - matching_.first_step(number);
         }
         if (!at_end) {
             for (const Progress progress : progress_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay on several nodes. Within a node as on one machine; between nodes, messages share the links
 // of the two nodes in the order in which they come to them, so events are taken in order of time.
+#include "plan/execution.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
@@ -29,6 +30,7 @@ namespace {
 constexpr double without_limit = std::numeric_limits<double>::infinity();
 
 using plan::no_step;
+using plan::Stage;
 using plan::StepNumber;
 
 std::size_t at(int number) {
@@ -180,51 +182,31 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool is_done(StepNumber number) const {
-        return next_[at(matching_.rank_of(number))] > matching_.index_of(number);
-    }
-    [[nodiscard]] bool is_reached(StepNumber number) const {
-        return next_[at(matching_.rank_of(number))] >= matching_.index_of(number);
+    [[nodiscard]] bool is_met(const plan::Need& need) const {
+        const Rank rank = matching_.rank_of(need.step);
+        return plan::half_steps(next_[at(rank)],
+                                has_acted_[at(rank)] ? Stage::acted : Stage::reached) >=
+               plan::half_steps(matching_.index_of(need.step), need.stage);
     }
 
     /// A rank that has to move before the step can act, or -1.
     [[nodiscard]] Rank waits_for(StepNumber number, const Step& step, Rank rank) const {
-        const StepNumber partner = matching_.partner(number);
-        const StepNumber room = matching_.needs_room(number);
         if (is_far(step, rank)) {
             check_far(number, step, rank);
-            return plan::is_receiving(step.kind) && arrived_[partner] < 0 ? rank : -1;
+            const bool is_there =
+                !plan::is_receiving(step.kind) || arrived_[matching_.partner(number)] >= 0;
+            return is_there ? -1 : rank;
         }
         if (step.via == Mechanism::network) {
             refuse(number, rank, "goes via the network, but its peer is on the same node");
         }
-        if (has_acted_[at(rank)]) {
-            return fits_channel(step) || is_reached(partner) ? -1 : matching_.rank_of(partner);
-        }
-        if (step.kind == StepKind::publish) {
-            if (room != no_step) {
-                for (const StepNumber reader : matching_.readers(room)) {
-                    if (!is_done(reader)) {
-                        return matching_.rank_of(reader);
-                    }
-                }
-            }
+        const bool has_acted = has_acted_[at(rank)];
+        if (has_acted && fits_channel(step)) {
             return -1;
         }
-        if (plan::is_sending(step.kind)) {
-            const bool blocked =
-                room != no_step && !matching_.is_rendezvous(number) && !is_done(room);
-            return blocked ? matching_.rank_of(room) : -1;
-        }
-        if (partner == no_step) {
-            return -1;
-        }
-        const Rank peer = matching_.rank_of(partner);
-        const bool is_there =
-            matching_.is_rendezvous(partner)
-                ? is_done(partner) || (has_acted_[at(peer)] && is_reached(partner))
-                : is_done(partner);
-        return is_there ? -1 : peer;
+        const plan::Need unmet = plan::unmet_need(
+            matching_, number, has_acted, [this](const plan::Need& need) { return is_met(need); });
+        return unmet.step == no_step ? -1 : matching_.rank_of(unmet.step);
     }
 
     /// Whether the channel holds the message whole: then the sender goes on by itself, however late

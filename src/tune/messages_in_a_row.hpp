@@ -8,8 +8,8 @@
 namespace corymb::tune {
 
 /// The length of the plan's longest chain of messages, signals and publications in which each is
-/// sent by a rank that has waited for the one before. For a plan that never ends, as far as it
-/// goes. O(steps times the result).
+/// sent by a rank that has waited for the one before. Throws Errc::invalid_plan for a plan that
+/// never ends. O(steps).
 [[nodiscard]] std::uint32_t messages_in_a_row(const plan::Matching& matching);
 
 } // namespace corymb::tune

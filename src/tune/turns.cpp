@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "plan/channel_room.hpp"
+#include "plan/execution.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
@@ -138,16 +139,14 @@ private:
         return turned;
     }
 
-    [[nodiscard]] bool is_completed(plan::StepNumber number, std::uint64_t operation) const {
-        return reached(number, operation) >= 2;
+    [[nodiscard]] bool is_met(const plan::Need& need, std::uint64_t operation) const {
+        const Rank rank = matching_.rank_of(need.step);
+        const std::uint64_t step = operation * length_of(rank) + matching_.index_of(need.step);
+        return progress_[at(rank)] >= plan::half_steps(step, need.stage);
     }
 
-    /// Half steps that its rank has made from that step on, at least 0: 1 acted, 2 completed.
-    [[nodiscard]] std::uint64_t reached(plan::StepNumber number, std::uint64_t operation) const {
-        const Rank rank = matching_.rank_of(number);
-        const Progress begin = 2 * (operation * length_of(rank) + matching_.index_of(number));
-        const Progress now = progress_[at(rank)];
-        return now > begin ? now - begin : 0;
+    [[nodiscard]] bool is_completed(plan::StepNumber number, std::uint64_t operation) const {
+        return is_met({number}, operation);
     }
 
     [[nodiscard]] bool can_move(Rank rank) {
@@ -160,45 +159,32 @@ private:
         const auto number =
             matching_.first_step(rank) + static_cast<plan::StepNumber>(step % length);
         const std::uint64_t operation = step / length;
-        return progress_[at(rank)] % 2 == 0 ? can_act(number, operation)
-                                            : can_complete(number, operation);
+        const bool has_acted = progress_[at(rank)] % 2 != 0;
+        const plan::Need unmet =
+            plan::unmet_need(matching_, number, has_acted,
+                             [&](const plan::Need& need) { return is_met(need, operation); });
+        return unmet.step == plan::no_step && (has_acted || is_taken_before(number, operation));
     }
 
-    [[nodiscard]] bool can_act(plan::StepNumber number, std::uint64_t operation) const {
-        const StepKind kind = matching_.step(number).kind;
-        if (plan::has_source(kind)) {
-            return reached(matching_.partner(number), operation) >= 1;
-        }
-        if (kind == StepKind::publish) {
-            return matching_.step(number).from.count == 0 || operation < line_slots ||
+    /// Whether channels have room for a message beside the messages of operations before.
+    [[nodiscard]] bool is_taken_before(plan::StepNumber number, std::uint64_t operation) const {
+        const Step& step = matching_.step(number);
+        if (step.kind == StepKind::publish) {
+            return step.from.count == 0 || operation < line_slots ||
                    are_read(number, operation - line_slots);
         }
-        if (plan::is_sending(kind) && kind != StepKind::signal) {
-            const plan::StepNumber room = matching_.needs_room(number);
-            if (room != plan::no_step) {
-                return is_completed(room, operation);
-            }
-            const std::uint64_t ahead = std::max<std::uint64_t>(held_[number], 1);
-            return operation < ahead || is_completed(matching_.partner(number), operation - ahead);
+        if (!plan::is_sending(step.kind) || step.kind == StepKind::signal ||
+            matching_.needs_room(number) != plan::no_step) {
+            return true;
         }
-        return true;
+        const std::uint64_t ahead = std::max<std::uint64_t>(held_[number], 1);
+        return operation < ahead || is_completed(matching_.partner(number), operation - ahead);
     }
 
     [[nodiscard]] bool are_read(plan::StepNumber publication, std::uint64_t operation) const {
         return std::ranges::all_of(matching_.readers(publication), [&](plan::StepNumber reader) {
             return is_completed(reader, operation);
         });
-    }
-
-    /// A message that does not fit its channel is on its way until the receiver takes it.
-    [[nodiscard]] bool can_complete(plan::StepNumber number, std::uint64_t operation) const {
-        if (!matching_.is_rendezvous(number)) {
-            return true;
-        }
-        const plan::StepNumber partner = matching_.partner(number);
-        const Rank rank = matching_.rank_of(partner);
-        return progress_[at(rank)] >=
-               2 * (operation * length_of(rank) + matching_.index_of(partner));
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
