@@ -35,6 +35,7 @@ public:
           members_(plan_.steps.size()), available_(matching.step_count(), -1),
           finished_(matching.step_count(), 0), delay_(matching.step_count(), 0),
           is_fresh_(matching.step_count(), false) {
+        find_what_is_left_out();
         if (with_activities) {
             activities_.resize(plan_.steps.size());
             for (std::size_t rank = 0; rank < activities_.size(); ++rank) {
@@ -48,7 +49,7 @@ public:
         const Step& step = matching_.step(number);
         Member& member = members_[index(rank)];
         begin_ = member.clock;
-        if (is_left_out(number, step)) {
+        if (!is_left_out_.empty() && is_left_out_[number]) {
             end_ = begin_;
             return;
         }
@@ -136,16 +137,32 @@ private:
                send.kind == StepKind::send &&
                bytes_of(send.from) <= plan_.copied_cells * cell_bytes;
     }
-    /// Whether a step acknowledges such a message.
-    [[nodiscard]] bool is_left_out(StepNumber number, const Step& step) const {
-        if (plan_.copied_cells == 0 || !plan::is_acknowledgement(step)) {
-            return false;
+    /// Without a look at the step where no message of the plan takes a copy along.
+    [[nodiscard]] bool is_copied(StepNumber send) const {
+        return plan_.copied_cells != 0 && is_copied(matching_.step(send));
+    }
+    /// Finds the acknowledgements of messages that take a copy along: one of each such message, for
+    /// it is the only one between its ranks in that direction.
+    void find_what_is_left_out() {
+        is_left_out_.resize(plan_.copied_cells == 0 ? 0 : matching_.step_count());
+        if (is_left_out_.empty()) {
+            return;
         }
-        const Rank owner = step.kind == StepKind::wait ? matching_.rank_of(number) : step.peer;
-        const Rank reader = step.kind == StepKind::wait ? step.peer : matching_.rank_of(number);
-        const auto& steps = plan_.steps[index(owner)];
-        return std::ranges::any_of(
-            steps, [&](const Step& sent) { return sent.peer == reader && is_copied(sent); });
+        std::vector<Rank> copied_for(plan_.steps.size(),
+                                     -1); // By peer: the rank that sends a copy.
+        for (Rank rank = 0; rank < plan_.size(); ++rank) {
+            const StepNumber end = matching_.end_step(rank);
+            for (StepNumber number = matching_.first_step(rank); number < end; ++number) {
+                const Step& step = matching_.step(number);
+                if (is_copied(step)) {
+                    copied_for[index(step.peer)] = rank;
+                } else if (plan::is_acknowledgement(step) && step.kind == StepKind::wait) {
+                    const bool is_left_out = copied_for[index(step.peer)] == rank;
+                    is_left_out_[number] = is_left_out;
+                    is_left_out_[matching_.partner(number)] = is_left_out;
+                }
+            }
+        }
     }
 
     /// Time to copy or combine the bytes that a step takes from a peer, or puts there.
@@ -155,7 +172,7 @@ private:
                                              is_fresh_[matching_.partner(number)]);
         }
         const std::uint64_t bytes = bytes_of(step.to);
-        return step.via == Mechanism::pull && !is_copied(matching_.step(matching_.partner(number)))
+        return step.via == Mechanism::pull && !is_copied(matching_.partner(number))
                    ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind),
                                                is_fresh_[matching_.partner(number)])
                    : charges_.of(rank).copying(bytes);
@@ -261,7 +278,7 @@ private:
         double cost = charges_.of(rank).step_overhead() +
                       charges_.of(rank).receive(step.peer, rank) *
                           charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
-        cost += is_copied(matching_.step(source)) ? charges_.of(rank).receive(step.peer, rank) : 0;
+        cost += is_copied(source) ? charges_.of(rank).receive(step.peer, rank) : 0;
         end_ = begin_ + cost + taking(number, step, rank);
         if (streams) {
             end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);
@@ -320,8 +337,9 @@ private:
     // that begins.
     std::vector<double> available_;
     std::vector<double> finished_;
-    std::vector<double> delay_;  // by reading step
-    std::vector<bool> is_fresh_; // by sending step
+    std::vector<double> delay_;     // by reading step
+    std::vector<bool> is_fresh_;    // by sending step
+    std::vector<bool> is_left_out_; // by step; empty if no message takes a copy along
     std::vector<std::vector<Activity>> activities_;
     double begin_ = 0; // of the step being performed or completed
     double end_ = 0;
