@@ -2,6 +2,7 @@
 #include "plan/generate/plan_writer.hpp"
 
 #include "plan/acknowledge.hpp"
+#include "plan/cells.hpp"
 #include "plan/generate/rounds.hpp"
 #include "plan/places.hpp"
 
@@ -109,10 +110,11 @@ Mechanism PlanWriter::via_publication(std::uint32_t places) const noexcept {
     return places == 0 ? Mechanism::none : fits_line(places) ? Mechanism::line : Mechanism::pull;
 }
 
-bool PlanWriter::is_long(const Transfer& message) const noexcept {
+bool PlanWriter::holds_sender(const Transfer& message) const noexcept {
     const std::uint32_t count = message.source.count;
     return via(message.from, message.to, count) == Mechanism::cells &&
-           count * plan_.block_bytes(plan_.bytes_max) > cell_bytes;
+           (count * plan_.block_bytes(plan_.bytes_max) > cell_bytes ||
+            plan::cells_of(plan_, message.source) > cell_slots_least);
 }
 
 void PlanWriter::need_scratch(std::uint32_t places) {
@@ -250,7 +252,8 @@ void PlanWriter::round(std::span<const Transfer> messages) {
         receive(message);
     };
     std::ranges::for_each(far, send_one);
-    if (std::ranges::any_of(near, [this](const Transfer& message) { return is_long(message); })) {
+    if (std::ranges::any_of(near,
+                            [this](const Transfer& message) { return holds_sender(message); })) {
         for (const std::size_t i : Turns(near, size()).order()) {
             transfer(near[i]);
         }

@@ -79,10 +79,9 @@ public:
 
     /// Writes a message from rank to rank.
     void transfer(const Transfer& message);
-    /// Messages at once, those between nodes first; empty ones are left out. A message longer than
-    /// a cell holds its sender until its receiver comes. Where there are such, a rank has one
-    /// message after the other, in turns that keep neighbours of a chain or cycle busy and let none
-    /// wait for ever.
+    /// Messages at once, those between nodes first; empty ones are left out. Where messages hold
+    /// their senders until the receivers come, a rank has one message after the other, in turns
+    /// that keep neighbours of a chain or cycle busy and let none wait for ever.
     void round(std::span<const Transfer> messages);
     /// Each gift goes around its members, all at once: by a store that they read if the transport
     /// is pull, otherwise down binomial trees. In a barrier, gifts are notifications.
@@ -107,7 +106,9 @@ private:
     [[nodiscard]] bool fits_line(std::uint32_t places) const noexcept;
     [[nodiscard]] Mechanism via(Rank from, Rank to, std::uint32_t places) const noexcept;
     [[nodiscard]] Mechanism via_publication(std::uint32_t places) const noexcept;
-    [[nodiscard]] bool is_long(const Transfer& message) const noexcept;
+    /// Whether the sender has to wait until the receiver comes: the message is longer than a cell,
+    /// or its elements may be so long that it fills more cells than a channel surely has.
+    [[nodiscard]] bool holds_sender(const Transfer& message) const noexcept;
     void receive(const Transfer& message);
     void store(std::span<const Gift> gifts);
     void pass_down(const Gift& gift);
