@@ -49,6 +49,7 @@ ActiveState::ActiveState(Mailbox of, std::chrono::nanoseconds limit)
                     "active messages need an open mailbox whose messages are longer than " +
                         std::to_string(active_header_bytes) + " bytes");
     }
+    static_cast<void>(box->has_left(rank)); // Refuses a mailbox of a parent process.
 }
 
 void ActiveState::require_outside(const char* what) const {

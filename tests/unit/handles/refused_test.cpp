@@ -152,6 +152,33 @@ TEST(InheritedHandle, OfMessagesIsRefused) {
     EXPECT_EQ(actives.other.poll(), 1u); // The parent's call, once.
 }
 
+/// Whether an object that takes over a handle refuses it because it is a parent process's.
+template <class Make>
+int is_made(const Make& make) {
+    try {
+        make();
+        std::fprintf(stderr, "a forked child has taken over a handle\n");
+        return 1;
+    } catch (const Error& error) {
+        return has(error.what(), "parent") ? 0 : 1;
+    }
+}
+
+TEST(InheritedHandle, IsNotTakenOver) {
+    Boxes boxes;
+    ThreadTeam group(1);
+    Team local = group.join(0);
+    expect_refused_in_child([&] {
+        ClusterOptions options;
+        options.node_of_rank = {0};
+        NoCarrier carrier;
+        return is_made([&] { const ActiveMessages taken(std::move(boxes.one)); }) +
+               is_made([&] { const Team taken = over_nodes(std::move(local), carrier, options); });
+    });
+    EXPECT_FALSE(boxes.other.has_left(0));
+    local.barrier();
+}
+
 TEST(InheritedHandle, OfMulticastIsRefused) {
     Places places;
     int ran = 0;
