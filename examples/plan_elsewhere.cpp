@@ -13,11 +13,12 @@ int main() {
 
     const corymb::PlanChoice choice = corymb::make_plan(machine, request);
     corymb::check_plan(choice.plan); // make_plan has done so; a plan from a file needs it.
-    const corymb::Timeline timeline = corymb::simulate(choice.plan, machine, choice.placement);
+    const corymb::Timeline timeline =
+        corymb::simulate(choice.plan, machine, choice.request.placement);
 
     std::printf("%s on %s: %s, %.0f cycles (simulated), no less than %.0f\n", "barrier",
                 machine.name.c_str(), choice.plan.algorithm.c_str(), timeline.makespan,
-                choice.lower_bound);
+                corymb::lower_bound(choice, machine).value);
     for (const auto& [name, predicted] : choice.portfolio) {
         std::printf("  %-32s %8.0f\n", name.c_str(), predicted);
     }

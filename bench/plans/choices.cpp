@@ -3,12 +3,13 @@
 // simulated time and hash. Places are all machines of the gallery and a few clusters. A change of
 // the planner is judged by comparing the lines before it with the lines after it.
 //
-//     corymb-choices [--ranks LIST] [--moves N] [--only TEXT] >before.tsv
+//     corymb-choices [--ranks LIST] [--bytes LIST] [--operations LIST] [--moves N]
+//                    [--only "TEXT|TEXT"] >before.tsv
 //     corymb-choices [...] --against before.tsv
 //
 // With --against it prints the lines that differ, each with its time divided by the time before,
 // and fails if a choice has become more than 1 % slower.
-#include <corymb/cluster_planner.hpp>
+#include <corymb/cluster.hpp>
 #include <corymb/error.hpp>
 #include <corymb/planner.hpp>
 
@@ -38,12 +39,13 @@ constexpr std::array operations{
     Collective::barrier,        Collective::broadcast, Collective::reduce,    Collective::allreduce,
     Collective::gather,         Collective::scatter,   Collective::allgather, Collective::alltoall,
     Collective::reduce_scatter, Collective::scan,      Collective::exscan};
-constexpr std::array<std::uint64_t, 4> payloads{8, 4096, 65536, 1048576};
 
 struct Options {
     std::vector<int> ranks{7, 32};
+    std::vector<int> payloads{8, 4096, 65536, 1048576};
+    std::vector<std::string> operations; ///< Empty: all.
     std::uint64_t moves = 2000;
-    std::string only; ///< Part of the place's name.
+    std::vector<std::string> only; ///< Parts of places' names. Empty: all places.
     std::string against;
 };
 
@@ -63,6 +65,23 @@ int number(std::string_view text) {
     return value;
 }
 
+std::vector<std::string> parts_of(const std::string& text, char between) {
+    std::vector<std::string> parts;
+    std::istringstream list(text);
+    for (std::string one; std::getline(list, one, between);) {
+        parts.push_back(one);
+    }
+    return parts;
+}
+
+std::vector<int> numbers(const std::string& text) {
+    std::vector<int> all;
+    for (const std::string& one : parts_of(text, ',')) {
+        all.push_back(number(one));
+    }
+    return all;
+}
+
 Options options_of(int count, char** words) {
     Options options;
     for (int i = 1; i < count; i += 2) {
@@ -72,15 +91,15 @@ Options options_of(int count, char** words) {
         }
         const std::string value = words[i + 1];
         if (word == "--ranks") {
-            options.ranks.clear();
-            std::istringstream list(value);
-            for (std::string one; std::getline(list, one, ',');) {
-                options.ranks.push_back(number(one));
-            }
+            options.ranks = numbers(value);
+        } else if (word == "--bytes") {
+            options.payloads = numbers(value);
+        } else if (word == "--operations") {
+            options.operations = parts_of(value, ',');
         } else if (word == "--moves") {
             options.moves = static_cast<std::uint64_t>(number(value));
         } else if (word == "--only") {
-            options.only = value;
+            options.only = parts_of(value, '|');
         } else if (word == "--against") {
             options.against = value;
         } else {
@@ -94,12 +113,20 @@ Options options_of(int count, char** words) {
 template <class Choose>
 void for_each_request(const std::string& place, const Options& options, Choices& choices,
                       const Choose& choose) {
-    if (place.find(options.only) == std::string::npos) {
+    const auto is_named = [&place](const std::string& part) {
+        return place.find(part) != std::string::npos;
+    };
+    if (!options.only.empty() && std::ranges::none_of(options.only, is_named)) {
         return;
     }
     for (const Collective op : operations) {
-        for (const std::uint64_t bytes : payloads) {
-            if (op == Collective::barrier && bytes != payloads.front()) {
+        if (!options.operations.empty() &&
+            std::ranges::find(options.operations, to_string(op)) == options.operations.end()) {
+            continue;
+        }
+        for (const int payload : options.payloads) {
+            const auto bytes = static_cast<std::uint64_t>(payload);
+            if (op == Collective::barrier && payload != options.payloads.front()) {
                 continue;
             }
             const std::string key = place + '\t' + std::string(to_string(op)) + '\t' +
@@ -150,7 +177,9 @@ std::vector<Cluster> clusters() {
             cluster_of("16 nodes of 1", {{0, 16, 1, 0, {}}}),
             cluster_of("5 nodes of 4, 2 of them slow", {{0, 3, 4, 0, {}}, {0, 2, 4, 1, {}}}),
             cluster_of("4 nodes of 6 on both packages", {{1, 4, 6, 0, {0, 96, 1, 97, 2, 98}}}),
-            cluster_of("16 nodes of 16", {{0, 16, 16, 0, {}}})};
+            cluster_of("16 nodes of 16", {{0, 16, 16, 0, {}}}),
+            cluster_of("8 nodes of 8", {{0, 8, 8, 0, {}}}),
+            cluster_of("12 nodes of 16, in turns", {{0, 12, 16, 0, {}}}, RankOrder::cyclic)};
 }
 
 Choices all_choices(const Options& options) {
@@ -162,10 +191,10 @@ Choices all_choices(const Options& options) {
     }
     for (const Cluster& cluster : clusters()) {
         for_each_request(cluster.name, options, choices, [&](Collective op, std::uint64_t bytes) {
-            corymb::ClusterRequest request;
+            corymb::PlanRequest request;
             request.op = op;
             request.bytes = bytes;
-            return make_cluster_plan(cluster, request);
+            return make_plan(cluster, request);
         });
     }
     return choices;

@@ -111,7 +111,7 @@ struct ClusterOptions {
     /// Asked on rank 0 only: `known_insides`. Empty, or where nothing is known: ranks are thought
     /// to be 100 ns from each other, with copies of 10 GB/s.
     Insides insides{};
-    /// Asked on rank 0 only, which hands its plans to the others. Empty: make_cluster_plan on
+    /// Asked on rank 0 only, which hands its plans to the others. Empty: make_plan on
     /// `networks`.
     PlanSource plans;
     /// The best few plans of a blocking operation that is called again and again are timed beside

@@ -7,7 +7,6 @@
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/carrier.hpp>
 #include <corymb/cluster.hpp>
-#include <corymb/cluster_planner.hpp>
 #include <corymb/discover.hpp>
 #include <corymb/doubts.hpp>
 #include <corymb/elements.hpp>
@@ -24,6 +23,7 @@
 #include <corymb/packed.hpp>
 #include <corymb/plain_data.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/plan_need.hpp>
 #include <corymb/planner.hpp>
 #include <corymb/process.hpp>
 #include <corymb/rank.hpp>

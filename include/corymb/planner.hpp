@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request and a machine model to the best plan of the portfolio.
+// From a request and a model of a machine or a cluster to the best plan of the portfolio.
 #pragma once
 
+#include <corymb/cluster.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/plan_need.hpp>
 
 #include <cstdint>
 #include <string>
@@ -13,52 +15,48 @@
 namespace corymb {
 
 /// The request for a plan. Equal requests on equal models give equal plans on every machine.
-struct PlanRequest {
-    Collective op = Collective::barrier;
-    std::vector<int>
-        placement;           ///< placement[rank] = PU index; empty: one rank on every PU, in order.
-    Rank root = -1;          ///< -1: the planner's choice.
-    std::uint64_t bytes = 8; ///< Bytes of one part (see Plan); ignored for a barrier.
-    /// The plan is for parts of any length, and `bytes` is an example that candidates are timed
-    /// with: the plan's `bytes_max` is `any_part_bytes`.
-    bool any_length = false;
-    /// The plan may count on channels of cells with so many slots (Plan::cell_slots). 0: as many as
-    /// a team of so many ranks has for its blocking operations.
-    std::uint32_t cell_slots = 0;
-    /// "best", a name out of `algorithm_names`, or a candidate such as "annealed/pull-8".
+struct PlanRequest : PlanNeed {
+    /// placement[rank] = PU index. Empty: one rank on each of the first `size` PUs, in order. A
+    /// cluster has places of its own.
+    std::vector<int> placement{};
+    /// For parts of any length (`bytes` is `any_part_bytes`): candidates are timed with parts of so
+    /// many bytes. 0: 64 KiB, which is longer than a slot of `cells`, so that no plan relies on
+    /// room for its messages.
+    std::uint64_t example_bytes = 0;
+    /// "best", a name out of `algorithm_names` or a candidate such as "annealed/pull-8". For a
+    /// cluster "best" or a scheme such as "lanes/4/ring/shared/early" (docs/cluster.md).
     std::string algorithm = "best";
-    std::uint64_t seed = 1;
+    /// Simulate every candidate, also the families that are only compared with. On a cluster:
+    /// every scheme with every number of leaders, instead of searching among them.
+    bool exhaustive = false;
+    std::uint64_t seed = 1; ///< Seed of the annealed search.
     /// Moves of the annealed search; 0: by size, less than a second of them up to 512 ranks.
     std::uint64_t moves = 0;
-    bool ordered = false; ///< Combine in rank order (non-commutative operators).
-    /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
-    /// the same for any root, placement, payload and model. No effect where nothing is combined.
-    /// A reduce_scatter that keeps parts has an order of its own for each part.
-    bool reproducible = false;
-    /// Take only plans for parts of different lengths (see `keeps_parts`).
-    bool keeps_parts = false;
-    bool one_block = false; ///< Take only plans that do not cut the payload into blocks.
-    bool pull = true;       ///< Ranks can copy out of each other's buffers.
-    bool push = true;       ///< Ranks can write into each other's buffers.
-    /// More ranks than usable CPUs: of all plans the one with the least work and turns.
+    bool pull = true; ///< Ranks (of a node) can copy out of each other's buffers.
+    bool push = true; ///< Ranks can write into each other's buffers.
+    /// More ranks than usable CPUs: of all plans the one with the least work and turns. Not on a
+    /// cluster.
     bool oversubscribed = false;
     int cpus = 1; ///< How many CPUs the ranks take turns on; only when oversubscribed.
+    /// On a cluster: prove the plan, of at most 65,536 ranks. Without the proof there may be
+    /// 1,048,576 ranks, and a plan for tens of thousands is made in seconds; its generators are
+    /// proven for fewer. Plans on one machine are always proven.
+    bool proven = true;
 };
 
-/// The chosen plan. `predicted` and `lower_bound` are in the model's unit and simulated, not
+/// The chosen plan. `predicted` is in the model's unit (ns on a cluster) and simulated, not
 /// measured.
 struct PlanChoice {
     Plan plan;
-    std::vector<int> placement; ///< The PU index of each rank that was used.
-    std::uint64_t bytes = 0;    ///< Payload that the prediction is for; 0 for a barrier.
-    double predicted = 0;
-    double lower_bound = 0; ///< Proven: no plan of point-to-point messages is faster in this model.
-    std::string bound_kind; ///< "exact", "path", "growth", "two-class", ...; "none" beside 0, as
-                            ///< for plans that publish, which the bounds do not cover.
-    /// Every candidate and its prediction. A payload above one line has candidates for several
-    /// mechanisms and numbers of blocks, as in "annealed/pull-8".
+    /// The request, with everything filled in that it left to the planner, but the root: that is
+    /// the plan's. On a cluster without a placement.
+    PlanRequest request;
+    double predicted = 0; ///< For a payload of `request.example_bytes`.
+    /// Every candidate that was simulated, and its prediction, in the order of trying. A payload
+    /// above one line has candidates for several mechanisms and numbers of blocks, as in
+    /// "annealed/pull-8". On a cluster, unless the request is exhaustive, without schemes that
+    /// surely take three times as long as another.
     std::vector<std::pair<std::string, double>> portfolio;
-    std::uint64_t seed = 0, moves = 0;
 };
 
 /// Plans, simulates and proves the portfolio and returns the fastest (or the named) plan; every
@@ -67,11 +65,42 @@ struct PlanChoice {
 /// Thread-safe. About a second for 256 ranks on one core.
 CORYMB_EXPORT PlanChoice make_plan(const Machine& machine, const PlanRequest& request);
 
+/// The plan for all ranks of a cluster: simulates schemes and returns the fastest (or the named)
+/// one, proven unless that is not wanted. Deterministic; thread-safe. Throws Errc::invalid_argument
+/// (no plan for this operation or root, a payload that is too large, the scheme does not do this, a
+/// request for a placement, for turns on CPUs or for reproducible sums), Errc::unknown_name (no
+/// such scheme), Errc::invalid_model.
+CORYMB_EXPORT PlanChoice make_plan(const Cluster& cluster, const PlanRequest& request);
+
+/// A time that no plan of point-to-point messages for a request beats in the model.
+struct LowerBound {
+    double value = 0; ///< In the model's unit.
+    /// "exact", "path", "growth", "two-class", ...; "none" beside 0, as for plans that publish,
+    /// which the bounds do not cover.
+    std::string kind = "none";
+};
+
+/// The lower bound for the request of a choice on one machine. Takes about as long as a search.
+/// Thread-safe.
+CORYMB_EXPORT LowerBound lower_bound(const PlanChoice& choice, const Machine& machine);
+
 /// Names of the algorithms that exist for an operation, in portfolio order.
 CORYMB_EXPORT std::vector<std::string> algorithm_names(Collective op);
 
+/// Names of the schemes for a request on a cluster, with every number of leaders.
+CORYMB_EXPORT std::vector<std::string> scheme_names(const Cluster& cluster,
+                                                    const PlanRequest& request);
+
+/// The number of leaders a node that the closed form of docs/cluster.md recommends for an exchange
+/// by lanes, `ring` or recursive doubling, among nodes of `ranks` ranks: 1 to `ranks`.
+CORYMB_EXPORT int leaders_by_formula(const Network& network, int nodes, int ranks,
+                                     std::uint64_t bytes, bool ring);
+
 /// The JSON that `corymb plan --json` writes: the plan's own form plus machine, placement,
-/// prediction, bound and portfolio ("corymb-plan/1").
+/// prediction, lower bound and portfolio ("corymb-plan/1").
 CORYMB_EXPORT std::string to_json(const PlanChoice& choice, const Machine& machine);
+
+/// The plan's own JSON form plus cluster, prediction and portfolio.
+CORYMB_EXPORT std::string to_json(const PlanChoice& choice, const Cluster& cluster);
 
 } // namespace corymb

@@ -8,6 +8,7 @@
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>
 #include <corymb/plan.hpp>
+#include <corymb/plan_need.hpp>
 #include <corymb/request.hpp>
 #include <corymb/wait_policy.hpp>
 
@@ -67,34 +68,6 @@ struct Wish {
     bool is_scatter = false;
 };
 } // namespace detail
-
-/// A team's need for a plan.
-struct PlanNeed {
-    Collective op = Collective::barrier;
-    int size = 1;
-    Rank root = 0;
-    /// The plan's `bytes_max` must cover this: the largest payload of a size class (8, 56, then
-    /// powers of two), or `any_part_bytes`.
-    std::uint64_t bytes = 0;
-    bool ordered = false; ///< Combine in rank order.
-    /// The parts differ in length: `keeps_parts` must accept the plan. Over several nodes each
-    /// place of scratch must hold one part throughout (docs/cluster.md).
-    bool keeps_parts = false;
-    /// TeamOptions::reproducible, and the operation combines (see PlanRequest::reproducible).
-    bool reproducible = false;
-    /// For several nodes: 0: the best plan; k: the k-th plan that may be better in truth, to be
-    /// timed beside it (docs/cluster.md, "Rehearsals"). A source without alternatives returns a
-    /// plan of no ranks, or the plan for 0.
-    int alternative = 0;
-    /// For a barrier: ranks that take turns on CPUs have waited for data of this root before it,
-    /// and probably do again behind it, so `root` should be the first to leave it.
-    bool root_first = false;
-    /// Slots that the channels of cells have. The plan may count on so many (Plan::cell_slots).
-    std::uint32_t cell_slots = cell_slots_least;
-    /// The plan must not cut the payload: its `block_count` is at most 1. For operators that need a
-    /// whole vector in each call.
-    bool one_block = false;
-};
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
 /// team and need. The default plans on the cached model of this machine, or on its topology when

@@ -61,7 +61,9 @@ class Case:
 
 def plan_case(machine: corymb.Machine, name: str, op: str, ranks: int, size: int) -> Case:
     """Plans `op` for the first `ranks` CPUs and counts what each rank moves."""
-    choice = corymb.make_plan(machine, op, placement=list(range(ranks)), bytes=size)
+    choice = corymb.make_plan(
+        machine, op, placement=list(range(ranks)), bytes=size, exhaustive=True
+    )
     lines, copied = corymb.traffic(choice.plan, size)
     return Case(
         machine=name,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb/cluster.hpp, corymb/cluster_planner.hpp and the simulation of clusters for Python.
+// corymb/cluster.hpp, its part of corymb/planner.hpp and the simulation of clusters for Python.
 #include "bindings.hpp"
 
-#include <corymb/cluster_planner.hpp>
+#include <corymb/cluster.hpp>
 #include <corymb/doubts.hpp>
+#include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
 #include <nanobind/stl/filesystem.h>
@@ -23,9 +24,12 @@ std::vector<int> nodes_of(const Cluster& cluster) {
     return nodes;
 }
 
-ClusterRequest request_for(const std::string& op, std::uint64_t bytes, int root,
-                           const std::string& algorithm, bool exhaustive, bool proven) {
-    return {collective_from_string(op), bytes, root, algorithm, exhaustive, proven};
+PlanRequest request_for(const std::string& op, std::uint64_t bytes, bool ordered) {
+    PlanRequest request;
+    request.op = collective_from_string(op);
+    request.bytes = bytes;
+    request.ordered = ordered;
+    return request;
 }
 
 nb::dict traffic_of(const Plan& plan, const Cluster& cluster, std::uint64_t bytes) {
@@ -78,32 +82,16 @@ void bind_model(nb::module_& module) {
 void bind_cluster(nb::module_& module) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
     bind_model(module);
-    nb::class_<ClusterChoice>(module, "ClusterChoice", "A plan for several nodes.")
-        .def_ro("plan", &ClusterChoice::plan)
-        .def_ro("predicted", &ClusterChoice::predicted, "Simulated time in ns.")
-        .def_prop_ro(
-            "portfolio",
-            [](const ClusterChoice& self) {
-                nb::dict portfolio;
-                for (const auto& [name, predicted] : self.portfolio) {
-                    portfolio[name.c_str()] = predicted;
-                }
-                return portfolio;
-            },
-            nb::sig("def portfolio(self) -> dict[str, float]"), "Scheme to prediction in ns.")
-        .def(
-            "to_json",
-            [](const ClusterChoice& self, const Cluster& cluster) {
-                return to_json(self, cluster);
-            },
-            nb::arg("cluster"), "What `corymb plan --cluster --json` writes.");
     module.def(
         "make_cluster_plan",
         [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, int root,
            const std::string& algorithm, bool exhaustive, bool proven, bool ordered) {
-            ClusterRequest request = request_for(op, bytes, root, algorithm, exhaustive, proven);
-            request.ordered = ordered;
-            return make_cluster_plan(cluster, request);
+            PlanRequest request = request_for(op, bytes, ordered);
+            request.root = root;
+            request.algorithm = algorithm;
+            request.exhaustive = exhaustive;
+            request.proven = proven;
+            return make_plan(cluster, request);
         },
         nb::arg("cluster"), nb::arg("op"), nb::kw_only(), nb::arg("bytes") = std::uint64_t{8},
         nb::arg("root") = 0, nb::arg("algorithm") = "best", nb::arg("exhaustive") = false,
@@ -112,9 +100,7 @@ void bind_cluster(nb::module_& module) {
     module.def(
         "scheme_names",
         [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, bool ordered) {
-            ClusterRequest request = request_for(op, bytes, 0, "best", false, true);
-            request.ordered = ordered;
-            return scheme_names(cluster, request);
+            return scheme_names(cluster, request_for(op, bytes, ordered));
         },
         nb::arg("cluster"), nb::arg("op"), nb::arg("bytes") = std::uint64_t{8}, nb::kw_only(),
         nb::arg("ordered") = false, "Names of the schemes for an operation on a cluster.");

@@ -7,6 +7,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -35,12 +36,14 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
                     const std::optional<std::vector<int>>& placement, std::optional<int> root,
                     std::uint64_t bytes, const std::string& algorithm, std::uint64_t seed,
                     std::uint64_t moves, bool ordered, bool oversubscribed, bool reproducible,
-                    bool keeps_parts, int cpus) {
+                    bool keeps_parts, int cpus, bool one_block, bool any_length,
+                    std::uint32_t cell_slots, bool exhaustive) {
     PlanRequest request;
     request.op = collective_from_string(op);
     request.placement = placement.value_or(std::vector<int>{});
     request.root = root.value_or(-1);
-    request.bytes = bytes;
+    request.bytes = any_length ? any_part_bytes : bytes;
+    request.example_bytes = bytes;
     request.algorithm = algorithm;
     request.seed = seed;
     request.moves = moves;
@@ -49,6 +52,9 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
     request.cpus = cpus;
     request.reproducible = reproducible;
     request.keeps_parts = keeps_parts;
+    request.one_block = one_block;
+    request.cell_slots = cell_slots;
+    request.exhaustive = exhaustive;
     return make_plan(machine, request);
 }
 
@@ -79,14 +85,16 @@ nb::list activity_tables(const Timeline& timeline) {
 }
 
 void bind_choice(nb::module_& module) {
+    const nb::call_guard<nb::gil_scoped_release> unlocked;
     nb::class_<PlanChoice>(module, "PlanChoice", "A plan, its prediction and what it beat.")
         .def_ro("plan", &PlanChoice::plan)
-        .def_ro("placement", &PlanChoice::placement, "PU index of each rank.")
-        .def_ro("predicted", &PlanChoice::predicted, "Simulated time in the model's unit.")
-        .def_ro("lower_bound", &PlanChoice::lower_bound, "No message plan is faster in this model.")
-        .def_ro("bound_kind", &PlanChoice::bound_kind)
-        .def_ro("seed", &PlanChoice::seed)
-        .def_ro("moves", &PlanChoice::moves)
+        .def_prop_ro(
+            "placement", [](const PlanChoice& self) { return self.request.placement; },
+            "PU index of each rank; empty on a cluster.")
+        .def_ro("predicted", &PlanChoice::predicted,
+                "Simulated time in the model's unit, on a cluster in ns.")
+        .def_prop_ro("seed", [](const PlanChoice& self) { return self.request.seed; })
+        .def_prop_ro("moves", [](const PlanChoice& self) { return self.request.moves; })
         .def_prop_ro(
             "portfolio",
             [](const PlanChoice& self) {
@@ -98,9 +106,22 @@ void bind_choice(nb::module_& module) {
             },
             nb::sig("def portfolio(self) -> dict[str, float]"), "Algorithm to prediction.")
         .def(
+            "lower_bound",
+            [](const PlanChoice& self, const Machine& machine) {
+                LowerBound bound = lower_bound(self, machine);
+                return std::pair(bound.value, std::move(bound.kind));
+            },
+            nb::arg("machine"), unlocked,
+            "(value, kind): no plan of messages for this request is faster in the model of the "
+            "machine. (0, 'none') where no bound applies. Takes about as long as a search.")
+        .def(
             "to_json",
             [](const PlanChoice& self, const Machine& machine) { return to_json(self, machine); },
-            nb::arg("machine"), "What `corymb plan --json` writes.");
+            nb::arg("machine"), unlocked, "What `corymb plan --json` writes.")
+        .def(
+            "to_json",
+            [](const PlanChoice& self, const Cluster& cluster) { return to_json(self, cluster); },
+            nb::arg("cluster"), unlocked, "What `corymb plan --cluster --json` writes.");
 }
 
 void bind_timeline(nb::module_& module) {
@@ -135,9 +156,14 @@ void bind_planner(nb::module_& module) {
                nb::arg("seed") = std::uint64_t{1}, nb::arg("moves") = std::uint64_t{0},
                nb::arg("ordered") = false, nb::arg("oversubscribed") = false,
                nb::arg("reproducible") = false, nb::arg("keeps_parts") = false, nb::arg("cpus") = 1,
-               unlocked,
+               nb::arg("one_block") = false, nb::arg("any_length") = false,
+               nb::arg("cell_slots") = 0u, nb::arg("exhaustive") = false, unlocked,
                "Plans an operation and returns the fastest (or the named) proven plan. "
-               "`placement[rank]` is a PU index; None puts a rank on every PU. Deterministic.");
+               "`placement[rank]` is a PU index; None puts a rank on every PU. With `any_length` "
+               "the plan is for parts of any length, and `bytes` is what candidates are timed "
+               "with. `cell_slots`: slots of channels of cells that the plan may count on; 0: "
+               "those of a team. `exhaustive` also simulates the families that are only compared "
+               "with. Deterministic.");
     module.def("simulate", &replay, nb::arg("plan"), nb::arg("machine"),
                nb::arg("placement") = nb::none(), nb::arg("bytes") = std::uint64_t{8},
                nb::arg("activities") = false, unlocked,

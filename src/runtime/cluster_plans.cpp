@@ -10,7 +10,7 @@
 #include "tune/cluster_work.hpp"
 
 #include <corymb/cluster.hpp>
-#include <corymb/cluster_planner.hpp>
+#include <corymb/planner.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -220,11 +220,11 @@ public:
         }
         const bool is_any = need.bytes == any_part_bytes;
         const bool can_pull = pulls_();
-        ClusterRequest request;
-        request.op = need.op;
+        PlanRequest request{need};
+        request.size = cluster_.size();
         request.bytes = is_any ? typical_part_bytes : need.bytes;
-        request.ordered = need.ordered;
         request.root = is_rooted(need.op) ? need.root : 0;
+        request.pull = can_pull;
         // The search may have passed by one that is better in truth, or, where not all plans may
         // do, have begun with few.
         const bool may_miss =
@@ -233,10 +233,10 @@ public:
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
         // If the model's places are not the team's, the plan serves only to find the scheme.
-        const bool is_ours = !is_any && !need.one_block && cluster_.places() == places_;
+        const bool is_ours = !is_any && cluster_.places() == places_;
         request.proven = is_ours && need.alternative == 0;
-        const Demands demands = demands_of(need, can_pull);
-        SchemeChoice choice = make_cluster_plan(cluster_, request, demands);
+        const Serves serves = serves_for(need);
+        SchemeChoice choice = choose_scheme(cluster_, request, serves);
         if (need.alternative == 1) {
             contenders_ = contenders(choice, task);
             return contenders_.empty() ? Plan{} : contenders_.front();
@@ -250,7 +250,7 @@ public:
         }
         if (!plan) {
             request.exhaustive = true;
-            plan = best_for(make_cluster_plan(cluster_, request, demands), task);
+            plan = best_for(choose_scheme(cluster_, request, serves), task);
         }
         if (!plan) {
             throw Error(Errc::unsupported, "no scheme does this placement of ranks");
@@ -259,18 +259,15 @@ public:
     }
 
 private:
-    [[nodiscard]] Demands demands_of(const PlanNeed& need, bool can_pull) const {
-        Demands demands;
-        demands.can_pull = can_pull;
-        if (need.keeps_parts) {
-            demands.passes_nothing_on = !plan::knows_all_lengths(need.op);
-            std::vector<int> where; // Nodes of the ranks in the model.
-            std::ranges::transform(cluster_.places(), std::back_inserter(where), &NodePlace::node);
-            demands.serves = [where = std::move(where)](const Plan& plan) {
-                return is_accepted([&] { check_vector_plan(plan, where); });
-            };
+    [[nodiscard]] Serves serves_for(const PlanNeed& need) const {
+        if (!need.keeps_parts) {
+            return {};
         }
-        return demands;
+        std::vector<int> where; // Nodes of the ranks in the model.
+        std::ranges::transform(cluster_.places(), std::back_inserter(where), &NodePlace::node);
+        return [where = std::move(where)](const Plan& plan) {
+            return is_accepted([&] { check_vector_plan(plan, where); });
+        };
     }
 
     std::vector<int> nodes_;

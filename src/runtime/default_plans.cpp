@@ -2,7 +2,6 @@
 // The default plans of a team: made by the planner on this machine's model.
 #include "machine/model/nearness.hpp"
 #include "plan/alike_ranks.hpp"
-#include "plan/generate/families.hpp"
 #include "runtime/ground.hpp"
 #include "runtime/plan_cache.hpp"
 #include "team/faster_way.hpp"
@@ -38,73 +37,23 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
     return crowded ? 1 : std::min(moves_most, moves_per_pair * size * size);
 }
 
-/// Plans for any length are made for this one. It is longer than a slot of `cells`, so that no plan
-/// relies on room for its messages.
-constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
-
-/// The set in which a plan is looked for, and the end of the search.
-struct Effort {
-    tune::Among among = tune::Among::may_be_best;
-    std::stop_token stop{};
-};
-
-/// Without a lower bound, which nobody reads here. Without plans as `build_portfolio`.
-tune::Portfolio portfolio_of(const Machine& machine, const PlanRequest& request,
-                             const Effort& effort) {
-    return tune::build_portfolio(machine, tune::completed(machine, request), 1, effort.among,
-                                 effort.stop);
-}
-
-/// The best algorithm whose messages travel by `via`, if it is not `far_behind` times as slow as
-/// the best one of all; else `otherwise`.
-std::string best_through(Mechanism via, double far_behind, const tune::Portfolio& portfolio,
-                         const std::string& otherwise) {
-    std::string best = otherwise;
-    if (portfolio.best.empty()) {
-        return best;
+/// How much longer a plan through cells may take than the best one, by the model, and is taken all
+/// the same. The model charges single calls. In a rooted operation each rank only sends or only
+/// receives, so calls that follow each other overlap, unless a sender waits until its part has been
+/// copied out of its memory.
+double slowdown_through_cells(const Ground& ground, const Surroundings& team,
+                              const PlanNeed& need) {
+    constexpr double for_any_length = 2;
+    // Measured among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times as
+    // fast through cells, which the model thinks 1.25 times as slow.
+    constexpr double for_equal_parts = 1.3;
+    if (ground.crowded || !is_rooted(need.op)) {
+        return 1;
     }
-    double least = far_behind * portfolio.best.front().predicted;
-    for (const tune::Prediction& prediction : portfolio.predictions) {
-        if (prediction.time < least && prediction.variant.via == via) {
-            best = prediction.name;
-            least = prediction.time;
-        }
+    if (need.bytes == any_part_bytes) {
+        return ground.machine->kernel_copy.present() ? for_any_length : 1;
     }
-    return best;
-}
-
-/// Names the algorithm for parts of any length, where each rank has a CPU and is a process. In a
-/// rooted operation each rank only sends or only receives, so calls that follow each other overlap,
-/// unless a sender waits until its part has been copied out of its memory. The model charges single
-/// calls.
-std::string algorithm_for_any_length(const Machine& machine, const PlanRequest& request,
-                                     const Effort& effort) {
-    constexpr double far_behind = 2;
-    return is_rooted(request.op)
-               ? best_through(Mechanism::cells, far_behind, portfolio_of(machine, request, effort),
-                              request.algorithm)
-               : request.algorithm;
-}
-
-/// As for any length, prefers cells for gathers and scatters of equal parts that the kernel would
-/// copy. Measured among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times
-/// as fast through cells, which the model thinks 1.25 times as slow.
-plan::ProvenPlan with_calls_that_overlap(tune::Portfolio portfolio, const Machine& machine,
-                                         PlanRequest request, const Effort& effort) {
-    constexpr double far_behind = 1.3;
-    const bool has_parts = request.op == Collective::gather || request.op == Collective::scatter;
-    const std::string best = portfolio.best.front().plan->algorithm;
-    if (has_parts && portfolio.best.front().variant.via == Mechanism::pull) {
-        request.algorithm = best_through(Mechanism::cells, far_behind, portfolio, best);
-        tune::Portfolio through_cells;
-        if (request.algorithm != best) {
-            through_cells = portfolio_of(machine, request, effort);
-        }
-        if (!through_cells.best.empty()) { // Empty if the search was asked to stop.
-            portfolio = std::move(through_cells);
-        }
-    }
-    return std::move(portfolio.best.front().plan);
+    return has_parts(need.op) && team.copies.present() ? for_equal_parts : 1;
 }
 
 /// Pairs of ranks that take turns on CPUs all cost the same, so that all ranks are alike. Turned
@@ -183,51 +132,29 @@ private:
 };
 
 PlanRequest request_of(const Ground& ground, const Surroundings& team, const PlanNeed& need) {
-    PlanRequest request;
-    request.op = need.op;
-    request.placement = ground.placement;
+    PlanRequest request{need};
     request.root = is_rooted(need.op) || need.root_first ? need.root : -1;
-    request.any_length = need.bytes == any_part_bytes;
-    request.bytes = request.any_length ? typical_part_bytes : need.bytes;
-    request.cell_slots = need.cell_slots;
+    request.placement = ground.placement;
     request.moves = moves_at_run_time(team.size, ground.crowded);
-    request.ordered = need.ordered;
-    request.reproducible = need.reproducible;
-    request.keeps_parts = need.keeps_parts;
-    request.one_block = need.one_block;
     request.oversubscribed = ground.crowded;
     request.cpus = team.usable;
     request.pull = team.pull;
     request.push = team.push;
-    if (need.root_first) {
-        // After such a barrier the other ranks find the root's data of the call before when their
-        // turn comes.
-        request.algorithm = barrier_that_a_root_leaves_first().name;
-    }
     return request;
 }
 
-/// Nothing when the effort ends without a plan.
+/// Nothing when the search is asked to stop, or no plain family has a plan.
 std::optional<plan::ProvenPlan> plan_on(GroundWhenNeeded& known, const PlanNeed& need,
-                                        const Effort& effort) {
+                                        tune::Effort effort) {
     const Ground& ground = known.get();
     const Surroundings& team = known.team();
-    const bool is_any = need.bytes == any_part_bytes;
     PlanRequest request = request_of(ground, team, need);
-    if (effort.among == tune::Among::plain) {
+    if (effort.plain) {
         request.moves = 1; // One move also admits families that number ranks for the machine.
     }
-    if (is_any && !ground.crowded && ground.machine->kernel_copy.present() && !need.root_first) {
-        request.algorithm = algorithm_for_any_length(*ground.machine, request, effort);
-    }
-    tune::Portfolio portfolio = portfolio_of(*ground.machine, request, effort);
-    if (portfolio.best.empty()) {
-        return std::nullopt;
-    }
-    if (!is_any && !ground.crowded && team.copies.present()) {
-        return with_calls_that_overlap(std::move(portfolio), *ground.machine, request, effort);
-    }
-    return std::move(portfolio.best.front().plan);
+    effort.slowdown_through_cells = slowdown_through_cells(ground, team, need);
+    return tune::build_portfolio(*ground.machine, tune::completed(*ground.machine, request), effort)
+        .best;
 }
 
 std::string way_of(const Surroundings& team) {
@@ -264,7 +191,7 @@ FairPlan fair_plan_on(GroundWhenNeeded& known, const PlanNeed& need) {
         if (auto kept = known.cache().find(kept_under(known, need), need.ordered)) {
             return {*std::move(kept), true};
         }
-        if (auto plan = plan_on(known, need, {.among = tune::Among::plain})) {
+        if (auto plan = plan_on(known, need, {.plain = true})) {
             return {*std::move(plan), false};
         }
     }

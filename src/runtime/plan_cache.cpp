@@ -167,12 +167,13 @@ std::string digest_of(const Machine& machine) {
 
 std::string key_of(const PlanRequest& request) {
     return fmt::format(
-        "{} root {} of {} bytes{} by {}{}{}{}{}{}{}{}, {} slots, cpus {}, moves {}, seed {}, on {}",
-        to_string(request.op), request.root, request.bytes,
-        request.any_length ? " for any length" : "", request.algorithm,
-        request.ordered ? " ordered" : "", request.reproducible ? " reproducible" : "",
-        request.keeps_parts ? " parts" : "", request.one_block ? " uncut" : "",
-        request.pull ? " pull" : "", request.push ? " push" : "",
+        "{} root {}{} of {} bytes like {} by {}{}{}{}{}{}{}{}, {} slots, cpus {}, moves {}, seed "
+        "{}, "
+        "on {}",
+        to_string(request.op), request.root, request.root_first ? " first" : "", request.bytes,
+        request.example_bytes, request.algorithm, request.ordered ? " ordered" : "",
+        request.reproducible ? " reproducible" : "", request.keeps_parts ? " parts" : "",
+        request.one_block ? " uncut" : "", request.pull ? " pull" : "", request.push ? " push" : "",
         request.oversubscribed ? " crowded" : "", request.cell_slots, request.cpus, request.moves,
         request.seed, fmt::join(request.placement, ","));
 }

@@ -108,7 +108,7 @@ void Team::warm_up(Collective op, std::uint64_t bytes, Rank root, bool ordered) 
 const Plan& Team::plan(Collective op, std::uint64_t bytes, Rank root) {
     const detail::InCall own(member());
     own->require_one_node("plan", "a rank has the steps of its node only; chosen_plan names the "
-                                  "plan, and make_cluster_plan has all of its steps");
+                                  "plan, and make_plan with the cluster has all of its steps");
     return own->plan(key_of(*own, op, bytes, root));
 }
 

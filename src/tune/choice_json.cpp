@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.hpp"
 
-#include <corymb/cluster_planner.hpp>
 #include <corymb/doubts.hpp>
 #include <corymb/planner.hpp>
 
@@ -12,11 +11,10 @@ namespace corymb {
 namespace {
 
 /// The plan's own fields and those of every choice.
-template <class Choice>
-nlohmann::ordered_json head_of(const Choice& choice, const char* unit) {
+nlohmann::ordered_json head_of(const PlanChoice& choice, const char* unit) {
     nlohmann::ordered_json head = plan::head_json(choice.plan);
     head["unit"] = unit;
-    head["bytes"] = choice.bytes;
+    head["bytes"] = choice.request.example_bytes;
     head["predicted"] = choice.predicted;
     auto& portfolio = head["portfolio"] = nlohmann::ordered_json::object();
     for (const auto& [name, predicted] : choice.portfolio) {
@@ -33,19 +31,20 @@ std::string to_json(const PlanChoice& choice, const Machine& machine) {
         head_of(choice, machine.unit == TimeUnit::cycles ? "cycles" : "ns");
     head["machine"] = machine.name;
     auto& placement = head["placement"] = nlohmann::ordered_json::array();
-    for (const int pu : choice.placement) {
+    for (const int pu : choice.request.placement) {
         placement.push_back(machine.topology.pus.at(static_cast<std::size_t>(pu)).cpu);
     }
-    head["lower_bound"] = choice.lower_bound;
-    head["bound_kind"] = choice.bound_kind;
+    const LowerBound bound = lower_bound(choice, machine);
+    head["lower_bound"] = bound.value;
+    head["bound_kind"] = bound.kind;
     head["model_sha256"] = machine_sha256(machine);
     head["doubts"] = doubts(machine);
-    head["seed"] = choice.seed;
-    head["moves"] = choice.moves;
+    head["seed"] = choice.request.seed;
+    head["moves"] = choice.request.moves;
     return plan::document_json(head, choice.plan);
 }
 
-std::string to_json(const ClusterChoice& choice, const Cluster& cluster) {
+std::string to_json(const PlanChoice& choice, const Cluster& cluster) {
     nlohmann::ordered_json head = head_of(choice, "ns");
     head["cluster"] = nlohmann::ordered_json::parse(to_json(cluster));
     head["doubts"] = doubts(cluster);

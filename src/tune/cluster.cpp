@@ -3,13 +3,15 @@
 #include "machine/model/networks.hpp"
 #include "plan/limits.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "plan/places.hpp"
 #include "sim/makespan.hpp"
 #include "tune/cluster_search.hpp"
 #include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
+#include "tune/tuning.hpp"
 
-#include <corymb/cluster_planner.hpp>
 #include <corymb/error.hpp>
+#include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
 #include <algorithm>
@@ -31,23 +33,6 @@ using nodes::Roles;
 using nodes::Scheme;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// A scheme whose bound is so many times the best time so far is not simulated, unless every scheme
-/// is wanted. With a thousand ranks exchanges of all with all take seconds each to simulate.
-constexpr double hopeless = 3;
-/// Used in place of `hopeless` above `parts_all_tried` ranks: neighbours of a scheme that is left
-/// out are not tried either.
-constexpr double hopeless_among_many = 1.5;
-/// Schemes within this factor of the best count as equally good: no model is more exact.
-constexpr double nearly = 1.03;
-/// Above so many ranks a plan in which all have a part for all takes long to be made.
-constexpr int parts_all_tried = 256;
-
-/// Above so many ranks `near` schemes are not tried for exchanges of parts among ranks that are not
-/// numbered node by node. Such plans are so long that trying them takes longer than all else.
-constexpr int near_parts_most = 128;
-/// Time of the engine for a copy of a few bytes, which no simulation charges: measured 5.8 ns.
-/// Parts of ranks that are not numbered in a row are copied one by one.
-constexpr double copy_ns = 6;
 
 std::size_t most_copies(const Plan& plan) {
     std::ptrdiff_t most = 0;
@@ -86,9 +71,9 @@ std::vector<int> leader_counts(int ranks) {
 
 class Search {
 public:
-    Search(const Cluster& cluster, const ClusterRequest& request, const Demands& demands)
+    Search(const Cluster& cluster, const PlanRequest& request, const Serves& serves)
         : cluster_(cluster), nodes_(nodes_of(cluster)), network_(slowest_network(cluster)),
-          request_(request), demands_(demands),
+          request_(request), serves_(serves),
           layout_(nodes_, message_ns_of_nodes(cluster, request.bytes),
                   seats_of(cluster, cluster.places())),
           counts_(leader_counts(most_ranks(cluster))) {}
@@ -135,7 +120,7 @@ public:
                             " on this cluster with this payload");
         }
         const Tried& best = all.front();
-        SchemeChoice choice{{plan_of(best.scheme), request_.bytes, best.time, {}}, best.scheme, {}};
+        SchemeChoice choice{{plan_of(best.scheme), request_, best.time, {}}, best.scheme, {}};
         if (request_.proven) {
             check_plan(choice.plan, request_.ordered);
         }
@@ -169,8 +154,7 @@ private:
     void follow(std::vector<Scheme> starts) {
         std::ranges::stable_sort(starts, std::ranges::less{},
                                  [this](const Scheme& scheme) { return predicted(scheme); });
-        constexpr std::size_t followed = 4;
-        for (std::size_t i = 0; i < std::min(followed, starts.size()); ++i) {
+        for (std::size_t i = 0; i < std::min(tune::schemes_improved, starts.size()); ++i) {
             improve(starts[i]);
         }
     }
@@ -181,14 +165,14 @@ private:
     /// Schemes with one leader or as many as there are, and few blocks; others are tried where
     /// these do well.
     [[nodiscard]] std::vector<Scheme> first_tries_up_or_down() const {
-        constexpr std::uint32_t few_blocks = 32;
         std::vector<Scheme> schemes = all();
         std::erase_if(schemes, [this](const Scheme& scheme) {
             const auto leaders = static_cast<std::uint32_t>(scheme.leaders);
-            return leaders > 1 &&
-                   (scheme.leaders != counts_.back() || scheme.pieces * leaders > few_blocks);
+            return leaders > 1 && (scheme.leaders != counts_.back() ||
+                                   scheme.pieces * leaders > tune::first_blocks_most);
         });
-        std::erase_if(schemes, [](const Scheme& scheme) { return scheme.pieces > few_blocks; });
+        std::erase_if(schemes,
+                      [](const Scheme& scheme) { return scheme.pieces > tune::first_blocks_most; });
         return schemes;
     }
 
@@ -209,24 +193,28 @@ private:
                              [](const Tried& tried) { return tried.time < never; });
         std::ranges::stable_sort(all, std::ranges::less{}, &Tried::time);
         const auto far = std::ranges::find_if(
-            all, [&](const Tried& tried) { return tried.time > nearly * all.front().time; });
+            all, [&](const Tried& tried) { return tried.time > tune::nearly * all.front().time; });
         std::ranges::stable_sort(all.begin(), far, std::ranges::less{}, [](const Tried& tried) {
             return std::pair(tried.streams, tried.work_ns);
         });
         return all;
     }
 
-    [[nodiscard]] bool are_many() const noexcept { return cluster_.size() > parts_all_tried; }
+    [[nodiscard]] bool are_many() const noexcept { return cluster_.size() > tune::parts_all_tried; }
+
+    [[nodiscard]] bool passes_nothing_on() const noexcept {
+        return request_.keeps_parts && !plan::knows_all_lengths(request_.op);
+    }
 
     [[nodiscard]] bool does(const Scheme& scheme) const {
         const bool may_pass_on = scheme.exchange != Exchange::direct;
-        if ((!demands_.can_pull && scheme.inside == Inside::shared) ||
-            (demands_.passes_nothing_on && may_pass_on && are_many())) {
+        if ((!request_.pull && scheme.inside == Inside::shared) ||
+            (passes_nothing_on() && may_pass_on && are_many())) {
             return false;
         }
         const bool has_copies = has_parts(request_.op) &&
                                 (scheme.roles != Roles::flat || scheme.exchange != Exchange::ring);
-        if (scheme.near && has_copies && cluster_.size() > near_parts_most) {
+        if (scheme.near && has_copies && cluster_.size() > tune::near_parts_most) {
             return false;
         }
         return (!request_.ordered || nodes::keeps_order(request_.op, scheme.roles)) &&
@@ -234,7 +222,7 @@ private:
     }
     void add(std::vector<Scheme>& schemes, Scheme scheme) const {
         scheme.leaders = scheme.roles == Roles::flat ? 1 : scheme.leaders;
-        scheme.inside = demands_.can_pull ? scheme.inside : Inside::messages;
+        scheme.inside = request_.pull ? scheme.inside : Inside::messages;
         if (does(scheme) && std::ranges::find(schemes, scheme) == schemes.end()) {
             schemes.push_back(scheme);
         }
@@ -250,7 +238,7 @@ private:
         if (!layout_.seated) {
             return true;
         }
-        const double with_copies = time + copy_ns * static_cast<double>(most_copies(plan));
+        const double with_copies = time + tune::copy_ns * static_cast<double>(most_copies(plan));
         if (scheme.near) {
             return with_copies < best_numbered_;
         }
@@ -265,18 +253,19 @@ private:
         }
         Tried tried{scheme};
         const double limit =
-            request_.exhaustive ? never : (are_many() ? hopeless_among_many : hopeless) * best_;
+            request_.exhaustive ? never
+                                : (are_many() ? tune::hopeless_among_many : tune::hopeless) * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
             const Plan plan = plan_of(scheme);
             if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
-                (!demands_.serves || demands_.serves(plan))) {
+                !(request_.one_block && plan.block_count > 1) && (!serves_ || serves_(plan))) {
                 tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
             }
             if (!pays(scheme, plan, tried.time)) {
                 tried.time = never;
             }
             // Only the schemes near the best are compared by streams and work.
-            if (tried.time <= nearly * best_ && tried.time < never) {
+            if (tried.time <= tune::nearly * best_ && tried.time < never) {
                 tried.streams = goes_up_or_down() ? scheme.leaders : 1;
                 tried.work_ns = work_ns(plan, nodes_, request_.bytes, network_);
             }
@@ -454,8 +443,8 @@ private:
     const Cluster& cluster_;
     std::vector<int> nodes_;
     Network network_; // for the closed forms
-    const ClusterRequest& request_;
-    const Demands& demands_;
+    const PlanRequest& request_;
+    const Serves& serves_;
     nodes::Layout layout_;
     std::vector<int> counts_;
     std::map<Scheme, double> known_;
@@ -464,25 +453,40 @@ private:
     std::vector<Tried> tried_;
 };
 
-ClusterRequest completed(const Cluster& cluster, ClusterRequest request) {
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, what);
+}
+
+PlanRequest completed(const Cluster& cluster, PlanRequest request) {
     cluster.check();
     const std::size_t most = request.proven ? plan::rank_count_max : plan::simulated_rank_count_max;
     if (static_cast<std::size_t>(cluster.size()) > most) {
-        throw Error(Errc::invalid_argument,
-                    "a plan has at most " + std::to_string(most) +
-                        (request.proven ? " ranks if it is to be proven" : " ranks") +
-                        ", the cluster has " + std::to_string(cluster.size()));
+        refuse("a plan has at most " + std::to_string(most) +
+               (request.proven ? " ranks if it is to be proven" : " ranks") + ", the cluster has " +
+               std::to_string(cluster.size()));
     }
-    if (request.root < 0 || request.root >= cluster.size()) {
-        throw Error(Errc::invalid_argument, "root " + std::to_string(request.root) +
-                                                " is not one of the ranks 0 to " +
-                                                std::to_string(cluster.size() - 1));
+    if (request.size != 0 && request.size != cluster.size()) {
+        refuse("a plan for " + std::to_string(request.size) + " ranks on a cluster of " +
+               std::to_string(cluster.size()));
     }
-    if (request.bytes > plan::payload_bytes_max) {
-        throw Error(Errc::invalid_argument,
-                    "a payload of " + std::to_string(request.bytes) + " bytes is too large");
+    if (!request.placement.empty()) {
+        refuse("a placement beside a cluster; say in its runs where ranks are");
     }
+    if (request.oversubscribed || request.reproducible) {
+        refuse("no plan over several nodes is for ranks that take turns on CPUs, or combines in an "
+               "order of its own; ask for one machine, or without it");
+    }
+    if (request.root < -1 || request.root >= cluster.size()) {
+        refuse("root " + std::to_string(request.root) + " is not one of the ranks 0 to " +
+               std::to_string(cluster.size() - 1));
+    }
+    if (request.bytes >= plan::payload_bytes_max) {
+        refuse("a payload of " + std::to_string(request.bytes) + " bytes is too large");
+    }
+    request.size = cluster.size();
+    request.root = std::max(request.root, 0);
     request.bytes = request.op == Collective::barrier ? 0 : request.bytes;
+    request.example_bytes = request.bytes;
     return request;
 }
 
@@ -503,14 +507,17 @@ int leaders_by_formula(const Network& network, int nodes, int ranks, std::uint64
     return static_cast<int>(std::lround(std::clamp(best, 1.0, static_cast<double>(ranks))));
 }
 
-ClusterChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request) {
-    return make_cluster_plan(cluster, request, {});
+PlanChoice make_plan(const Cluster& cluster, const PlanRequest& request) {
+    const Serves serves = [](const Plan& plan) {
+        return keeps_parts(plan);
+    };
+    return choose_scheme(cluster, request, request.keeps_parts ? serves : Serves{});
 }
 
-SchemeChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
-                               const Demands& demands) {
-    const ClusterRequest full = completed(cluster, request);
-    Search search(cluster, full, demands);
+SchemeChoice choose_scheme(const Cluster& cluster, const PlanRequest& request,
+                           const Serves& serves) {
+    const PlanRequest full = completed(cluster, request);
+    Search search(cluster, full, serves);
     if (full.algorithm != "best") {
         const auto scheme = nodes::scheme_named(full.algorithm);
         if (!scheme) {
@@ -527,10 +534,11 @@ SchemeChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& req
     return search.choice();
 }
 
-std::vector<std::string> scheme_names(const Cluster& cluster, const ClusterRequest& request) {
-    const ClusterRequest full = completed(cluster, request);
+std::vector<std::string> scheme_names(const Cluster& cluster, const PlanRequest& request) {
+    const PlanRequest full = completed(cluster, request);
+    const Serves all{};
     std::vector<std::string> names;
-    for (const Scheme& scheme : Search(cluster, full, {}).all()) {
+    for (const Scheme& scheme : Search(cluster, full, all).all()) {
         names.push_back(name_of(scheme));
     }
     return names;

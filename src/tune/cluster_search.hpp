@@ -4,7 +4,7 @@
 
 #include "plan/nodes/scheme.hpp"
 
-#include <corymb/cluster_planner.hpp>
+#include <corymb/planner.hpp>
 
 #include <functional>
 #include <utility>
@@ -12,26 +12,22 @@
 
 namespace corymb {
 
-/// Requirements on a plan beside being right and fast.
-struct Demands {
-    bool can_pull = true; ///< Ranks of a node may copy out of each other's memory.
-    /// A node cannot pass on parts of other nodes. Among many ranks only exchanges that never do so
-    /// are tried; among few `serves` decides.
-    bool passes_nothing_on = false;
-    /// Asked before a plan is simulated, as a generator has made it and not proven yet. Empty:
-    /// every plan serves.
-    std::function<bool(const Plan&)> serves{};
-};
+/// Asked before a plan is simulated, as a generator has made it and not proven yet, whether the
+/// caller can use it. Empty: every plan serves.
+using Serves = std::function<bool(const Plan& plan)>;
 
 /// A choice and the schemes behind its names.
-struct SchemeChoice : ClusterChoice {
+struct SchemeChoice : PlanChoice {
     nodes::Scheme scheme; ///< The scheme of the plan.
     /// Every simulated scheme that has a plan, with its time, in the order of trying.
     std::vector<std::pair<double, nodes::Scheme>> tried;
 };
 
-/// As make_cluster_plan without demands. Throws Errc::invalid_argument where no plan meets them.
-[[nodiscard]] SchemeChoice make_cluster_plan(const Cluster& cluster, const ClusterRequest& request,
-                                             const Demands& demands);
+/// As make_plan on a cluster, but `serves` alone says which plans keep parts. If the request wants
+/// such plans, a node cannot pass on parts of other nodes, unless all ranks know all lengths: among
+/// many ranks only exchanges that never do so are tried. Throws Errc::invalid_argument where no
+/// plan serves.
+[[nodiscard]] SchemeChoice choose_scheme(const Cluster& cluster, const PlanRequest& request,
+                                         const Serves& serves);
 
 } // namespace corymb

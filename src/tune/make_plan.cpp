@@ -2,12 +2,14 @@
 #include "plan/cost_view.hpp"
 #include "plan/search/bounds.hpp"
 #include "sim/curve.hpp"
-#include "tune/choice.hpp"
+#include "tune/portfolio.hpp"
 #include "tune/request.hpp"
 
 #include <corymb/planner.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace corymb {
 
@@ -37,54 +39,39 @@ bool shares_lines(const Plan& plan) {
     });
 }
 
-/// The bounds are about messages with a line each way; one store that many read, or a line that
-/// both write, can be faster.
-Bound bound_of(const Machine& machine, const PlanRequest& request, const Plan& plan) {
-    if (request.placement.size() == 1 || shares_lines(plan)) {
-        return {0, "none"};
+} // namespace
+
+PlanChoice make_plan(const Machine& machine, const PlanRequest& request) {
+    PlanChoice choice;
+    choice.request = tune::completed(machine, request);
+    tune::Portfolio portfolio = tune::build_portfolio(machine, choice.request);
+    choice.plan = **std::move(portfolio.best);
+    choice.predicted = portfolio.predicted;
+    for (const tune::Prediction& prediction : portfolio.predictions) {
+        choice.portfolio.emplace_back(prediction.name, prediction.time);
+    }
+    return choice;
+}
+
+// The bounds are about messages with a line each way; one store that many read, or a line that both
+// write, can be faster.
+LowerBound lower_bound(const PlanChoice& choice, const Machine& machine) {
+    const PlanRequest request = tune::completed(machine, choice.request);
+    if (request.placement.size() == 1 || shares_lines(choice.plan)) {
+        return {};
     }
     const CostView costs(machine, request.placement);
     const GenerateInput input{.costs = costs,
                               .machine = &machine,
                               .placement = request.placement,
                               .root = request.root,
-                              .bytes = request.bytes,
+                              .bytes = request.example_bytes,
                               .ordered = request.ordered,
                               .seed = request.seed,
                               .moves = request.moves};
-    Bound bound = lower_bound(request.op, input);
-    bound.value *= cheapest_factor(machine, static_cast<int>(request.placement.size()) - 1);
-    return bound;
-}
-
-} // namespace
-
-namespace tune {
-
-PlanChoice choice_of(const Machine& machine, const PlanRequest& request, const Portfolio& portfolio,
-                     const Candidate& candidate) {
-    const Bound bound = bound_of(machine, request, *candidate.plan);
-    PlanChoice choice;
-    choice.plan = *candidate.plan;
-    choice.placement = request.placement;
-    choice.bytes = request.bytes;
-    choice.predicted = candidate.predicted;
-    choice.lower_bound = bound.value;
-    choice.bound_kind = bound.kind;
-    for (const Prediction& prediction : portfolio.predictions) {
-        choice.portfolio.emplace_back(prediction.name, prediction.time);
-    }
-    choice.seed = request.seed;
-    choice.moves = request.moves;
-    return choice;
-}
-
-} // namespace tune
-
-PlanChoice make_plan(const Machine& machine, const PlanRequest& request) {
-    const PlanRequest full = tune::completed(machine, request);
-    const tune::Portfolio portfolio = tune::build_portfolio(machine, full, 1);
-    return tune::choice_of(machine, full, portfolio, portfolio.best.front());
+    const Bound bound = lower_bound(request.op, input);
+    const int messages_most = static_cast<int>(request.placement.size()) - 1;
+    return {bound.value * cheapest_factor(machine, messages_most), bound.kind};
 }
 
 } // namespace corymb

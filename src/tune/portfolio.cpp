@@ -6,6 +6,7 @@
 #include "plan/generate/families.hpp"
 #include "plan/performed.hpp"
 #include "tune/plain.hpp"
+#include "tune/tuning.hpp"
 #include "tune/variant.hpp"
 
 #include <corymb/error.hpp>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -53,13 +55,17 @@ struct Times {
     auto operator<=>(const Times&) const = default;
 };
 
+/// A plan that is not proven yet.
+struct Candidate {
+    Plan plan;
+    Times times;
+};
+
 class Builder {
 public:
-    Builder(const Machine& machine, const PlanRequest& request, std::size_t keep,
-            const std::stop_token& stop)
-        : machine_(machine), request_(request), keep_(std::max<std::size_t>(keep, 1)), stop_(stop),
-          costs_(machine, request.placement),
-          variants_(variants(request.op, request.bytes, request.pull)) {
+    Builder(const Machine& machine, const PlanRequest& request, const Effort& effort)
+        : machine_(machine), request_(request), effort_(effort), costs_(machine, request.placement),
+          variants_(variants(request.op, request.example_bytes, request.pull)) {
         if (request.one_block) {
             std::erase_if(variants_, [](const Variant& variant) { return variant.blocks > 1; });
         }
@@ -67,10 +73,10 @@ public:
 
     /// Tries every family in one block by each mechanism, and the most promising ones in more.
     /// Families that search are tried for the best variant of the others only.
-    void try_all(Among among) {
+    void try_all() {
         for (const Family& family : families()) {
             if (!family.searches && !is_guess(family, machine_, request_) &&
-                (among == Among::all || !family.is_bad)) {
+                (request_.exhaustive || !family.is_baseline)) {
                 for (const Variant& variant : variants_) {
                     if (variant.blocks == 1) {
                         try_one(family, variant);
@@ -79,7 +85,7 @@ public:
             }
         }
         cut_finer();
-        if (request_.oversubscribed && !result_.best.empty()) {
+        if (request_.oversubscribed && best_) {
             return; // Costs between ranks that take turns on CPUs are not worth a search.
         }
         // Searched trees are the same for every variant.
@@ -89,7 +95,7 @@ public:
                 try_variants(family, promising);
             }
         }
-        if (result_.best.empty() && !stop_.stop_requested()) {
+        if (!best_ && !effort_.stop.stop_requested()) {
             throw Error(Errc::invalid_argument,
                         "no algorithm has a plan for this " + std::string(to_string(request_.op)));
         }
@@ -123,7 +129,7 @@ public:
             screen_variants();
         }
         try_variants(family, variants_);
-        if (result_.best.empty()) {
+        if (!best_ && !effort_.stop.stop_requested()) {
             throw Error(Errc::invalid_argument,
                         "algorithm \"" + request_.algorithm + "\" has no plan for this " +
                             std::string(to_string(request_.op)) + " (" +
@@ -132,7 +138,17 @@ public:
         }
     }
 
-    [[nodiscard]] Portfolio result() && { return std::move(result_); }
+    /// The best plan, or one through cells that is not much slower.
+    [[nodiscard]] Portfolio result() && {
+        const double limit = best_ ? effort_.slowdown_through_cells * best_->times.predicted : 0;
+        const bool is_through_cells = through_cells_ && through_cells_->times.predicted < limit;
+        auto& chosen = is_through_cells ? through_cells_ : best_;
+        if (chosen) {
+            portfolio_.predicted = chosen->times.predicted;
+            portfolio_.best.emplace(std::move(chosen->plan), request_.ordered);
+        }
+        return std::move(portfolio_);
+    }
 
 private:
     struct Tried {
@@ -150,7 +166,6 @@ private:
     /// The families worth simulating in more blocks: the best in one block, and families whose
     /// ranks serve one or two others, which gain most from pipelining.
     [[nodiscard]] std::vector<const Family*> promising_families(Mechanism via) const {
-        constexpr std::size_t best_count = 6;
         std::vector<const Tried*> order;
         for (const Tried& tried : tried_) {
             if (tried.variant.via == via) {
@@ -162,7 +177,7 @@ private:
         std::vector<const Family*> list;
         for (std::size_t place = 0; place < order.size(); ++place) {
             const Family* const family = order[place]->family;
-            if (place < best_count || family->pipelines) {
+            if (place < families_in_blocks || family->pipelines) {
                 list.push_back(family);
             }
         }
@@ -171,7 +186,6 @@ private:
 
     /// More blocks, from a middling number up or down for as long as that helps.
     void cut_finer() {
-        constexpr std::uint32_t middling = 16;
         for (const Mechanism via : {Mechanism::cells, Mechanism::pull}) {
             std::vector<Variant> cuts; // by number of blocks
             std::ranges::copy_if(variants_, std::back_inserter(cuts),
@@ -180,7 +194,8 @@ private:
                 continue;
             }
             const auto start = static_cast<std::size_t>(
-                std::ranges::find_if(cuts, [](const Variant& v) { return v.blocks >= middling; }) -
+                std::ranges::find_if(cuts,
+                                     [](const Variant& v) { return v.blocks >= blocks_first; }) -
                 cuts.begin());
             for (const Family* family : promising_families(via)) {
                 climb(*family, cuts, std::min(start, cuts.size() - 1));
@@ -197,7 +212,7 @@ private:
         };
         const double middle = predicted(start);
         // Far behind the best so far, no number of blocks makes up for it.
-        if (result_.best.empty() || middle > far_behind * result_.best.front().predicted) {
+        if (!best_ || middle > slowdown_in_blocks * best_->times.predicted) {
             return;
         }
         double best = middle;
@@ -221,6 +236,9 @@ private:
     }
 
     [[nodiscard]] bool is_fit(const Family& family) const {
+        if (request_.root_first && !family.root_leaves_first) {
+            return false;
+        }
         if (!request_.reproducible || !is_reduction(request_.op)) {
             return true;
         }
@@ -234,14 +252,14 @@ private:
                                   .machine = &machine_,
                                   .placement = request_.placement,
                                   .root = request_.root,
-                                  .bytes = request_.bytes,
+                                  .bytes = request_.example_bytes,
                                   .ordered = request_.ordered,
                                   .seed = request_.seed,
                                   .moves = request_.moves,
                                   .via = variant.via,
                                   .blocks = variant.blocks};
         if (!is_fit(family) || (family.pushes && !request_.push) ||
-            !family.applies(request_.op, input) || stop_.stop_requested()) {
+            !family.applies(request_.op, input) || effort_.stop.stop_requested()) {
             return;
         }
         Plan made = performed(family.make(request_.op, input));
@@ -249,40 +267,34 @@ private:
         if (steps_of(made) > steps_max_ || (request_.one_block && made.block_count > 1)) {
             return;
         }
-        std::optional<plan::ProvenPlan> proven;
-        if (request_.keeps_parts) {
-            proven.emplace(std::move(made), request_.ordered);
-            if (!proven->keeps_parts()) {
-                return;
-            }
+        if (request_.keeps_parts && !keeps_parts(made)) {
+            return;
         }
-        const Times times = times_of(proven ? **proven : made);
-        if (result_.best.size() < keep_ || times < times_of(result_.best.back())) {
-            if (!proven) {
-                proven.emplace(std::move(made), request_.ordered);
-            }
-            keep({*std::move(proven), variant, times.predicted, times.in_turns});
-        }
-        result_.predictions.push_back(
-            {candidate_name(family.name, variant), variant, times.predicted});
+        const Times times = times_of(made);
+        portfolio_.predictions.push_back({made.algorithm, variant, times.predicted});
         tried_.push_back({&family, variant, times.predicted});
+        if (effort_.slowdown_through_cells > 1 && variant.via == Mechanism::cells &&
+            (!through_cells_ || times.predicted < through_cells_->times.predicted)) {
+            through_cells_ = {made, times};
+        }
+        if (!best_ || times < best_->times) {
+            best_ = {std::move(made), times};
+        }
     }
 
     [[nodiscard]] Times times_of(const Plan& plan) const {
-        const Timeline timeline =
-            simulate(plan, machine_, request_.placement, request_.bytes, request_.oversubscribed);
+        const Timeline timeline = simulate(plan, machine_, request_.placement,
+                                           request_.example_bytes, request_.oversubscribed);
         return {request_.oversubscribed ? time_in_turns(plan, machine_, request_, timeline) : 0,
                 timeline.makespan};
-    }
-    static Times times_of(const Candidate& candidate) noexcept {
-        return {candidate.in_turns, candidate.predicted};
     }
 
     /// The plan of a generator as a team performs it.
     [[nodiscard]] Plan performed(Plan plan) const {
-        plan.bytes_max = request_.any_length ? any_part_bytes : plan.bytes_max;
+        const bool is_any = request_.bytes == any_part_bytes;
+        plan.bytes_max = is_any ? any_part_bytes : plan.bytes_max;
         plan = plan::performed(std::move(plan), request_.cell_slots);
-        return request_.any_length ? with_best_copies(std::move(plan)) : plan;
+        return is_any ? with_best_copies(std::move(plan)) : plan;
     }
 
     /// Among processes short messages take a copy along for as long as the model thinks that faster
@@ -304,21 +316,11 @@ private:
         return plan::with_copies(std::move(plan), best, request_.cell_slots);
     }
 
-    void keep(Candidate candidate) {
-        const auto place =
-            std::ranges::upper_bound(result_.best, times_of(candidate), std::ranges::less{},
-                                     [](const Candidate& other) { return times_of(other); });
-        result_.best.insert(place, std::move(candidate));
-        if (result_.best.size() > keep_) {
-            result_.best.pop_back();
-        }
-    }
-
     /// Chooses the variants that a search is spent on, judged by the cheap families.
     void screen_variants() {
-        Builder screen(machine_, request_, 1, stop_);
+        Builder screen(machine_, request_, effort_);
         for (const Family& family : families()) {
-            if (!family.searches) {
+            if (!family.searches && !family.is_baseline) {
                 screen.try_variants(family, variants_);
             }
         }
@@ -348,17 +350,16 @@ private:
         return list.empty() ? variants_ : list;
     }
 
-    static constexpr double far_behind = 1.5;
-
     const Machine& machine_;
     const PlanRequest& request_;
-    std::size_t keep_;
+    const Effort& effort_;
     std::size_t steps_max_ = std::numeric_limits<std::size_t>::max();
-    std::stop_token stop_;
     CostView costs_;
     std::vector<Variant> variants_;
     std::vector<Tried> tried_;
-    Portfolio result_;
+    std::optional<Candidate> best_;
+    std::optional<Candidate> through_cells_; ///< The best one through cells, if that is asked for.
+    Portfolio portfolio_;
 };
 
 [[noreturn]] void refuse_name(const PlanRequest& request) {
@@ -371,30 +372,40 @@ private:
                                         "\"; there are " + known);
 }
 
-const Family* family_named(std::string_view name) {
-    const auto list = families();
-    const auto found = std::find_if(list.begin(), list.end(),
-                                    [name](const Family& family) { return family.name == name; });
-    return found == list.end() ? nullptr : &*found;
+/// The family of a name, and the variant if the name is a candidate's.
+struct Named {
+    const Family* family;
+    std::optional<Variant> variant;
+};
+
+Named named(const PlanRequest& request) {
+    for (const Family& family : families()) {
+        if (request.algorithm == family.name) {
+            return {&family, {}};
+        }
+        for (const Variant& variant : all_variants()) {
+            if (request.algorithm == candidate_name(family.name, variant)) {
+                return {&family, variant};
+            }
+        }
+    }
+    refuse_name(request);
 }
 
 } // namespace
 
-Portfolio build_portfolio(const Machine& machine, const PlanRequest& request, std::size_t keep,
-                          Among among, const std::stop_token& stop) {
-    if (request.algorithm == "best") {
-        Builder builder(machine, request, keep, stop);
-        among == Among::plain ? builder.try_plain() : builder.try_all(among);
-        return stop.stop_requested() ? Portfolio{} : std::move(builder).result();
+Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
+                          const Effort& effort) {
+    Builder builder(machine, request, effort);
+    if (request.algorithm != "best") {
+        const Named wanted = named(request);
+        builder.try_named(*wanted.family, wanted.variant);
+    } else if (effort.plain) {
+        builder.try_plain();
+    } else {
+        builder.try_all();
     }
-    const auto parsed = parse_candidate(request.algorithm);
-    const Family* family = parsed ? family_named(parsed->first) : nullptr;
-    if (family == nullptr) {
-        refuse_name(request);
-    }
-    Builder builder(machine, request, keep, {});
-    builder.try_named(*family, parsed->second);
-    return std::move(builder).result();
+    return effort.stop.stop_requested() ? Portfolio{} : std::move(builder).result();
 }
 
 } // namespace corymb::tune

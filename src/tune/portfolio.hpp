@@ -8,21 +8,12 @@
 #include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
-#include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace corymb::tune {
-
-/// A plan, and the model's answer about it.
-struct Candidate {
-    plan::ProvenPlan plan; ///< `algorithm` is the candidate's name.
-    Variant variant;       ///< How its payload travels.
-    double predicted = 0;
-    double in_turns = 0; ///< Time when ranks take turns; only when oversubscribed, else 0.
-};
 
 /// The model's answer about a candidate.
 struct Prediction {
@@ -32,25 +23,27 @@ struct Prediction {
 };
 
 struct Portfolio {
-    std::vector<Prediction> predictions; ///< Every candidate, in order.
-    std::vector<Candidate> best;         ///< Best first, as many as asked for.
+    std::vector<Prediction> predictions;  ///< Every candidate, in order.
+    std::optional<plan::ProvenPlan> best; ///< Its `algorithm` is the candidate's name.
+    double predicted = 0;                 ///< Time of the best one.
 };
 
-/// The set in which the best plan is looked for.
-enum class Among : std::uint8_t {
-    all,         ///< Every family, for a person to compare.
-    may_be_best, ///< Without families that are only compared with.
-    plain,       ///< Few families that are fair on most machines, for a call that cannot wait.
+/// How, and among what, the best plan is looked for.
+struct Effort {
+    /// Among few families that are fair on most machines, for a call that cannot wait.
+    bool plain = false;
+    /// A plan through cells is taken if it takes less than so many times as long as the best one.
+    double slowdown_through_cells = 1;
+    std::stop_token stop{};
 };
 
-/// Builds and simulates the family that `request.algorithm` names, or all for "best", and keeps the
-/// `keep` best plans. `request` must be `completed`. Deterministic. Throws Errc::unknown_name,
-/// Errc::invalid_argument (the named algorithm does not do this), Errc::invalid_plan (a family has
-/// made a plan that the checker refuses, which is a fault of the library). Without a plan when it
-/// was asked to stop, or when no plain family has one.
+/// Builds and simulates the family that `request.algorithm` names, or for "best" all that can win,
+/// and proves the best plan. `request` must be `completed`. Deterministic. Throws
+/// Errc::unknown_name, Errc::invalid_argument (the named algorithm does not do this),
+/// Errc::invalid_plan (a family has made a plan that the checker refuses, which is a fault of the
+/// library). Without a plan when it was asked to stop, or when no plain family has one.
 [[nodiscard]] Portfolio build_portfolio(const Machine& machine, const PlanRequest& request,
-                                        std::size_t keep, Among among = Among::all,
-                                        const std::stop_token& stop = {});
+                                        const Effort& effort = {});
 
 /// About how long the ranks of a request that is oversubscribed need for the plan, in the machine's
 /// unit: their work, spread over the CPUs, the turns and the messages that wait for each other.

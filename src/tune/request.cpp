@@ -15,6 +15,10 @@ namespace corymb::tune {
 
 namespace {
 
+/// Longer than a slot of `cells`, so that no plan relies on room for its messages.
+constexpr std::uint64_t typical_part_bytes = std::uint64_t{64} << 10;
+static_assert(typical_part_bytes > cell_bytes);
+
 [[noreturn]] void refuse(const std::string& what) {
     throw Error(Errc::invalid_argument, what);
 }
@@ -54,7 +58,13 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
     }
     PlanRequest full = request;
     if (full.placement.empty()) {
-        full.placement.resize(static_cast<std::size_t>(machine.size()));
+        const int size = full.size > 0 ? full.size : machine.size();
+        if (size > machine.size()) {
+            refuse(std::to_string(size) + " ranks do not fit the " +
+                   std::to_string(machine.size()) + " PUs of machine \"" + machine.name +
+                   "\"; ask for fewer ranks, or say in `placement` which of them share a PU");
+        }
+        full.placement.resize(static_cast<std::size_t>(size));
         std::iota(full.placement.begin(), full.placement.end(), 0);
     }
     check_placement(machine, full);
@@ -62,6 +72,11 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
         refuse(std::to_string(full.cpus) + " CPUs for ranks that take turns; give at least one");
     }
     const auto ranks = static_cast<Rank>(full.placement.size());
+    if (full.size > 0 && full.size != ranks) {
+        refuse("a placement of " + std::to_string(ranks) + " ranks for " +
+               std::to_string(full.size));
+    }
+    full.size = ranks;
     if (full.root < -1 || full.root >= ranks) {
         refuse("root " + std::to_string(full.root) + " is not one of the ranks 0 to " +
                std::to_string(ranks - 1));
@@ -69,15 +84,18 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
     if (full.bytes > plan::payload_bytes_max) {
         refuse("a payload of " + std::to_string(full.bytes) + " bytes is too large");
     }
+    if (full.op == Collective::barrier) {
+        full.bytes = 0;
+    }
+    full.example_bytes = full.bytes != any_part_bytes ? full.bytes
+                         : full.example_bytes != 0    ? full.example_bytes
+                                                      : typical_part_bytes;
     if (full.cell_slots == 0) {
         full.cell_slots = static_cast<std::uint32_t>(plan::cell_ring_slots(ranks));
     }
     if (full.cell_slots < cell_slots_least || full.cell_slots > cell_slots_most) {
         refuse("channels of " + std::to_string(full.cell_slots) + " cells; they have from " +
                std::to_string(cell_slots_least) + " to " + std::to_string(cell_slots_most));
-    }
-    if (full.op == Collective::barrier) {
-        full.bytes = 0;
     }
     if (full.reproducible && full.keeps_parts && full.op == Collective::reduce_scatter) {
         // The order of the ranks is the only one that does not depend on their places.

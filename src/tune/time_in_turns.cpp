@@ -109,7 +109,8 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     // A line that many read comes to each CPU once.
     const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
     const double cold = cost_of_cold_cells(plan.op, 1 / fetched);
-    const double many = cells_touched(plan, request.bytes) > many_cells ? cost_of_many_cells : 1;
+    const double many =
+        cells_touched(plan, request.example_bytes) > many_cells ? cost_of_many_cells : 1;
     double all = 0;
     for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
         for (const Activity& activity : timeline.ranks[rank]) {
@@ -117,11 +118,11 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
             const plan::StepNumber number =
                 matching.first_step(static_cast<Rank>(rank)) + activity.step;
             const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
-            const double factor = is_shared                                   ? fetched
-                                  : comes_in_turns(plan, step, request.bytes) ? cold * many
-                                  : step.via == Mechanism::cells              ? many
-                                  : is_forwarded(matching, number)            ? forwarded_pull
-                                                                              : 1;
+            const double factor = is_shared                                           ? fetched
+                                  : comes_in_turns(plan, step, request.example_bytes) ? cold * many
+                                  : step.via == Mechanism::cells                      ? many
+                                  : is_forwarded(matching, number) ? forwarded_pull
+                                                                   : 1;
             double work = activity.end - activity.begin;
             if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
                 // The activity without its waits for cells; both ends copy an equal number of

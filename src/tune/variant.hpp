@@ -5,10 +5,8 @@
 #include <corymb/plan.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace corymb::tune {
@@ -24,12 +22,10 @@ struct Variant {
 /// blocks of at least 1 KiB.
 [[nodiscard]] std::vector<Variant> variants(Collective op, std::uint64_t bytes, bool pull = true);
 
+/// The variants of all payloads and operations.
+[[nodiscard]] std::vector<Variant> all_variants();
+
 /// Name of a candidate: the family's, with "/pull-8" unless the payload fits a line.
 [[nodiscard]] std::string candidate_name(std::string_view family, const Variant& variant);
-
-/// Splits a candidate's name; no variant when the name is a family's alone. Nothing when the text
-/// behind the slash is no variant.
-[[nodiscard]] std::optional<std::pair<std::string, std::optional<Variant>>>
-parse_candidate(std::string_view name);
 
 } // namespace corymb::tune

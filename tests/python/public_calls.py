@@ -278,7 +278,7 @@ def plan() -> corymb.Plan:
     return choice().plan
 
 
-def cluster_choice() -> corymb.ClusterChoice:
+def cluster_choice() -> corymb.PlanChoice:
     return corymb.make_cluster_plan(cluster(), "allgather", bytes=64)
 
 
@@ -327,7 +327,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "attach": {"descriptor": -1, "patience": 0.01, "deadline": 1.0},
     "make_cluster_plan": {"bytes": 8, "root": 0, "algorithm": "best"},
     "make_plan": {"placement": [0, 1], "root": 0, "bytes": 8, "algorithm": "star", "seed": 1,
-                  "cpus": 1},
+                  "cpus": 1, "cell_slots": 8},
     "measure": {"cpus": [], "progress": None},
     "run": {"start_method": "fork", "patience": 1.0, "deadline": 1.0},
     "run_plan": {"cpus": [], "repetitions": 2, "bytes": 8, "seconds": 1.0, "progress": None},
@@ -378,8 +378,10 @@ DATA: dict[type, dict[str, Callable[[], Arguments]]] = {
     },
     _core.UsableCpus: {"count": lambda: ()},
     _core.ThreadTeam: {"abandon": lambda: (0, "tired"), "join": lambda: (0,)},
-    corymb.ClusterChoice: {"to_json": lambda: (cluster(),)},
-    corymb.PlanChoice: {"to_json": lambda: (machine(),)},
+    corymb.PlanChoice: {
+        "lower_bound": lambda: (machine(),),
+        "to_json": lambda: (machine(),),
+    },
     corymb.StopSource: {"request_stop": lambda: ()},
     corymb.GlobalAddress: {"__add__": lambda: (8,), "from_bytes": lambda: (bytes(24),)},
 }

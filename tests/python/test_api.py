@@ -224,8 +224,27 @@ def test_random_machines(count: int, seed: int, op: str) -> None:
     choice.plan.check()
     makespan = corymb.simulate(choice.plan, machine, placement=choice.placement).makespan
     assert makespan == pytest.approx(choice.predicted)
-    assert choice.lower_bound <= choice.predicted * (1 + 1e-9)
+    assert choice.lower_bound(machine)[0] <= choice.predicted * (1 + 1e-9)
     assert min(choice.portfolio.values()) == pytest.approx(choice.predicted)
+
+
+def test_plans_for_any_length_and_channels() -> None:
+    """What a team asks of a plan source, a program can ask of the planner."""
+    machine = corymb.Machine.gallery("epyc-7742-2s-256t")
+    ranks = list(range(4))
+    of_one = corymb.make_plan(machine, "allgather", placement=ranks, bytes=65536)
+    of_any = corymb.make_plan(machine, "allgather", placement=ranks, bytes=65536, any_length=True)
+    assert json.loads(of_one.to_json(machine))["bytes_max"] == 65536
+    assert json.loads(of_any.to_json(machine))["bytes_max"] == 2**48
+    whole = corymb.make_plan(
+        machine, "broadcast", placement=ranks, root=0, bytes=1 << 20, one_block=True
+    )
+    assert json.loads(whole.plan.to_json())["block_count"] == 1
+    with pytest.raises(corymb.Error, match="cells"):
+        corymb.make_plan(machine, "barrier", placement=ranks, cell_slots=1)
+    every = corymb.make_plan(machine, "barrier", placement=ranks, exhaustive=True).portfolio
+    usual = corymb.make_plan(machine, "barrier", placement=ranks).portfolio
+    assert set(every) > set(usual)
 
 
 @settings(max_examples=200)

@@ -132,7 +132,14 @@ def title_of(cluster: corymb.Cluster) -> str:
 
 
 def plan(
-    op: str, wanted: Wanted, algorithm: str, size: int, root: int | None, json: str | None
+    op: str,
+    wanted: Wanted,
+    algorithm: str,
+    size: int,
+    root: int | None,
+    json: str | None,
+    *,
+    exhaustive: bool,
 ) -> None:
     """The command `corymb plan` for several nodes."""
     inputs.require_sizes(size, 0, 0)
@@ -141,7 +148,13 @@ def plan(
     inputs.keep_doubts(cluster, cluster.name or "the nodes")
     inputs.require_root(root, len(cluster))
     work = functools.partial(
-        corymb.make_cluster_plan, cluster, op, bytes=size, root=root or 0, algorithm=algorithm
+        corymb.make_cluster_plan,
+        cluster,
+        op,
+        bytes=size,
+        root=root or 0,
+        algorithm=algorithm,
+        exhaustive=exhaustive,
     )
     choice = console.busy(f"planning {op} for {len(cluster)} ranks", work)
     out = console.output(quiet=console.is_stdout(json))
@@ -164,7 +177,7 @@ def show_traffic(out: Console, plan: corymb.Plan, cluster: corymb.Cluster, size:
     )
 
 
-def show_portfolio(out: Console, choice: corymb.ClusterChoice) -> None:
+def show_portfolio(out: Console, choice: corymb.PlanChoice) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("scheme")
     table.add_column("predicted, ns", justify="right")

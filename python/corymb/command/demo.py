@@ -90,14 +90,15 @@ def show_plans(out: Console, facts: study.Study) -> None:
         measured = f"{run.median_ns:.0f}" if run else "-"
         right = "" if run is None else ", right" if run.wrong == 0 else f", {run.wrong} WRONG"
         table.add_row(
-            op, choice.plan.algorithm, f"{choice.predicted:.0f}", bound_of(choice), measured,
-            "proven" + right,
+            op, choice.plan.algorithm, f"{choice.predicted:.0f}",
+            bound_of(choice, facts.machine), measured, "proven" + right,
         )  # fmt: skip
     out.print(table)
 
 
-def bound_of(choice: corymb.PlanChoice) -> str:
-    return f"{choice.lower_bound:.0f}" if choice.lower_bound > 0 else "-"
+def bound_of(choice: corymb.PlanChoice, machine: corymb.Machine) -> str:
+    bound, _ = choice.lower_bound(machine)
+    return f"{bound:.0f}" if bound > 0 else "-"
 
 
 def compare(out: Console, facts: study.Study, seconds: float) -> None:

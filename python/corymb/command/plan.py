@@ -61,13 +61,17 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what the search tried, and how long it took.")
     ] = False,
+    all_: Annotated[
+        bool,
+        typer.Option("--all", help="Try every candidate, also what can only be compared with."),
+    ] = False,
     json: JsonFile = None,
 ) -> None:
     """Plan an operation on a machine model; every plan is proven before it is shown."""
     inputs.require_operation(op)
     wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks)
     if wanted.is_any:
-        clusters.plan(op, wanted, algorithm, bytes_, root, json)
+        clusters.plan(op, wanted, algorithm, bytes_, root, json, exhaustive=all_)
         return
     inputs.require_algorithm(op, algorithm)
     inputs.require_sizes(bytes_, seed, moves)
@@ -85,6 +89,7 @@ def command(
         algorithm=algorithm,
         seed=seed,
         moves=moves,
+        exhaustive=all_,
     )
     begin = time.monotonic()
     choice = console.busy(f"planning {op} for {len(placement)} ranks", work)
@@ -93,7 +98,7 @@ def command(
     show(out, choice, chosen.machine, bytes_)
     if explain:
         candidates = len(choice.portfolio)
-        out.print(f"  search       {candidates} candidates and a lower bound, {taken * 1e3:.1f} ms")
+        out.print(f"  search       {candidates} candidates, {taken * 1e3:.1f} ms")
     if json is not None:
         files.write_text(json, choice.to_json(chosen.machine) + "\n")
 
@@ -106,7 +111,7 @@ def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size:
     out.print(inputs.title_of(machine), markup=False)
     out.print(f"  algorithm    [bold]{plan.algorithm}[/], root {plan.root}, proven")
     out.print(f"  predicted    {choice.predicted:.1f} {unit} (simulated, not measured)")
-    out.print(f"  lower bound  {_bound(choice, unit)}")
+    out.print(f"  lower bound  {_bound(choice, machine)}")
     out.print(_portfolio(choice, unit))
     if 1 < len(plan) <= LARGEST_SHOWN_TREE:
         tree = _tree(choice, machine, size)
@@ -114,11 +119,12 @@ def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size:
             out.print(tree)
 
 
-def _bound(choice: corymb.PlanChoice, unit: str) -> str:
-    if choice.lower_bound <= 0:
+def _bound(choice: corymb.PlanChoice, machine: corymb.Machine) -> str:
+    bound, kind = choice.lower_bound(machine)
+    if bound <= 0:
         return "none"
-    text = f"{choice.lower_bound:.1f} {unit} ({choice.bound_kind}), for plans of messages; "
-    gap = 100 * (choice.predicted / choice.lower_bound - 1)
+    text = f"{bound:.1f} {machine.unit} ({kind}), for plans of messages; "
+    gap = 100 * (choice.predicted / bound - 1)
     return text + f"the plan is {abs(gap):.1f} % {'above' if gap >= 0 else 'below'} it"
 
 

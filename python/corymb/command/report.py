@@ -191,18 +191,7 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
         "cpus": facts.cpus,
         "bytes": facts.size,
         "operations": {
-            op: {
-                "algorithm": planned.choice.plan.algorithm,
-                "root": planned.choice.plan.root,
-                "predicted": planned.choice.predicted,
-                "lower_bound": planned.choice.lower_bound,
-                "bound_kind": planned.choice.bound_kind,
-                "finish": planned.timeline.finish,
-                "waiting": planned.waiting,
-                "measured_median_ns": planned.run.median_ns if planned.run else None,
-                "wrong_results": planned.run.wrong if planned.run else None,
-            }
-            for op, planned in facts.planned.items()
+            op: _operation(planned, facts.machine) for op, planned in facts.planned.items()
         },
         "bench": facts.bench,
         "prediction": facts.prediction,
@@ -212,4 +201,20 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
             "measured": facts.multicast_bench,
         },
         "waiting": facts.waiting,
+    }
+
+
+def _operation(planned: study.Planned, machine: corymb.Machine) -> dict[str, Any]:
+    choice, run = planned.choice, planned.run
+    bound, kind = choice.lower_bound(machine)
+    return {
+        "algorithm": choice.plan.algorithm,
+        "root": choice.plan.root,
+        "predicted": choice.predicted,
+        "lower_bound": bound,
+        "bound_kind": kind,
+        "finish": planned.timeline.finish,
+        "waiting": planned.waiting,
+        "measured_median_ns": run.median_ns if run else None,
+        "wrong_results": run.wrong if run else None,
     }

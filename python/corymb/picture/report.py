@@ -96,12 +96,12 @@ def _plans(study: Study, name: str) -> Section:
     rows = []
     for op, planned in study.planned.items():
         choice = planned.choice
-        bound = choice.lower_bound
+        bound, kind = choice.lower_bound(study.machine)
         above = f"{100 * (choice.predicted / bound - 1):.1f} %" if bound > 0 else "-"
         row = [
             Cell(op), Cell(choice.plan.algorithm), Cell(str(choice.plan.root), True),
             Cell(f"{choice.predicted:.1f}", True),
-            Cell(f"{bound:.1f} ({choice.bound_kind})" if bound > 0 else "-", True),
+            Cell(f"{bound:.1f} ({kind})" if bound > 0 else "-", True),
             Cell(above, True),
         ]  # fmt: skip
         if ran:

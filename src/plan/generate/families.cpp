@@ -3,7 +3,6 @@
 
 #include "plan/generate/family_list.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace corymb {
@@ -53,10 +52,6 @@ std::span<const Family> families() {
                                  annealed,
                                  exact};
     return list;
-}
-
-const Family& barrier_that_a_root_leaves_first() {
-    return *std::ranges::find_if(families(), &Family::root_leaves_first);
 }
 
 } // namespace corymb

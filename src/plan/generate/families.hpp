@@ -40,14 +40,12 @@ struct Family {
     std::uint32_t plain_blocks = 1;
     /// In the family's barrier the root is the first to leave.
     bool root_leaves_first = false;
-    /// Built as badly as it can be, for comparisons: another family is never slower.
-    bool is_bad = false;
+    /// Made for comparisons: plans of other families are as fast or hardly slower. Tried when it is
+    /// named, or when a request is exhaustive.
+    bool is_baseline = false;
 };
 
-/// All families in portfolio order: baselines first, searched plans last.
+/// All families in portfolio order: simple ones first, searched plans last.
 std::span<const Family> families();
-
-/// The family whose barrier a root leaves first.
-const Family& barrier_that_a_root_leaves_first();
 
 } // namespace corymb

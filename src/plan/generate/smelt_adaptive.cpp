@@ -187,9 +187,15 @@ Plan make_shuffle_sort(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family smelt_adaptive{"smelt-adaptive", applies, make_plain};
-constinit const Family smelt_adaptive_shuffle{"smelt-adaptive-shuffle", applies, make_shuffle};
-constinit const Family smelt_adaptive_shuffle_sort{"smelt-adaptive-shuffle-sort", applies,
-                                                   make_shuffle_sort};
+constinit const Family smelt_adaptive{
+    .name = "smelt-adaptive", .applies = applies, .make = make_plain, .is_baseline = true};
+constinit const Family smelt_adaptive_shuffle{.name = "smelt-adaptive-shuffle",
+                                              .applies = applies,
+                                              .make = make_shuffle,
+                                              .is_baseline = true};
+constinit const Family smelt_adaptive_shuffle_sort{.name = "smelt-adaptive-shuffle-sort",
+                                                   .applies = applies,
+                                                   .make = make_shuffle_sort,
+                                                   .is_baseline = true};
 
 } // namespace corymb::generate

@@ -76,8 +76,9 @@ Plan make_bad(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family mst{"mst", applies, make_minimum};
+constinit const Family mst{
+    .name = "mst", .applies = applies, .make = make_minimum, .is_baseline = true};
 constinit const Family bad_tree{
-    .name = "bad-tree", .applies = applies, .make = make_bad, .is_bad = true};
+    .name = "bad-tree", .applies = applies, .make = make_bad, .is_baseline = true};
 
 } // namespace corymb::generate

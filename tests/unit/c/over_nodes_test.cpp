@@ -358,7 +358,7 @@ TEST(OverNodesOfC, RefusesWhatOneNodeAloneDoes) {
     expect_refused(corymb_team_shrink(team, &part), CORYMB_UNSUPPORTED, "new local teams");
     char* plan = nullptr;
     expect_refused(corymb_plan_json(team, CORYMB_BARRIER, 0, 0, &plan), CORYMB_UNSUPPORTED,
-                   "make_cluster_plan has all");
+                   "make_plan with the cluster has all");
     const corymb_carrier carrier = broken_carrier();
     const corymb_cluster_options options = options_of(first.nodes, 0);
     expect_refused(corymb_team_over_nodes(team, &carrier, &options), CORYMB_UNSUPPORTED,

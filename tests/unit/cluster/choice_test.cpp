@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cluster model, its file, and what the planner makes of it.
-#include <corymb/cluster_planner.hpp>
+#include "requests.hpp"
+
 #include <corymb/error.hpp>
+#include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
 #include <gtest/gtest.h>
@@ -14,6 +16,8 @@
 namespace {
 
 using namespace corymb;
+using test::exhaustive;
+using test::named;
 
 Cluster small_cluster() {
     Cluster cluster;
@@ -161,14 +165,14 @@ TEST(ClusterPlanner, ChoosesAProvenPlanNoWorseThanTheOthers) {
     const Cluster cluster = small_cluster();
     for (const Collective op : {Collective::allgather, Collective::allreduce, Collective::reduce,
                                 Collective::broadcast, Collective::barrier}) {
-        const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = 4096});
+        const PlanChoice choice = make_plan(cluster, {{.op = op, .bytes = 4096}});
         check_plan(choice.plan);
-        EXPECT_DOUBLE_EQ(simulate(choice.plan, cluster, choice.bytes).makespan, choice.predicted);
+        EXPECT_DOUBLE_EQ(simulate(choice.plan, cluster, choice.request.example_bytes).makespan,
+                         choice.predicted);
         for (const auto& [name, predicted] : choice.portfolio) {
             EXPECT_GE(1.03 * predicted, choice.predicted) << name;
         }
-        const ClusterChoice best =
-            make_cluster_plan(cluster, {.op = op, .bytes = 4096, .exhaustive = true});
+        const PlanChoice best = make_plan(cluster, exhaustive({.op = op, .bytes = 4096}));
         EXPECT_LE(best.predicted, 1.03 * choice.predicted);
         EXPECT_GE(best.portfolio.size(), choice.portfolio.size());
         const Plan back = plan_from_json(to_json(choice, cluster));
@@ -182,12 +186,11 @@ TEST(ClusterPlanner, HasSeveralLeadersForLongDataWhereThatPays) {
     cluster.runs = {{0, 8, 8}};
     for (const Collective op : {Collective::broadcast, Collective::reduce}) {
         const std::uint64_t bytes = op == Collective::broadcast ? 8192 : std::uint64_t{1} << 19;
-        const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = bytes});
+        const PlanChoice choice = make_plan(cluster, {{.op = op, .bytes = bytes}});
         EXPECT_TRUE(choice.plan.algorithm.starts_with("lanes/") &&
                     !choice.plan.algorithm.starts_with("lanes/1/"))
             << choice.plan.algorithm;
-        const ClusterChoice all =
-            make_cluster_plan(cluster, {.op = op, .bytes = bytes, .exhaustive = true});
+        const PlanChoice all = make_plan(cluster, exhaustive({.op = op, .bytes = bytes}));
         EXPECT_LE(choice.predicted, 1.05 * all.predicted);
         for (const auto& [name, predicted] : all.portfolio) {
             if (name.starts_with("lanes/1/") || name.starts_with("flat/")) {
@@ -204,7 +207,7 @@ TEST(ClusterPlanner, HasOneLeaderForLongDataWhereThatIsAsFast) {
     cluster.networks = {{20'000, 20'000, 0.024, 0.024}};
     for (const Collective op : {Collective::broadcast, Collective::reduce}) {
         for (const std::uint64_t bytes : {std::uint64_t{1} << 18, std::uint64_t{1} << 21}) {
-            const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = bytes});
+            const PlanChoice choice = make_plan(cluster, {{.op = op, .bytes = bytes}});
             EXPECT_TRUE(choice.plan.algorithm.starts_with("lanes/1/ring/"))
                 << choice.plan.algorithm;
         }
@@ -224,12 +227,13 @@ TEST(ClusterPlanner, TakesTheLeastWorkOfWhatIsEquallyFast) {
         return node_traffic(plan, nodes).messages;
     };
     for (const std::uint64_t bytes : {64u, 512u, 4096u, 32768u}) {
-        const ClusterRequest request{.bytes = bytes, .exhaustive = true};
-        const ClusterChoice choice = make_cluster_plan(cluster, request);
+        const PlanRequest request = exhaustive({.op = Collective::allgather, .bytes = bytes});
+        const PlanChoice choice = make_plan(cluster, request);
         for (const auto& [name, predicted] : choice.portfolio) {
             if (predicted <= choice.predicted) {
-                const ClusterRequest other{.bytes = bytes, .algorithm = name};
-                EXPECT_GE(messages(make_cluster_plan(cluster, other).plan), messages(choice.plan))
+                const PlanRequest other =
+                    named(name, {.op = Collective::allgather, .bytes = bytes});
+                EXPECT_GE(messages(make_plan(cluster, other).plan), messages(choice.plan))
                     << choice.plan.algorithm << " and " << name << ", " << bytes << " B";
             }
         }
@@ -244,11 +248,11 @@ TEST(ClusterPlanner, KeepsTheOrderWhereThatIsAskedFor) {
         for (const Collective op : {Collective::allreduce, Collective::reduce,
                                     Collective::reduce_scatter, Collective::scan}) {
             for (const std::uint64_t bytes : {8u, 100'000u}) {
-                const ClusterRequest request{.op = op, .bytes = bytes, .root = 5, .ordered = true};
-                const ClusterChoice choice = make_cluster_plan(cluster, request);
+                const PlanRequest request{{.op = op, .root = 5, .bytes = bytes, .ordered = true}};
+                const PlanChoice choice = make_plan(cluster, request);
                 EXPECT_NO_THROW(check_plan(choice.plan, true)) << choice.plan.algorithm;
-                const ClusterRequest any{.op = op, .bytes = bytes, .root = 5, .exhaustive = true};
-                for (const auto& [name, predicted] : make_cluster_plan(cluster, any).portfolio) {
+                const PlanRequest any = exhaustive({.op = op, .root = 5, .bytes = bytes});
+                for (const auto& [name, predicted] : make_plan(cluster, any).portfolio) {
                     EXPECT_FALSE(name.starts_with("runs")) << name;
                 }
             }
@@ -256,9 +260,9 @@ TEST(ClusterPlanner, KeepsTheOrderWhereThatIsAskedFor) {
     }
     const std::string refused = refusal(
         [&] {
-            static_cast<void>(make_cluster_plan(cluster, {.op = Collective::allreduce,
-                                                          .algorithm = "lanes/1/doubling/shared",
-                                                          .ordered = true}));
+            static_cast<void>(
+                make_plan(cluster, named("lanes/1/doubling/shared",
+                                         {.op = Collective::allreduce, .ordered = true})));
         },
         Errc::invalid_argument);
     EXPECT_NE(refused.find("in the order of the ranks"), std::string::npos) << refused;
@@ -266,33 +270,58 @@ TEST(ClusterPlanner, KeepsTheOrderWhereThatIsAskedFor) {
 
 TEST(ClusterPlanner, SaysWhatItCannotDo) {
     const Cluster cluster = small_cluster();
-    const auto plan = [&](const ClusterRequest& request) {
+    const auto plan = [&](const PlanRequest& request) {
         return [&cluster, request] {
-            static_cast<void>(make_cluster_plan(cluster, request));
+            static_cast<void>(make_plan(cluster, request));
         };
     };
-    refusal(plan({.op = Collective::scan, .algorithm = "lanes/2/doubling/shared"}),
+    refusal(plan(named("lanes/2/doubling/shared", {.op = Collective::scan})),
             Errc::invalid_argument);
-    refusal(plan({.op = Collective::reduce, .root = 14}), Errc::invalid_argument);
-    refusal(plan({.bytes = std::uint64_t{1} << 60}), Errc::invalid_argument);
-    refusal(plan({.algorithm = "lanes/2/circle/shared"}), Errc::unknown_name);
+    refusal(plan({{.op = Collective::reduce, .root = 14}}), Errc::invalid_argument);
+    refusal(plan({{.op = Collective::allgather, .bytes = std::uint64_t{1} << 60}}),
+            Errc::invalid_argument);
+    PlanRequest turns{{.op = Collective::allreduce}};
+    turns.oversubscribed = true;
+    refusal(plan(turns), Errc::invalid_argument);
+    refusal(plan({{.op = Collective::allreduce, .reproducible = true}}), Errc::invalid_argument);
+    refusal(plan({{.op = Collective::allreduce, .size = 3}}), Errc::invalid_argument);
+    refusal(plan({{.op = Collective::allreduce}, {0, 1}}), Errc::invalid_argument);
+    refusal(plan(named("lanes/2/circle/shared", {.op = Collective::allgather})),
+            Errc::unknown_name);
     // 14 positions are no power of two.
-    refusal(plan({.algorithm = "flat/doubling/shared"}), Errc::invalid_argument);
+    refusal(plan(named("flat/doubling/shared", {.op = Collective::allgather})),
+            Errc::invalid_argument);
+}
+
+TEST(ClusterPlanner, CutsNothingAndKeepsPartsWhereThatIsAskedFor) {
+    const Cluster cluster = small_cluster();
+    for (const Collective op : {Collective::broadcast, Collective::allreduce}) {
+        const std::uint64_t bytes = std::uint64_t{1} << 22;
+        const PlanRequest whole{{.op = op, .bytes = bytes, .one_block = true}};
+        EXPECT_EQ(make_plan(cluster, whole).plan.block_count, 1U) << to_string(op);
+    }
+    EXPECT_GT(make_plan(cluster, {{.op = Collective::broadcast, .bytes = std::uint64_t{1} << 22}})
+                  .plan.block_count,
+              1U);
+    for (const Collective op : {Collective::allgather, Collective::gather}) {
+        const PlanRequest parts{{.op = op, .bytes = 64, .keeps_parts = true}};
+        EXPECT_TRUE(keeps_parts(make_plan(cluster, parts).plan)) << to_string(op);
+    }
 }
 
 TEST(ClusterPlanner, SimulatesMoreRanksThanItProves) {
     Cluster cluster = small_cluster();
     cluster.runs = {{0, 4100, 16}};
-    ClusterRequest request{
-        .op = Collective::barrier, .algorithm = "lanes/1/dissemination/shared", .proven = false};
-    const ClusterChoice choice = make_cluster_plan(cluster, request);
+    PlanRequest request = named("lanes/1/dissemination/shared", {.op = Collective::barrier});
+    request.proven = false;
+    const PlanChoice choice = make_plan(cluster, request);
     EXPECT_EQ(choice.plan.size(), 65'600);
     EXPECT_GT(choice.predicted, 13 * cluster.networks.front().start_up_ns); // rounds
     const std::string refused = refusal([&] { check_plan(choice.plan); }, Errc::invalid_plan);
     EXPECT_NE(refused.find("not proven"), std::string::npos) << refused;
     request.proven = true;
-    const std::string asked = refusal(
-        [&] { static_cast<void>(make_cluster_plan(cluster, request)); }, Errc::invalid_argument);
+    const std::string asked =
+        refusal([&] { static_cast<void>(make_plan(cluster, request)); }, Errc::invalid_argument);
     EXPECT_NE(asked.find("to be proven"), std::string::npos) << asked;
 }
 
@@ -300,8 +329,8 @@ TEST(ClusterSimulation, ChargesTheNetwork) {
     Cluster cluster = small_cluster();
     cluster.runs = {{0, 2, 1}};
     const auto time = [&](std::uint64_t bytes) {
-        const ClusterChoice choice =
-            make_cluster_plan(cluster, {.bytes = bytes, .algorithm = "flat/doubling/shared"});
+        const PlanChoice choice = make_plan(
+            cluster, named("flat/doubling/shared", {.op = Collective::allgather, .bytes = bytes}));
         return choice.predicted;
     };
     EXPECT_NEAR(time(8), 2000 + 8 / 3.0, 1);
@@ -309,13 +338,14 @@ TEST(ClusterSimulation, ChargesTheNetwork) {
     // Sixteen messages of one node follow each other at the rate of its link.
     cluster.runs = {{0, 2, 16}};
     const double many =
-        make_cluster_plan(cluster, {.bytes = 8, .algorithm = "flat/bruck/shared"}).predicted;
+        make_plan(cluster, named("flat/bruck/shared", {.op = Collective::allgather, .bytes = 8}))
+            .predicted;
     EXPECT_GT(many, 15 * 400 + 2000);
 }
 
 TEST(ClusterSimulation, RefusesStepsThatCannotReach) {
     const Cluster cluster = small_cluster();
-    Plan plan = make_cluster_plan(cluster, {.bytes = 8}).plan;
+    Plan plan = make_plan(cluster, {{.op = Collective::allgather, .bytes = 8}}).plan;
     for (auto& steps : plan.steps) {
         for (Step& step : steps) {
             step.via = step.via == Mechanism::network ? Mechanism::cells : step.via;

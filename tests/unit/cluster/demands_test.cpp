@@ -23,8 +23,8 @@ Cluster cluster_of(int nodes, int ranks) {
     return cluster;
 }
 
-ClusterRequest request_of(Collective op, std::uint64_t bytes) {
-    ClusterRequest request;
+PlanRequest request_of(Collective op, std::uint64_t bytes) {
+    PlanRequest request;
     request.op = op;
     request.bytes = bytes;
     return request;
@@ -37,18 +37,17 @@ bool pulls(const Plan& plan) {
 }
 
 TEST(Demands, WithoutCopiesTheSearchFindsWhatAllSchemesHave) {
-    Demands demands;
-    demands.can_pull = false;
     for (const Cluster& cluster : {cluster_of(4, 4), cluster_of(16, 3)}) {
         for (const Collective op :
              {Collective::allgather, Collective::allreduce, Collective::broadcast,
               Collective::reduce, Collective::alltoall, Collective::reduce_scatter,
               Collective::gather, Collective::scan}) {
             for (const std::uint64_t bytes : {8U, 4096U, 262'144U}) {
-                ClusterRequest request = request_of(op, bytes);
-                const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
+                PlanRequest request = request_of(op, bytes);
+                request.pull = false;
+                const PlanChoice choice = make_plan(cluster, request);
                 request.exhaustive = true;
-                const ClusterChoice best = make_cluster_plan(cluster, request, demands);
+                const PlanChoice best = make_plan(cluster, request);
                 EXPECT_FALSE(pulls(choice.plan)) << choice.plan.algorithm;
                 EXPECT_LE(choice.predicted, 1.03 * 1.03 * best.predicted)
                     << to_string(op) << ' ' << bytes << ": " << choice.plan.algorithm << ", not "
@@ -60,13 +59,12 @@ TEST(Demands, WithoutCopiesTheSearchFindsWhatAllSchemesHave) {
 
 TEST(Demands, PlansThatDoNotServeAreNotTaken) {
     const Cluster cluster = cluster_of(4, 4);
-    const ClusterRequest request = request_of(Collective::allgather, 1024);
-    const std::string usual = make_cluster_plan(cluster, request, {}).plan.algorithm;
-    Demands demands;
-    demands.serves = [&](const Plan& plan) {
+    const PlanRequest request = request_of(Collective::allgather, 1024);
+    const std::string usual = choose_scheme(cluster, request, {}).plan.algorithm;
+    const Serves serves = [&](const Plan& plan) {
         return plan.algorithm != usual;
     };
-    const ClusterChoice choice = make_cluster_plan(cluster, request, demands);
+    const PlanChoice choice = choose_scheme(cluster, request, serves);
     EXPECT_NE(choice.plan.algorithm, usual);
     for (const auto& [name, time] : choice.portfolio) {
         EXPECT_NE(name, usual);
@@ -76,26 +74,23 @@ TEST(Demands, PlansThatDoNotServeAreNotTaken) {
 /// Where nothing that the search begins with serves, all schemes are tried.
 TEST(Demands, TheOnlyPlanThatServesIsFound) {
     const Cluster cluster = cluster_of(4, 4);
-    const ClusterRequest request = request_of(Collective::allgather, 8);
+    const PlanRequest request = request_of(Collective::allgather, 8);
     for (const std::string& name : scheme_names(cluster, request)) {
-        Demands demands;
-        demands.serves = [&](const Plan& plan) {
+        const Serves serves = [&](const Plan& plan) {
             return plan.algorithm == name;
         };
-        EXPECT_EQ(make_cluster_plan(cluster, request, demands).plan.algorithm, name);
+        EXPECT_EQ(choose_scheme(cluster, request, serves).plan.algorithm, name);
     }
-    Demands nothing;
-    nothing.serves = [](const Plan&) {
+    const Serves nothing = [](const Plan&) {
         return false;
     };
-    EXPECT_THROW(static_cast<void>(make_cluster_plan(cluster, request, nothing)), Error);
+    EXPECT_THROW(static_cast<void>(choose_scheme(cluster, request, nothing)), Error);
 }
 
 TEST(Demands, OfManyRanksOnlyWhatPassesNothingOnIsTried) {
-    Demands demands;
-    demands.passes_nothing_on = true;
-    const ClusterChoice choice = make_cluster_plan(
-        cluster_of(65, 4), request_of(Collective::alltoall, 8), demands); // Bruck would be faster.
+    PlanRequest request = request_of(Collective::alltoall, 8); // Bruck would be faster.
+    request.keeps_parts = true;
+    const PlanChoice choice = choose_scheme(cluster_of(65, 4), request, {});
     EXPECT_NE(choice.plan.algorithm.find("/direct/"), std::string::npos) << choice.plan.algorithm;
 }
 

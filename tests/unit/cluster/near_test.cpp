@@ -3,10 +3,11 @@
 #include "../rounds.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "plan/part_names.hpp"
+#include "requests.hpp"
 #include "tune/cluster_seats.hpp"
 
-#include <corymb/cluster_planner.hpp>
 #include <corymb/error.hpp>
+#include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,8 @@
 namespace {
 
 using namespace corymb;
+using test::exhaustive;
+using test::named;
 using namespace corymb::nodes;
 
 /// Nodes of two packages, ranks dealt out to them in turns, as launchers do that bind by socket.
@@ -152,8 +155,7 @@ TEST(NearRanks, HaveProvenPlansHoweverTheyLie) {
 
 /// All that do as ranks are numbered take longer.
 void expect_near(const Cluster& cluster, Collective op, std::uint64_t bytes) {
-    const ClusterChoice choice =
-        make_cluster_plan(cluster, {.op = op, .bytes = bytes, .exhaustive = true});
+    const PlanChoice choice = make_plan(cluster, exhaustive({.op = op, .bytes = bytes}));
     EXPECT_TRUE(choice.plan.algorithm.ends_with("/near")) << choice.plan.algorithm;
     for (const auto& [name, predicted] : choice.portfolio) {
         if (name.find("/near") == std::string::npos) {
@@ -166,7 +168,8 @@ TEST(NearRanks, AreLedTogetherWhereThatIsFaster) {
     Cluster cluster = crosswise(4, 16, 30, 600);
     expect_near(cluster, Collective::allgather, 8);
     cluster.runs[0].pus = {};
-    for (const auto& [name, predicted] : make_cluster_plan(cluster, {.bytes = 8}).portfolio) {
+    for (const auto& [name, predicted] :
+         make_plan(cluster, {{.op = Collective::allgather, .bytes = 8}}).portfolio) {
         EXPECT_EQ(name.find("/near"), std::string::npos) << name;
     }
     Cluster lopsided = crosswise(4, 5, 30, 1500);
@@ -180,9 +183,8 @@ TEST(NearRanks, AreFoundBySearchAsByTryingAll) {
         for (const Collective op : {Collective::allgather, Collective::allreduce,
                                     Collective::broadcast, Collective::reduce_scatter}) {
             for (const std::uint64_t bytes : {8u, 1024u, 65536u}) {
-                const ClusterChoice choice = make_cluster_plan(cluster, {.op = op, .bytes = bytes});
-                const ClusterChoice all =
-                    make_cluster_plan(cluster, {.op = op, .bytes = bytes, .exhaustive = true});
+                const PlanChoice choice = make_plan(cluster, {{.op = op, .bytes = bytes}});
+                const PlanChoice all = make_plan(cluster, exhaustive({.op = op, .bytes = bytes}));
                 const auto least = std::ranges::min_element(
                     all.portfolio, {}, [](const auto& entry) { return entry.second; });
                 EXPECT_LE(choice.predicted, 1.06 * least->second)

@@ -3,9 +3,10 @@
 // between them are charged, and what the planner makes of it.
 #include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "requests.hpp"
 
-#include <corymb/cluster_planner.hpp>
 #include <corymb/error.hpp>
+#include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,8 @@
 namespace {
 
 using namespace corymb;
+using test::exhaustive;
+using test::named;
 
 constexpr Network fast{2000, 400, 3, 12};
 constexpr Network slow{20000, 2000, 0.25, 0.5};
@@ -119,9 +122,8 @@ TEST(Networks, AreRefusedNamingTheField) {
 
 /// One message from rank 0 to rank 1.
 double message_ns(const Cluster& cluster, std::uint64_t bytes) {
-    return make_cluster_plan(
-               cluster,
-               {.op = Collective::broadcast, .bytes = bytes, .algorithm = "flat/binomial/shared"})
+    return make_plan(cluster,
+                     named("flat/binomial/shared", {.op = Collective::broadcast, .bytes = bytes}))
         .predicted;
 }
 
@@ -143,9 +145,8 @@ TEST(Networks, ChargeAMessageForBothEnds) {
 /// Four messages at once keep the link of a slow node busy, whichever way; between fast ones not.
 TEST(Networks, ChargeEachNodeForItsOwnLink) {
     const auto gather_ns = [](const std::vector<int>& networks) {
-        return make_cluster_plan(
-                   cluster_of(networks, 4),
-                   {.op = Collective::gather, .bytes = 1 << 20, .algorithm = "flat/direct/shared"})
+        return make_plan(cluster_of(networks, 4),
+                         named("flat/direct/shared", {.op = Collective::gather, .bytes = 1 << 20}))
             .predicted;
     };
     const double slow_link_ns = 4 * (1 << 20) / slow.node_gbs;
@@ -161,9 +162,9 @@ TEST(Networks, WithEqualClassesAreAsOne) {
     one.networks = {fast};
     for (const Collective op : {Collective::allgather, Collective::allreduce, Collective::gather,
                                 Collective::broadcast, Collective::barrier}) {
-        const ClusterRequest request{.op = op, .bytes = 3000};
-        const ClusterChoice choice = make_cluster_plan(several, request);
-        const ClusterChoice other = make_cluster_plan(one, request);
+        const PlanRequest request{{.op = op, .bytes = 3000}};
+        const PlanChoice choice = make_plan(several, request);
+        const PlanChoice other = make_plan(one, request);
         EXPECT_EQ(choice.portfolio, other.portfolio);
         EXPECT_EQ(plan_hash(choice.plan), plan_hash(other.plan));
     }
@@ -178,7 +179,7 @@ nodes::Layout layout_of(const Cluster& cluster, std::uint64_t bytes, bool knows_
                                              : std::vector<double>{});
 }
 
-double simulated(const Cluster& cluster, const ClusterRequest& request, bool knows_speeds) {
+double simulated(const Cluster& cluster, const PlanRequest& request, bool knows_speeds) {
     const nodes::Layout layout = layout_of(cluster, request.bytes, knows_speeds);
     const auto scheme = *nodes::scheme_named(request.algorithm);
     const Plan plan = nodes::plan_for(request.op, layout, scheme, request.bytes, request.root);
@@ -189,19 +190,19 @@ double simulated(const Cluster& cluster, const ClusterRequest& request, bool kno
 TEST(ClusterChoice, LeavesSlowNodesAtTheEndsOfTrees) {
     const Cluster cluster = cluster_of({0, 0, 0, 0, 1, 0, 0, 0}, 2);
     for (const Collective op : {Collective::broadcast, Collective::reduce}) {
-        ClusterRequest request{.op = op, .bytes = 256, .algorithm = "lanes/1/binomial/shared"};
+        PlanRequest request = named("lanes/1/binomial/shared", {.op = op, .root = 0, .bytes = 256});
         const double unaware = simulated(cluster, request, false);
-        EXPECT_LT(make_cluster_plan(cluster, request).predicted, 0.7 * unaware);
+        EXPECT_LT(make_plan(cluster, request).predicted, 0.7 * unaware);
         request.root = 9; // On the slow node itself: all wait for that, whatever the order.
-        EXPECT_LE(make_cluster_plan(cluster, request).predicted,
+        EXPECT_LE(make_plan(cluster, request).predicted,
                   1.001 * simulated(cluster, request, false));
     }
 }
 
 TEST(ClusterChoice, FoldsSlowNodesIntoFastOnes) {
     const Cluster cluster = cluster_of({0, 0, 0, 1, 0, 0, 0, 0}, 2);
-    const ClusterRequest request{.op = Collective::allreduce, .bytes = 64};
-    const ClusterChoice choice = make_cluster_plan(cluster, request);
+    const PlanRequest request{{.op = Collective::allreduce, .bytes = 64}};
+    const PlanChoice choice = make_plan(cluster, request);
     EXPECT_NE(choice.plan.algorithm.find("folding"), std::string::npos) << choice.plan.algorithm;
     for (const auto& [name, predicted] : choice.portfolio) {
         if (name.find("folding") == std::string::npos) {
@@ -210,7 +211,7 @@ TEST(ClusterChoice, FoldsSlowNodesIntoFastOnes) {
     }
     const Cluster equal = cluster_of({0, 0, 0, 0}, 2);
     for (const auto& [name, predicted] :
-         make_cluster_plan(equal, {.op = Collective::allreduce, .exhaustive = true}).portfolio) {
+         make_plan(equal, exhaustive({.op = Collective::allreduce})).portfolio) {
         EXPECT_EQ(name.find("folding"), std::string::npos) << "there is nothing to fold";
     }
 }
@@ -232,9 +233,9 @@ TEST(ClusterChoice, IsProvenWhereClassesDiffer) {
         cluster.order = draw(0, 3) == 0 ? RankOrder::cyclic : RankOrder::block;
         for (const Collective op :
              {Collective::broadcast, Collective::reduce, Collective::allreduce}) {
-            const ClusterRequest request{.op = op,
-                                         .bytes = std::uint64_t{1} << draw(3, 14),
-                                         .root = draw(0, cluster.size() - 1)};
+            const PlanRequest request{{.op = op,
+                                       .root = draw(0, cluster.size() - 1),
+                                       .bytes = std::uint64_t{1} << draw(3, 14)}};
             const nodes::Layout layout = layout_of(cluster, request.bytes, true);
             for (const nodes::Scheme& scheme : nodes::all_schemes(std::vector{1, 2, 3})) {
                 if (!nodes::applies(op, layout, scheme, request.bytes)) {
@@ -245,7 +246,7 @@ TEST(ClusterChoice, IsProvenWhereClassesDiffer) {
                     << nodes::name_of(scheme) << ", seed " << seed << ", round " << round;
                 EXPECT_GT(simulate(plan, cluster, request.bytes).makespan, 0);
             }
-            const ClusterChoice choice = make_cluster_plan(cluster, request);
+            const PlanChoice choice = make_plan(cluster, request);
             for (const auto& [name, predicted] : choice.portfolio) {
                 EXPECT_GE(1.03 * predicted, choice.predicted) << name;
             }

@@ -147,7 +147,7 @@ TEST(TeamOverNodes, RefusesWhatItCannotDoAndGoesOn) {
         refused(error_of([&] { static_cast<void>(team.split(0)); }), "split the local teams");
         refused(error_of([&] { static_cast<void>(team.shrink()); }), "make new local teams");
         refused(error_of([&] { static_cast<void>(team.plan(Collective::barrier)); }),
-                "make_cluster_plan");
+                "make_plan with the cluster");
         EXPECT_EQ(team.allreduce(value), 2);
     });
 }

@@ -105,14 +105,10 @@ TEST(LearningSets, DoNotLearnThroughTheNetwork) {
 
 TEST(LearningSets, AreOneWhereRanksOffer) {
     Plan plan = plan_of(3, {}, Mechanism::push);
-    plan.steps[0] = {{.kind = StepKind::offer,
-                      .via = Mechanism::push,
-                      .peer = 1,
-                      .to = {Buffer::output, 0, 1}}};
-    plan.steps[1] = {{.kind = StepKind::put,
-                      .via = Mechanism::push,
-                      .peer = 0,
-                      .from = {Buffer::input, 0, 1}}};
+    plan.steps[0] = {
+        {.kind = StepKind::offer, .via = Mechanism::push, .peer = 1, .to = {Buffer::output, 0, 1}}};
+    plan.steps[1] = {
+        {.kind = StepKind::put, .via = Mechanism::push, .peer = 0, .from = {Buffer::input, 0, 1}}};
     const std::vector<Rank> sets = sets_of(plan);
     EXPECT_EQ(sets, std::vector<Rank>(3, sets[0]));
 }

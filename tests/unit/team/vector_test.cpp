@@ -36,8 +36,7 @@ PlanSource any_plans(unsigned seed, bool pull, std::set<std::string>& seen, std:
         PlanRequest request;
         request.op = need.op;
         request.root = is_rooted(need.op) ? need.root : -1;
-        request.any_length = need.bytes == any_part_bytes;
-        request.bytes = request.any_length ? 1 << 16 : need.bytes;
+        request.bytes = need.bytes;
         request.cell_slots = need.cell_slots;
         request.ordered = need.ordered;
         request.keeps_parts = need.keeps_parts;
