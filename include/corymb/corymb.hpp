@@ -29,6 +29,7 @@
 #include <corymb/rank.hpp>
 #include <corymb/request.hpp>
 #include <corymb/simulate.hpp>
+#include <corymb/statistics.hpp>
 #include <corymb/team.hpp>
 #include <corymb/trace.hpp>
 #include <corymb/types.hpp>

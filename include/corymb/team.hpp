@@ -10,6 +10,7 @@
 #include <corymb/plan.hpp>
 #include <corymb/plan_need.hpp>
 #include <corymb/request.hpp>
+#include <corymb/statistics.hpp>
 #include <corymb/wait_policy.hpp>
 
 #include <chrono>
@@ -471,6 +472,8 @@ public:
     [[nodiscard]] ChosenPlan chosen_plan(Collective op, std::uint64_t bytes = 8, Rank root = 0);
     /// The plans that this process's ranks have needed so far; over several nodes, this rank.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
+    /// What this rank has done so far, whom it has waited for, and the plans in use. O(ranks).
+    [[nodiscard]] TeamStatistics statistics() const;
 
 private:
     friend class ThreadTeam;

@@ -4,10 +4,15 @@
 #include "python_team.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace corymb::python {
 
@@ -67,6 +72,41 @@ void bind_stop_source(nb::module_& module) {
             "Whether somebody has requested it.");
 }
 
+double seconds_of(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+void bind_statistics(nb::module_& module) {
+    nb::class_<ChosenPlan>(module, "ChosenPlan", "The plan of a kind of calls.")
+        .def_prop_ro("op", [](const ChosenPlan& self) { return std::string(to_string(self.op)); })
+        .def_ro("root", &ChosenPlan::root)
+        .def_ro("nbytes", &ChosenPlan::bytes, "The largest part that it was chosen for.")
+        .def_ro("algorithm", &ChosenPlan::algorithm);
+    nb::class_<TeamStatistics>(
+        module, "TeamStatistics",
+        "Counts of one rank since its handle on a team was made; times in seconds.")
+        .def_ro("operations", &TeamStatistics::operations,
+                "Collectives and messages that have begun, in all forms.")
+        .def_ro("nbytes", &TeamStatistics::bytes,
+                "Their bytes: those of the longest buffer of each on this rank.")
+        .def_ro("waits", &TeamStatistics::waits,
+                "Waits for others of more than a few looks, about a microsecond.")
+        .def_ro("sleeps", &TeamStatistics::sleeps, "Waits in which the rank went to sleep.")
+        .def_prop_ro(
+            "waited", [](const TeamStatistics& self) { return seconds_of(self.waited); },
+            "Time of all waits.")
+        .def_prop_ro(
+            "waited_for",
+            [](const TeamStatistics& self) {
+                std::vector<double> times;
+                std::ranges::transform(self.waited_for, std::back_inserter(times), seconds_of);
+                return times;
+            },
+            "That time by the rank that was waited for. Waits for any of several count for none.")
+        .def_ro("plans", &TeamStatistics::plans,
+                "The plans that the ranks of this process have needed so far.");
+}
+
 } // namespace
 
 void bind_team(nb::module_& module) {
@@ -74,6 +114,7 @@ void bind_team(nb::module_& module) {
     bind_user_operator(module);
     bind_request(module);
     bind_stop_source(module);
+    bind_statistics(module);
     TeamClass team(module, "NativeTeam", "The compiled part of corymb.Team.");
     team.def(nb::init<const NativeTeam&>(), nb::arg("native"))
         .def_prop_ro(
@@ -95,6 +136,12 @@ void bind_team(nb::module_& module) {
         .def("abandon", &abandon, nb::arg("why"),
              "Breaks the team on behalf of this rank: everybody's operations fail at once.")
         .def("native_set_limits", &set_limits, nb::arg("deadline"), nb::arg("stop").none())
+        .def(
+            "statistics",
+            [](NativeTeam& self) {
+                return self.handle->call([](const Team& native) { return native.statistics(); });
+            },
+            "What this rank has done with the team so far, and which ranks it has waited for.")
         .def("native_warm_up", &warm_up, nb::arg("op"), nb::arg("bytes"), nb::arg("root"),
              nb::arg("ordered"))
         .def(

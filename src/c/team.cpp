@@ -11,6 +11,8 @@
 #include <corymb/usable_cpus.hpp>
 #include <corymb/version.hpp>
 
+#include <algorithm>
+
 using namespace corymb;
 
 namespace {
@@ -110,6 +112,27 @@ corymb_status corymb_team_free(corymb_team** team) noexcept {
 corymb_status corymb_team_warm_up(corymb_team* team, corymb_collective op, uint64_t bytes, int root,
                                   int ordered) noexcept {
     return c::guarded([&] { c::live(team).team.warm_up(c::op_of(op), bytes, root, ordered != 0); });
+}
+
+corymb_status corymb_team_statistics(corymb_team* team, corymb_statistics* statistics,
+                                     int64_t* waited_for_ns, size_t room) noexcept {
+    return c::guarded([&] {
+        const Team& own = c::live(team).team;
+        c::require(statistics, "corymb_team_statistics: statistics");
+        static_cast<void>(c::as_known(*statistics, "corymb_statistics_init"));
+        if (room > 0) {
+            c::require(waited_for_ns, "corymb_team_statistics: waited_for_ns");
+        }
+        const TeamStatistics all = own.statistics();
+        statistics->operations = all.operations;
+        statistics->bytes = all.bytes;
+        statistics->waits = all.waits;
+        statistics->sleeps = all.sleeps;
+        statistics->waited_ns = all.waited.count();
+        for (std::size_t rank = 0; rank < std::min(room, all.waited_for.size()); ++rank) {
+            waited_for_ns[rank] = all.waited_for[rank].count();
+        }
+    });
 }
 
 corymb_status corymb_plan_json(corymb_team* team, corymb_collective op, uint64_t bytes, int root,

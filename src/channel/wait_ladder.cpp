@@ -92,6 +92,12 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
 
 bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
     const std::int64_t begin = now_ns();
+    const bool done = climb_from(begin, look, key);
+    record_.note_wait(awaited_, now_ns() - begin);
+    return done;
+}
+
+bool WaitLadder::climb_from(std::int64_t begin, const Look& look, WakeKey key) noexcept {
     WaitClock clock(begin, late_ns_);
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
@@ -140,6 +146,7 @@ bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
         // Since the last one in whichever wait: of many short waits none would have any.
         next_visit = std::max(next_visit, last_visit_ns_ + visits_apart_least - begin);
     }
+    record_.note_sleep();
     auto look_after_sleep = [&]() noexcept {
         take_turn();
         return look();

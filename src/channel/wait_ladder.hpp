@@ -30,6 +30,7 @@
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/patience.hpp"
+#include "channel/wait_record.hpp"
 #include "channel/waiter_cpus.hpp"
 
 #include <algorithm>
@@ -109,6 +110,7 @@ public:
         if (seat_) {
             bytes_before_ = std::exchange(bytes_, bytes);
         }
+        record_.begin(bytes);
         expect_bytes(bytes);
     }
     /// In the waits that follow each rank moves at most about so many bytes. Ranks that take turns
@@ -147,6 +149,7 @@ public:
     template <class Done>
     [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
         expect(-1);
+        record_.begin_wait_for_any();
         expect_bytes(bytes);
         const int looks = patience_.quick_looks();
         for (int i = 0; i < looks; ++i) {
@@ -178,6 +181,10 @@ public:
     }
     void end_copy() noexcept { gate_->leave(); }
 
+    [[nodiscard]] const WaitRecord& record() const noexcept { return record_; }
+    /// The last `until` has waited for this rank.
+    void attribute_last_wait(std::int32_t rank) noexcept { record_.attribute_last(rank); }
+
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
     /// The watch has ended the wait.
     [[nodiscard]] bool is_lost() const noexcept { return lost_; }
@@ -192,6 +199,7 @@ private:
     }
     bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look, WakeKey key) noexcept;
+    bool climb_from(std::int64_t begin_ns, const Look& look, WakeKey key) noexcept;
     void expect_sleeps(int change) noexcept;
     void note_cpu() noexcept;
     [[nodiscard]] bool want_the_cpu() noexcept override;
@@ -208,6 +216,7 @@ private:
     std::uint64_t ranks_that_copy_;
     std::uint64_t bytes_ = 0;        ///< Bytes of the latest operation.
     std::uint64_t bytes_before_ = 0; ///< Bytes of the operation before the latest.
+    WaitRecord record_;
     Spot* spot_;
     Gate* gate_;
     const Flag* broken_;

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "team/member.hpp"
+#include "team/statistics.hpp"
 
 #include <exception>
 #include <memory>
@@ -59,6 +60,12 @@ ChosenPlan ClusterMember::plan(const team::PlanKey& key) {
         std::rethrow_exception(known->plan->refusal);
     }
     return {key.op, key.root, key.bytes, known->plan->local.algorithm};
+}
+
+TeamStatistics ClusterMember::statistics() const {
+    TeamStatistics all = detail::statistics_of(pending_.record(), size());
+    all.plans = pending_.chosen_plans();
+    return all;
 }
 
 void ClusterMember::set_deadline(std::int64_t deadline_ns) noexcept {

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const override {
         return pending_.chosen_plans();
     }
+    [[nodiscard]] TeamStatistics statistics() const override;
     void set_deadline(std::int64_t deadline_ns) noexcept override;
     bool interrupt(const char* why) noexcept override { return station_.interrupt(why); }
     void abandon(const std::string& why) noexcept override { station_.abandon(why); }

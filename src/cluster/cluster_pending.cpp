@@ -255,8 +255,10 @@ void ClusterPending::start(Operation& given) {
 void ClusterPending::enter(FarOperation& operation) {
     patrol_.note_progress();
     patrol_within_.note_progress();
-    ladder_.begin_operation(
-        team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size()));
+    const std::uint64_t bytes =
+        team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size());
+    ladder_.begin_operation(bytes);
+    record_.begin(bytes);
     FarLane& lane = *operation.lane;
     lane.queue.push_back(&operation);
     if (FarKey* const key = operation.key;

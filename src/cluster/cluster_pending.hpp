@@ -72,6 +72,8 @@ public:
     /// are done. Returns how many operations are under way.
     std::size_t progress();
     void complete_all();
+    /// What this rank has begun and waited for; ranks count in the whole team.
+    [[nodiscard]] const channel::WaitRecord& record() const noexcept { return record_; }
     /// The plans that this rank has needed so far.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     /// The reason why an operation under way cannot end, if there is one: a rank of the node has
@@ -139,6 +141,7 @@ private:
     Station* station_;
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
+    channel::WaitRecord record_;
     Looking looking_;
     team::Engine<team::Env, Looking> engine_;
     detail::Patrol patrol_;        ///< Watches waits for other nodes.

@@ -6,6 +6,7 @@
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
 #include "team/leaving.hpp"
+#include "team/statistics.hpp"
 #include "team/team_plans.hpp"
 
 #include <exception>
@@ -145,6 +146,15 @@ ChosenPlan Member::chosen_plan(const team::PlanKey& key) {
 
 std::vector<ChosenPlan> Member::chosen_plans() const {
     return wide != nullptr ? wide->chosen_plans() : shared->plans->chosen();
+}
+
+TeamStatistics Member::statistics() const {
+    if (wide != nullptr) {
+        return wide->statistics();
+    }
+    TeamStatistics all = statistics_of(ladder_.record(), whole_size);
+    all.plans = chosen_plans();
+    return all;
 }
 
 void Member::abandon(const std::string& why) {

@@ -54,6 +54,7 @@ struct Member final : private channel::Watch {
     void complete_all();
     [[nodiscard]] ChosenPlan chosen_plan(const team::PlanKey& key);
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
+    [[nodiscard]] TeamStatistics statistics() const;
     void abandon(const std::string& why);
     /// Makes the handle one on a team over several nodes, as rank `of_all` of `count`.
     void span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) noexcept;

@@ -447,7 +447,9 @@ void Pending::wait_until_over(LaneOperation& operation) {
     auto done = [&]() noexcept {
         return look(operation, all_steps) || has_stopped();
     };
-    if (!ladder_->until(done, moved_bytes(operation)) || operation.state == State::pending) {
+    const bool is_over = ladder_->until(done, moved_bytes(operation));
+    ladder_->attribute_last_wait(operation.queue->awaited);
+    if (!is_over || operation.state == State::pending) {
         fail(operation, ladder_->timed_out());
     }
 }

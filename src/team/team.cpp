@@ -117,6 +117,10 @@ ChosenPlan Team::chosen_plan(Collective op, std::uint64_t bytes, Rank root) {
     return own->chosen_plan(key_of(*own, op, bytes, root));
 }
 
+TeamStatistics Team::statistics() const {
+    return detail::InCall(member())->statistics();
+}
+
 std::vector<ChosenPlan> Team::chosen_plans() const {
     member().user.require_own_process();
     return member_->chosen_plans();

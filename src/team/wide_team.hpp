@@ -7,6 +7,7 @@
 #include "team/driver.hpp"
 
 #include <corymb/carrier.hpp>
+#include <corymb/statistics.hpp>
 #include <corymb/team.hpp>
 
 #include <cstddef>
@@ -35,6 +36,7 @@ public:
     /// Collective where the plan is not known yet.
     [[nodiscard]] virtual ChosenPlan plan(const team::PlanKey& key) = 0;
     [[nodiscard]] virtual std::vector<ChosenPlan> chosen_plans() const = 0;
+    [[nodiscard]] virtual TeamStatistics statistics() const = 0;
     /// The longest wait for other ranks from now on.
     virtual void set_deadline(std::int64_t deadline_ns) noexcept = 0;
     /// Breaks the team on this node because this rank "is told to stop", for example; false, and

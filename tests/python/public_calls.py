@@ -119,6 +119,7 @@ TEAM = dict(collectives()) | {
     "Dup": acts(),
     "shrink": acts(),
     "warm_up": acts("barrier"),
+    "statistics": acts(),
     "limits": acts(),
     "progress": acts(),
     "abandon": completes("tired"),

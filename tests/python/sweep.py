@@ -157,10 +157,18 @@ def models() -> list[Any]:
         ring.readers(), group.under_way(), token.late(), corymb.trace_process(os.getpid()),
         corymb.GlobalAddress(), corymb.Error("text", "io"), corymb.RankError("text", 1),
         _core.ThreadTeam(2), corymb.IN_PLACE, corymb.Machine.gallery("scc-48c"),
-        corymb.StopSource(),
+        corymb.StopSource(), *statistics(),
     ]  # fmt: skip
     del reader, box
     return made
+
+
+def statistics() -> list[Any]:
+    """Counts of a rank, and a plan in them."""
+    team = corymb.Team(_core.ThreadTeam(1).join(0))
+    team.Barrier()
+    counted = team.statistics()
+    return [counted, counted.plans[0]]
 
 
 def parts_of(things: list[Any]) -> dict[type, Any]:

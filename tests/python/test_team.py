@@ -232,6 +232,26 @@ def test_split_gives_teams_by_color_or_none() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
+def test_statistics_count_calls_and_say_who_is_late() -> None:
+    def life(team: Team) -> None:
+        none = team.statistics()
+        assert (none.operations, none.nbytes, none.waits, none.sleeps) == (0, 0, 0, 0)
+        assert (none.waited, none.waited_for) == (0.0, [0.0] * N)
+        data = np.arange(4.0)
+        for _ in range(3):
+            team.Bcast(data)
+        team.Ibarrier().Wait()
+        counted = team.statistics()
+        assert (counted.operations, counted.nbytes) == (4, 3 * 32)
+        assert len(counted.waited_for) == N
+        assert counted.waited_for[team.rank] == 0
+        assert sum(counted.waited_for) <= counted.waited * (1 + 1e-9)
+        assert counted.sleeps <= counted.waits
+        assert ("broadcast", 0, 56) in [(plan.op, plan.root, plan.nbytes) for plan in counted.plans]
+
+    on_threads(life)
+
+
 def test_objects() -> None:
     def body(team: Team) -> None:
         rank = team.rank

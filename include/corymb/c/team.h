@@ -97,6 +97,31 @@ CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT
 CORYMB_EXPORT corymb_status corymb_team_warm_up(corymb_team* team, corymb_collective op,
                                                 uint64_t bytes, int root,
                                                 int ordered) CORYMB_NOEXCEPT;
+/// Counts of this rank since its handle was made; times in nanoseconds. Begin with
+/// corymb_statistics_init.
+typedef struct corymb_statistics {
+    size_t struct_size;
+    uint64_t operations; ///< Collectives and messages that have begun, in all forms.
+    uint64_t bytes;      ///< Their bytes: those of the longest buffer of each on this rank.
+    uint64_t waits;      ///< Waits for others of more than a few looks, about a microsecond.
+    uint64_t sleeps;     ///< Waits in which the rank went to sleep.
+    int64_t waited_ns;   ///< Time of all waits.
+} corymb_statistics;
+
+static inline void corymb_statistics_init(corymb_statistics* statistics) CORYMB_NOEXCEPT {
+    if (!statistics) {
+        return;
+    }
+    memset(statistics, 0, sizeof *statistics);
+    statistics->struct_size = sizeof *statistics;
+}
+
+/// Fills `statistics` in, and up to `room` entries of `waited_for_ns`, which may be NULL: the time
+/// that this rank has waited for each rank, who is late. Waits for any of several ranks count for
+/// none. corymb_team_plans tells the plans in use.
+CORYMB_EXPORT corymb_status corymb_team_statistics(corymb_team* team, corymb_statistics* statistics,
+                                                   int64_t* waited_for_ns,
+                                                   size_t room) CORYMB_NOEXCEPT;
 /// The plan that an operation of this team runs with, as JSON; to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_plan_json(corymb_team* team, corymb_collective op,
                                              uint64_t bytes, int root, char** text) CORYMB_NOEXCEPT;

@@ -93,6 +93,25 @@ TEST(TeamsTest, SplitAndManyHandles) {
             expect_ok(corymb_barrier(team));
             if (round == 10) {
                 expect_ok(corymb_team_memory(team, &before));
+                corymb_statistics counted;
+                corymb_statistics_init(&counted);
+                int64_t waited_for_ns[2] = {-1, -1};
+                const uint64_t operations_before = [&] {
+                    expect_ok(corymb_team_statistics(team, &counted, nullptr, 0));
+                    return counted.operations;
+                }();
+                expect_ok(corymb_barrier(team));
+                expect_ok(corymb_team_statistics(team, &counted, waited_for_ns, 2));
+                EXPECT_EQ(counted.operations, operations_before + 1);
+                EXPECT_GE(waited_for_ns[0], 0);
+                EXPECT_GE(counted.waited_ns, waited_for_ns[0]);
+                EXPECT_LE(counted.sleeps, counted.waits);
+                expect_invalid(corymb_team_statistics(team, nullptr, nullptr, 0), "is NULL");
+                expect_invalid(corymb_team_statistics(team, &counted, nullptr, 1),
+                               "waited_for_ns is NULL");
+                counted.struct_size = 3;
+                expect_invalid(corymb_team_statistics(team, &counted, nullptr, 0),
+                               "corymb_statistics_init");
             }
             expect_ok(corymb_barrier(team));
         }

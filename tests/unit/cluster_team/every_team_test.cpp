@@ -134,6 +134,29 @@ TEST(TeamOverNodes, NamesItsPlans) {
     });
 }
 
+TEST(TeamOverNodes, CountsWhatARankDoesAndWhoIsLate) {
+    for (const Nodes& where : {Nodes{0, 1}, Nodes{0, 0}}) {
+        std::atomic<bool> is_noticed{false};
+        on_nodes(where, [&](Team& team) {
+            for (std::uint64_t round = 1; !is_noticed; ++round) {
+                if (team.rank() == 1) {
+                    std::this_thread::sleep_for(5ms);
+                }
+                EXPECT_EQ(team.allreduce(1), 2);
+                const TeamStatistics all = team.statistics();
+                EXPECT_EQ(all.operations, 2 * round - 1);
+                EXPECT_EQ(all.bytes, round * sizeof(int));
+                EXPECT_EQ(all.waited_for[static_cast<std::size_t>(team.rank())], 0ns);
+                EXPECT_FALSE(all.plans.empty());
+                if (team.rank() == 0 && all.waited_for[1] >= 10ms) {
+                    is_noticed = true;
+                }
+                team.barrier(); // All see it, or none.
+            }
+        });
+    }
+}
+
 TEST(TeamOverNodes, RefusesWhatItCannotDoAndGoesOn) {
     on_nodes({0, 1}, [](Team& team) {
         int value = 1;
