@@ -5,6 +5,7 @@
 #include "channel/urgent_visits.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <sched.h>
 
 namespace corymb::channel {
@@ -22,6 +23,19 @@ constexpr std::int64_t visits_apart_ns_max = 1'000'000;
 // no longer. A thread that needs a visit waits about as long as for a rank that is in the library.
 constexpr std::int64_t urgent_from_ns = 2'000;
 constexpr int looks_per_visit = 16;
+
+/// The shortest sleep whose end costs next to nothing: two ticks of the kernel's clock. An end
+/// before the next tick has to be programmed into the CPU's timer. In a virtual machine with ticks
+/// of 4 ms, a switch between two processes took 7 to 9 us if sleeps ended after 1 ms, and 2.5 us if
+/// they ended after 10 ms.
+std::int64_t cheap_sleep_ns() noexcept {
+    static const std::int64_t two_ticks = [] {
+        timespec tick{};
+        ::clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+        return 2 * (tick.tv_sec * std::int64_t{1'000'000'000} + tick.tv_nsec);
+    }();
+    return two_ticks;
+}
 
 bool is_urgent(const Watch* visitor) noexcept {
     return visitor != nullptr && visits_are_urgent.load(std::memory_order_relaxed);
@@ -154,8 +168,8 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, WakeKey key) n
     const bool done = spot_->park(
         look_after_sleep, stop,
         [&]() noexcept {
-            std::int64_t until =
-                watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, next_watch);
+            const std::int64_t watch = std::max(next_watch, clock.waited_ns() + cheap_sleep_ns());
+            std::int64_t until = watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, watch);
             until = visitor_ == nullptr ? until : std::min(until, next_visit);
             const std::int64_t sleep = std::max<std::int64_t>(until - clock.waited_ns(), 1);
             clock.expect_sleep(sleep);
