@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonblocking allgathers, as many as asked for, all of them checked: "apart", each completed before
-// a barrier, in all of MPI's ways; "at_once", a barrier only before the first; "kept", a barrier
+// a barrier, in all of MPI's ways; "alone", completed one after the other
+// without barriers; "at_once", completed at the end without barriers; "kept", a barrier
 // between them, all completed at the end, when their communicator is free; "crossed", as apart, but
 // the ranks cross the barrier in turns, which the standard forbids and libraries put up with. Or
 // barriers to which rank 1 comes some milliseconds after the others: "late CALLS MILLISECONDS".
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const int calls = argc > 2 ? atoi(argv[2]) : 0;
     const int is_apart = argc > 1 && strcmp(argv[1], "apart") == 0;
+    const int is_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
     const int is_kept = argc > 1 && strcmp(argv[1], "kept") == 0;
     const int is_crossed = argc > 1 && strcmp(argv[1], "crossed") == 0;
     int rank = 0;
@@ -103,7 +105,7 @@ int main(int argc, char** argv) {
         if (is_crossed && !is_first) {
             MPI_Barrier(comm);
         }
-        if (is_apart || is_crossed) {
+        if (is_apart || is_crossed || is_alone) {
             complete(call, &requests[call]);
         }
         if (is_apart || is_kept) {

@@ -25,8 +25,10 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -174,12 +176,29 @@ bool broadcast(const Communicator& communicator, std::uint64_t& word) {
     return library().run(&operation, communicator.team) == CORYMB_OK;
 }
 
-/// Collective over the communicator's team: its ranks get the memory of the board, or do without.
+/// Where the memory of the RequestBoard begins, behind that of the CallBoard.
+off_t request_board_place(int size) noexcept {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return static_cast<off_t>((CallBoard::bytes(size) + page - 1) / page * page);
+}
+
+/// Rank 0 makes the memory of both boards; -1: none can be had. Others find it by its descriptor.
+int make_board_memory(int size) noexcept {
+    const int descriptor = ::memfd_create("corymb-calls", MFD_CLOEXEC);
+    const off_t bytes = request_board_place(size) + static_cast<off_t>(RequestBoard::bytes(size));
+    if (descriptor >= 0 && ::ftruncate(descriptor, bytes) != 0) {
+        ::close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+/// Collective over the communicator's team: its ranks get the memory of the boards, or do without.
 /// `memory` is rank 0's, which stays open until all ranks have theirs.
-void open_board(Communicator& communicator, Descriptor& memory) {
+void open_boards(Communicator& communicator, Descriptor& memory) {
     std::uint64_t place = 0; // One word, so that the plan of has_nonce serves.
     if (communicator.rank == 0) {
-        memory.reset(CallBoard::make(communicator.size));
+        memory.reset(make_board_memory(communicator.size));
         place = static_cast<std::uint64_t>(::getpid()) << 32U |
                 static_cast<std::uint32_t>(memory.number());
     }
@@ -190,6 +209,10 @@ void open_board(Communicator& communicator, Descriptor& memory) {
         open_memory(place >> 32U, place & 0xffff'ffffU, memory);
     }
     communicator.board->open(memory.number());
+    auto requests = std::make_unique<RequestBoard>(communicator.rank, communicator.size);
+    if (requests->open(memory.number(), request_board_place(communicator.size))) {
+        communicator.request_board = std::move(requests);
+    }
 }
 
 /// Agrees on the number of earlier nonblocking calls. Blocking and nonblocking calls should come in
@@ -283,9 +306,17 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
     if (!has_nonce(communicator, communicator.rank, terms.nonce)) {
         object(objections, Objection::other_memory);
     } else {
-        open_board(communicator, board);
+        open_boards(communicator, board);
     }
-    objections = all_objections(communicator, objections);
+    bool lacks_board = communicator.request_board == nullptr;
+    Agreement boards;
+    boards.any(lacks_board);
+    objections = all_objections(communicator, objections, boards);
+    if (lacks_board) {
+        communicator.request_board.reset();
+    } else {
+        communicator.sync_points.end(); // Ranks need not meet.
+    }
     if (objections == 0 && !agree_on_early_requests(communicator, terms)) {
         object(objections, Objection::not_attached);
     }

@@ -12,14 +12,22 @@
 
 namespace corymb::mpi {
 
-void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation operation,
-            std::uint64_t bytes) noexcept {
+namespace {
+
+/// Whether others want the CPUs of this rank. Between nodes a call waits for the network, and takes
+/// nobody's CPU meanwhile.
+bool is_cpu_shared(Communicator& communicator) noexcept {
     const ThreadTimes times = thread_times();
     communicator.cpu_share.look(times.ran_ns, times.waited_ns);
-    // Between nodes a call waits for the network, and takes nobody's CPU meanwhile.
-    const bool is_shared = !communicator.is_over_nodes() &&
-                           (communicator.crowd > 1 || communicator.cpu_share.is_shared());
-    Trial::Evidence evidence = trial.evidence(is_shared);
+    return !communicator.is_over_nodes() &&
+           (communicator.crowd > 1 || communicator.cpu_share.is_shared());
+}
+
+} // namespace
+
+void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation operation,
+            std::uint64_t bytes) noexcept {
+    Trial::Evidence evidence = trial.evidence(is_cpu_shared(communicator));
     Agreement agreement;
     evidence.ask(agreement);
     if (!agree(agreement, communicator.comm)) {
@@ -28,6 +36,19 @@ void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation 
     }
     choice.settle(operation, bytes, trial.decide(evidence));
     communicator.are_cpus_shared = evidence.are_cpus_shared();
+}
+
+/// Evidence about CPUs changes nothing here: blocking calls of other ranks need not have come to
+/// the same point.
+bool settle_on_board(Communicator& communicator, Trial& trial, Operation operation,
+                     std::uint64_t bytes) {
+    RequestBoard::End& end = communicator.request_board->end(operation, bytes);
+    if (!end.has_told() && (end.calls() >= tuning::calls_until_given_up || are_complete(trial))) {
+        forget_trial(trial);
+        tell(end, trial, is_cpu_shared(communicator));
+    }
+    return settles(end, communicator.request_choice, trial, operation, bytes,
+                   static_cast<std::size_t>(communicator.size));
 }
 
 void synchronise_requests(Communicator& communicator) noexcept {

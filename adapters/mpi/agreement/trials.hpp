@@ -12,6 +12,10 @@ namespace corymb::mpi {
 /// Settles an operation whose trial is over.
 void settle(Communicator& communicator, Choice& choice, Trial& trial, Operation operation,
             std::uint64_t bytes) noexcept;
+/// In a nonblocking call whose trial is over, of a team that has a RequestBoard: waits for nobody.
+/// True: the trial is settled before this call of all ranks. Throws std::bad_alloc.
+[[nodiscard]] bool settle_on_board(Communicator& communicator, Trial& trial, Operation operation,
+                                   std::uint64_t bytes);
 /// At a synchronisation point: settles the operations that were tried in nonblocking calls.
 void synchronise_requests(Communicator& communicator) noexcept;
 /// Whether calls that wait for a plan have taken as long as it takes; their `wait` is then over.

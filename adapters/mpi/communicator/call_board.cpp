@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace corymb::mpi {
 
@@ -32,24 +31,14 @@ std::uint64_t last_left(const std::atomic<std::uint64_t>& word) noexcept {
 
 CallBoard::~CallBoard() {
     if (slots_ != nullptr) {
-        ::munmap(slots_, static_cast<std::size_t>(size_) * sizeof(Slot));
+        ::munmap(slots_, bytes(size_));
     }
-}
-
-int CallBoard::make(int size) noexcept {
-    const int descriptor = ::memfd_create("corymb-calls", MFD_CLOEXEC);
-    const auto bytes = static_cast<off_t>(static_cast<std::size_t>(size) * sizeof(Slot));
-    if (descriptor >= 0 && ::ftruncate(descriptor, bytes) != 0) {
-        ::close(descriptor);
-        return -1;
-    }
-    return descriptor;
 }
 
 void CallBoard::open(int descriptor) noexcept {
     if (descriptor >= 0) {
-        void* const mapped = ::mmap(nullptr, static_cast<std::size_t>(size_) * sizeof(Slot),
-                                    PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        void* const mapped =
+            ::mmap(nullptr, bytes(size_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         slots_ = mapped != MAP_FAILED ? static_cast<Slot*>(mapped) : nullptr;
     }
 }

@@ -21,9 +21,11 @@ public:
     CallBoard& operator=(const CallBoard&) = delete;
     ~CallBoard();
 
-    /// Rank 0 makes the memory; null: none can be had. Others find it by its descriptor.
-    [[nodiscard]] static int make(int size) noexcept;
-    /// Without success this rank neither writes nor reads.
+    /// What the ranks share.
+    [[nodiscard]] static std::size_t bytes(int size) noexcept {
+        return static_cast<std::size_t>(size) * sizeof(Slot);
+    }
+    /// Maps the zeroed memory. Without success this rank neither writes nor reads.
     void open(int descriptor) noexcept;
 
     /// The next blocking call begins. All ranks count alike.

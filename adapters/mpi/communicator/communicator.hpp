@@ -9,6 +9,7 @@
 #include "communicator/call_board.hpp"
 #include "communicator/carrier.hpp"
 #include "communicator/reasons.hpp"
+#include "communicator/request_board.hpp"
 #include "data/kept_calls.hpp"
 #include "policy/choice.hpp"
 #include "policy/costly_plans.hpp"
@@ -58,7 +59,9 @@ struct RankTeam {
     /// Messages between the nodes; null: the ranks are on one node.
     std::unique_ptr<MessageCarrier> carrier{};
     std::unique_ptr<CallBoard> board{}; ///< Set if the team is on one node.
-    bool can_request = true;            ///< Nonblocking and persistent operations, too.
+    /// Set if, besides, all ranks have its memory: they settle trials of nonblocking calls there.
+    std::unique_ptr<RequestBoard> request_board{};
+    bool can_request = true; ///< Nonblocking and persistent operations, too.
     Reason why_no_requests = Reason::no_hook;
     /// Requests of a rank go on by a thread, not by a hook; equal on all ranks.
     bool by_thread = false;

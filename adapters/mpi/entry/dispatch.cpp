@@ -195,8 +195,8 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
     }
-    if (is_request && trial->is_over()) { // Ranks have not met since.
-        return finish(static_cast<corymb_status>(run()), bytes);
+    if (is_request && trial->is_over()) {
+        return after_trial(*trial, bytes, run);
     }
     int result = MPI_SUCCESS;
     const Trial::Attempt attempt =
@@ -237,6 +237,35 @@ int Dispatch::attempt(std::uint64_t bytes, MpiFunction run) {
     if ((attempt.is_for_mpi || result == MPI_SUCCESS) && trial->is_over() &&
         !is_orphan(*communicator_)) {
         settle(*communicator_, choice, *trial, call_.operation, tried_as(bytes));
+    }
+    return result;
+}
+
+/// Makes a nonblocking call whose trial is over. Between nodes ranks have not met since.
+int Dispatch::after_trial(Trial& trial, std::uint64_t bytes, MpiFunction run) {
+    Choice& choice = communicator_->request_choice;
+    RequestBoard* const board = communicator_->request_board.get();
+    if (board == nullptr) {
+        return finish(static_cast<corymb_status>(run()), bytes);
+    }
+    try {
+        if (settle_on_board(*communicator_, trial, call_.operation, tried_as(bytes))) {
+            return do_by(next_request(tried_as(bytes)), bytes, run);
+        }
+        if (trial.until_settled() == Verdict::corymb) {
+            return finish(static_cast<corymb_status>(run()), bytes);
+        }
+    } catch (const std::bad_alloc&) {
+        abandon();
+        return finish(CORYMB_OUT_OF_MEMORY, bytes);
+    }
+    const auto take_back = [&] {
+        board->end(call_.operation, tried_as(bytes)).take_back();
+    };
+    UnlessDone or_take_back(take_back);
+    const int result = leave_to_mpi(choice, bytes);
+    if (!is_refused(result)) {
+        or_take_back.done();
     }
     return result;
 }

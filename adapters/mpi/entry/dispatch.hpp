@@ -140,11 +140,7 @@ public:
             };
             ++communicator_->calls_taken;
             communicator_->sync_points.count_nonblocking();
-            return do_by(may_choose ? communicator_->request_choice.next(
-                                          call_.operation, tried_as(bytes),
-                                          communicator_->sync_points.reached())
-                                    : Verdict::corymb,
-                         bytes, hand);
+            return do_by(may_choose ? next_request(tried_as(bytes)) : Verdict::corymb, bytes, hand);
         }
         count_blocking();
         if (call_.form == Form::persistent) [[unlikely]] {
@@ -238,6 +234,13 @@ private:
     int do_below();
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, MpiFunction run);
+    [[nodiscard]] Verdict next_request(std::uint64_t bytes) noexcept {
+        Choice& choice = communicator_->request_choice;
+        return communicator_->request_board != nullptr
+                   ? choice.next(call_.operation, bytes)
+                   : choice.next(call_.operation, bytes, communicator_->sync_points.reached());
+    }
+    int after_trial(Trial& trial, std::uint64_t bytes, MpiFunction run);
     int leave_to_mpi(Choice& choice, std::uint64_t bytes);
     void take_back_call() noexcept;
     int finish(corymb_status status, std::uint64_t bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/agreement.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -42,6 +43,19 @@ void Agreement::add(const Field& field) {
 std::span<const std::uint64_t> Agreement::words(By by) const noexcept {
     const Words& words = words_[static_cast<std::size_t>(by)];
     return {words.list.data(), words.count};
+}
+
+Agreement::By Agreement::only_way() const noexcept {
+    return *std::ranges::find_if(all_ways, [this](By by) { return !words(by).empty(); });
+}
+
+std::uint64_t Agreement::combined(By by, std::uint64_t one, std::uint64_t other) noexcept {
+    switch (by) {
+    case By::bit_or: return one | other;
+    case By::maximum: return std::max(one, other);
+    case By::sum: return one + other;
+    }
+    return 0;
 }
 
 void Agreement::take(By how, std::span<const std::uint64_t> combined) noexcept {

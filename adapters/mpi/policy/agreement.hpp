@@ -40,6 +40,11 @@ public:
 
     /// This rank's words for one of the reductions; empty: it is not needed.
     [[nodiscard]] std::span<const std::uint64_t> words(By by) const noexcept;
+    /// The only reduction that has words.
+    [[nodiscard]] By only_way() const noexcept;
+    /// What the reduction makes of two ranks' words.
+    [[nodiscard]] static std::uint64_t combined(By by, std::uint64_t one,
+                                                std::uint64_t other) noexcept;
     /// Takes the combined words of all ranks.
     void take(By by, std::span<const std::uint64_t> combined) noexcept;
 

@@ -90,6 +90,11 @@ public:
     [[nodiscard]] static std::size_t size_class(std::uint64_t bytes) noexcept {
         return std::min(static_cast<std::size_t>(std::bit_width(bytes)), size_classes - 1);
     }
+    /// The number of calls of one kind, below `places`.
+    [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
+        return static_cast<std::size_t>(operation) * size_classes + size_class(bytes);
+    }
+    static constexpr std::size_t places = translated_operations * size_classes;
 
 private:
     struct State {
@@ -99,11 +104,7 @@ private:
         std::uint32_t number = 0;
     };
 
-    [[nodiscard]] static std::size_t place(Operation operation, std::uint64_t bytes) noexcept {
-        return static_cast<std::size_t>(operation) * size_classes + size_class(bytes);
-    }
-
-    std::array<State, translated_operations * size_classes> states_{};
+    std::array<State, places> states_{};
     int open_ = 0; ///< Open calls in which ranks cannot agree.
     std::map<std::size_t, Trial> trials_;
 };

@@ -78,6 +78,8 @@ public:
     /// Adds the time of a call that is over on this rank. A call of an earlier trial no longer
     /// counts.
     void add(const Attempt& attempt, const Span& span) noexcept;
+    /// All calls that count are over on this rank.
+    [[nodiscard]] bool has_all() const noexcept;
     /// All calls have begun.
     [[nodiscard]] bool is_over() const noexcept { return calls_ >= rounds * calls_each_; }
 
@@ -109,6 +111,10 @@ public:
     /// After `decide`: after how many calls it is tried again; 0: never. The number grows with each
     /// trial that confirms the one before.
     [[nodiscard]] std::uint32_t calls_until_next() const noexcept { return calls_until_next_; }
+    /// Who does calls until the trial is settled: the winner before, or else corymb.
+    [[nodiscard]] Verdict until_settled() const noexcept {
+        return winner_ == Verdict::mpi ? Verdict::mpi : Verdict::corymb;
+    }
     /// The result of the last trial. 0 ns: unknown.
     struct Result {
         int trials = 0; ///< Trials that are over.
@@ -126,7 +132,6 @@ private:
         std::uint64_t corymb_ns;
         std::uint64_t mpi_ns;
     };
-    [[nodiscard]] bool has_all() const noexcept;
     [[nodiscard]] Times times(const Evidence& of_all) const noexcept;
     [[nodiscard]] std::uint32_t pause_after(const Times& times, Verdict winner) const noexcept;
 

@@ -24,6 +24,11 @@ inline constexpr std::uint64_t long_bytes = 65'536;
 /// promise. Too large: equal libraries change places with the noise, and results with them.
 inline constexpr std::uint64_t mpi_wins_below_percent = 97;
 
+/// Nonblocking calls of a kind after a trial in which a rank waits for those of the trial to be
+/// completed; then nobody has won. Reasoning: programs keep tens of requests, seldom a thousand.
+/// Too small: programs that keep many get no winner. Too large: a program that never completes a
+/// request agrees in each call.
+inline constexpr std::uint64_t calls_until_given_up = 1024;
 /// A check of a verdict may cost one part of so many of the time that the calls since the last one
 /// take. Reasoning: 2 %, which with the trials that follow later stays within the promised 3 %. Too
 /// small: checks cost more than that. Too large: a library that became the faster one is noticed

@@ -70,6 +70,11 @@ void forget_attempts(const Communicator& communicator) noexcept {
     }
 }
 
+bool are_complete(const Trial& trial) noexcept {
+    const std::lock_guard lock(table().lock);
+    return trial.has_all();
+}
+
 void forget_trial(const Trial& trial) noexcept {
     Table& all = table();
     const std::lock_guard lock(all.lock);

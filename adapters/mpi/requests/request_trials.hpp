@@ -22,6 +22,8 @@ void watch(Communicator& communicator, Trial& trial, const Trial::Attempt& attem
            MPI_Request request, const Trial::Span& start) noexcept;
 /// The communicator is about to go.
 void forget_attempts(const Communicator& communicator) noexcept;
+/// Whether the program has completed all calls of the trial that count.
+[[nodiscard]] bool are_complete(const Trial& trial) noexcept;
 /// Forgets the calls of the trial that are under way.
 void forget_trial(const Trial& trial) noexcept;
 

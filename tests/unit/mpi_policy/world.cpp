@@ -30,13 +30,17 @@ Operation operation_of(const std::string& name) {
     throw std::invalid_argument("no operation " + name);
 }
 
-std::uint64_t combined(Agreement::By by, std::uint64_t one, std::uint64_t other) {
-    switch (by) {
-    case Agreement::By::bit_or: return one | other;
-    case Agreement::By::maximum: return std::max(one, other);
-    case Agreement::By::sum: return one + other;
-    }
-    return 0;
+/// What came of a trial that has just been settled.
+std::string outcome(const Trial& trial, Verdict verdict) {
+    const Trial::Result& result = trial.result();
+    std::string text = result.corymb_ns == 0
+                           ? "not known"
+                           : "corymb " + std::to_string(result.corymb_ns) + " ns, MPI " +
+                                 std::to_string(result.mpi_ns) + " ns";
+    text += ": " + name_of(verdict);
+    return text + (verdict == Verdict::open
+                       ? ", tried once more"
+                       : ", checked after " + std::to_string(trial.calls_until_next()) + " calls");
 }
 
 } // namespace
@@ -47,7 +51,7 @@ void combine(std::vector<Agreement>& of_ranks) {
         std::vector<std::uint64_t> all(first.begin(), first.end());
         for (const Agreement& one : std::span(of_ranks).subspan(1)) {
             for (std::size_t i = 0; i < all.size(); ++i) {
-                all[i] = combined(by, all[i], one.words(by)[i]);
+                all[i] = Agreement::combined(by, all[i], one.words(by)[i]);
             }
         }
         for (Agreement& one : of_ranks) {
@@ -136,15 +140,7 @@ std::string World::settle(bool is_request, Operation operation, std::uint64_t by
         Trial& trial = choice.trial(operation, bytes);
         const Verdict verdict = trial.decide(evidence[i]);
         choice.settle(operation, bytes, verdict);
-        const Trial::Result& result = trial.result();
-        std::string mine = result.corymb_ns == 0
-                               ? "not known"
-                               : "corymb " + std::to_string(result.corymb_ns) + " ns, MPI " +
-                                     std::to_string(result.mpi_ns) + " ns";
-        mine += ": " + name_of(verdict);
-        mine += verdict == Verdict::open
-                    ? ", tried once more"
-                    : ", checked after " + std::to_string(trial.calls_until_next()) + " calls";
+        const std::string mine = outcome(trial, verdict);
         if (i > 0 && mine != text) {
             throw std::logic_error("ranks differ: " + text + " and " + mine);
         }
@@ -265,34 +261,64 @@ void World::blocking(const Command& command, Operation operation, std::uint64_t 
     }
 }
 
+World::Kind::Kind(std::size_t ranks) : facts(2 * ranks) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        ends.emplace_back(shared, facts.data(), rank, ranks);
+    }
+}
+
+Verdict World::settle_in_memory(std::size_t rank, Operation operation, std::uint64_t bytes,
+                                Log& log) {
+    auto& kind = kinds_[Choice::place(operation, bytes)];
+    if (kind == nullptr) {
+        kind = std::make_unique<Kind>(ranks_.size());
+    }
+    Choice& choice = ranks_[rank].request_choice;
+    Trial& trial = choice.trial(operation, bytes);
+    End& end = kind->ends[rank];
+    if (!end.has_told() && (trial.has_all() || end.calls() >= tuning::calls_until_given_up)) {
+        tell(end, trial, are_cpus_shared_);
+    }
+    if (!settles(end, choice, trial, operation, bytes, ranks_.size())) {
+        return trial.until_settled();
+    }
+    const Verdict verdict = choice.next(operation, bytes);
+    log.say("rank " + std::to_string(rank) + ": " + outcome(trial, verdict));
+    return verdict;
+}
+
+std::string World::request_of(std::size_t rank, const Command& command, Operation operation,
+                              std::uint64_t bytes, Log& log) {
+    Rank& own = ranks_[rank];
+    Verdict verdict = has_one_memory_
+                          ? own.request_choice.next(operation, bytes)
+                          : own.request_choice.next(operation, bytes, own.points.reached());
+    if (verdict == Verdict::open && own.request_choice.trial(operation, bytes).is_over()) {
+        verdict = has_one_memory_ ? settle_in_memory(rank, operation, bytes, log) : Verdict::corymb;
+    }
+    if (verdict != Verdict::open) {
+        return name_of(verdict);
+    }
+    Trial& trial = own.request_choice.trial(operation, bytes);
+    const Trial::Attempt attempt = trial.begin(Measure::longest);
+    if (!command.has("incomplete")) {
+        trial.add(attempt, {0, command.value(attempt.is_for_mpi ? "mpi" : "corymb", rank, 1000)});
+    }
+    if (trial.is_over()) {
+        own.tried.push_back({operation, bytes});
+    }
+    return std::string(attempt.is_for_mpi ? "MPI" : "corymb") +
+           (attempt.counts ? ", counted" : ", tried");
+}
+
 void World::request(const Command& command, Operation operation, std::uint64_t bytes, Log& log) {
     const std::int64_t only = command.value("only", 0, -1);
     std::string who;
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        if (only >= 0 && only != static_cast<std::int64_t>(i)) {
-            continue;
-        }
-        Rank& rank = ranks_[i];
-        has_requests_ = true;
-        rank.points.count_nonblocking();
-        const Verdict verdict = rank.request_choice.next(operation, bytes, rank.points.reached());
-        who = name_of(verdict);
-        if (verdict != Verdict::open) {
-            continue;
-        }
-        Trial& trial = rank.request_choice.trial(operation, bytes);
-        if (trial.is_over()) {
-            who = "corymb";
-            continue;
-        }
-        const Trial::Attempt attempt = trial.begin(Measure::longest);
-        if (!command.has("incomplete")) {
-            trial.add(attempt, {0, command.value(attempt.is_for_mpi ? "mpi" : "corymb", i, 1000)});
-        }
-        who = std::string(attempt.is_for_mpi ? "MPI" : "corymb") +
-              (attempt.counts ? ", counted" : ", tried");
-        if (trial.is_over()) {
-            rank.tried.push_back({operation, bytes});
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        if (only < 0 || only == static_cast<std::int64_t>(rank)) {
+            has_requests_ = true;
+            ranks_[rank].points.count_nonblocking();
+            who = request_of(rank, command, operation, bytes, log);
         }
     }
     log.call(who);
@@ -378,6 +404,9 @@ std::string World::run(const Command& command) {
             rank.early.wait_for(std::stoll(command.words.at(0)) * 1'000'000);
         } else if (command.name == "shared") {
             are_cpus_shared_ = true;
+        } else if (command.name == "one-memory") {
+            has_one_memory_ = true;
+            rank.points.end();
         } else if (command.name == "always") {
             rank.choice.give_to_corymb();
             rank.request_choice.give_to_corymb();

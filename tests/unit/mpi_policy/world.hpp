@@ -3,14 +3,18 @@
 // combining their words, and say who did which call. Times are the scenario's.
 #pragma once
 
+#include "channel/env.hpp"
+#include "channel/first_comer.hpp"
 #include "policy/choice.hpp"
 #include "policy/costly_plans.hpp"
 #include "policy/cpu_share.hpp"
 #include "policy/early_calls.hpp"
+#include "policy/request_term.hpp"
 #include "policy/sync_points.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,10 +60,24 @@ private:
         std::uint64_t waited_ns = 0;
     };
     class Log;
+    using End = channel::FirstComerEnd<channel::StandardEnv, told_words>;
+    /// What ranks of one node share for calls of a kind.
+    struct Kind {
+        explicit Kind(std::size_t ranks);
+        End::Shared shared;
+        std::vector<End::Shared::Facts> facts;
+        std::vector<End> ends; ///< By rank.
+    };
 
     [[nodiscard]] std::string call(const Command& command, bool is_request);
     void blocking(const Command& command, Operation operation, std::uint64_t bytes, Log& log);
     void request(const Command& command, Operation operation, std::uint64_t bytes, Log& log);
+    /// Who does the call of one rank.
+    [[nodiscard]] std::string request_of(std::size_t rank, const Command& command,
+                                         Operation operation, std::uint64_t bytes, Log& log);
+    /// The verdict for a call whose trial is over, where ranks see one memory.
+    [[nodiscard]] Verdict settle_in_memory(std::size_t rank, Operation operation,
+                                           std::uint64_t bytes, Log& log);
     /// Whether the calls are left to the MPI until a plan pays.
     [[nodiscard]] bool waits_for_plan(Operation operation, std::uint64_t bytes, Log& log);
     [[nodiscard]] std::string settle(bool is_request, Operation operation, std::uint64_t bytes);
@@ -70,6 +88,8 @@ private:
     std::vector<Rank> ranks_;
     bool has_requests_ = false;
     bool are_cpus_shared_ = false;
+    bool has_one_memory_ = false;
+    std::map<std::size_t, std::unique_ptr<Kind>> kinds_; ///< By Choice::place.
 };
 
 } // namespace corymb::mpi
