@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel/wait_ladder.hpp"
 
+#include "base/membarrier.hpp"
 #include "base/wait_clock.hpp"
 #include "channel/urgent_visits.hpp"
 
@@ -85,10 +86,12 @@ Stranger* WaitLadder::stranger() noexcept {
 
 /// A rank whose longer waits mostly sleep, as beside busy neighbours, spares itself the heavy fence
 /// of each sleep: its wakers pay a full fence for each message. The guess is that of a branch
-/// predictor of two bits, so that a wait that is an exception changes nothing.
+/// predictor of two bits, so that a wait that is an exception changes nothing. So does a rank of a
+/// process whose heavy fences take too long: they are the only ones that reach other processes.
 void WaitLadder::expect_sleeps(int change) noexcept {
     sleeps_ = std::clamp(sleeps_ + change, 0, 3);
-    spot_->set_fencing(sleeps_ >= 2 ? Fencing::both : Fencing::owner);
+    const bool spares_heavy = sleeps_ >= 2 || membarrier::is_dear();
+    spot_->set_fencing(spares_heavy ? Fencing::both : Fencing::owner);
 }
 
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
