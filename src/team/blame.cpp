@@ -137,7 +137,8 @@ team::Failure blame_collective(TeamShared& shared, Rank rank, const Queue& queue
                                   deadline_ns,
                                   missing,
                                   {},
-                                  timed_out});
+                                  timed_out,
+                                  operation.planning_ns});
     failure.text += fmt::format(", on lane {}", queue.lane->id());
     return failure;
 }

@@ -55,6 +55,9 @@ struct LaneOperation final : Operation {
     bool is_long = false;      ///< A nonblocking collective with the edges of long_lane.
     /// Number among the long collectives that the rank has started, from 1.
     std::uint64_t long_number = 0;
+    /// The time that the search for its plan has taken; 0 of persistent ones, whose search no start
+    /// waits for.
+    std::int64_t planning_ns = 0;
     std::size_t index = 0; ///< Among all operations that a request holds.
 
     /// Lets go of the caller's objects and resets the fields that making an operation does not set.
@@ -67,6 +70,7 @@ struct LaneOperation final : Operation {
         staging.reset();
         has_own_lane = is_persistent = is_message = is_long = false;
         long_number = 0;
+        planning_ns = 0;
         coroutine = {};
         own_scratch.clear();
         state = State::idle;

@@ -21,6 +21,13 @@ public:
 
     /// Something has gone on: the deadline begins anew.
     void note_progress() noexcept { since_ns_ = 0; }
+    /// An operation begins that has taken so long already. Until it ends, so much of the deadline
+    /// is over whenever it begins anew.
+    void note_start(std::int64_t late_ns) noexcept {
+        note_progress();
+        late_ns_ = std::max(late_ns_, late_ns);
+    }
+    void note_end(std::int64_t late_ns) noexcept { late_ns_ = late_ns == late_ns_ ? 0 : late_ns_; }
 
     /// After a test that failed. Looks at the clock now and then only.
     [[nodiscard]] Duty after_failed_test() noexcept {
@@ -29,7 +36,8 @@ public:
         }
         const std::int64_t now = now_ns();
         if (since_ns_ == 0) {
-            since_ns_ = looked_ns_ = now;
+            looked_ns_ = now;
+            since_ns_ = now - late_ns_;
             next_ns_ = now + first_ns;
             return Duty::none;
         }
@@ -54,6 +62,7 @@ private:
     static constexpr std::int64_t longest_ns = 20'000'000;
 
     std::int64_t deadline_ns_;
+    std::int64_t late_ns_ = 0;
     /// Time of the first look at the clock without progress; 0: none yet.
     std::int64_t since_ns_ = 0;
     std::int64_t looked_ns_ = 0; ///< Time of the last look at the clock.

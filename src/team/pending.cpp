@@ -159,6 +159,7 @@ Pending::Collectives& Pending::collectives_in_turn() {
         LaneEnd& end = operation.is_long ? long_end_ : lane.end;
         end.set_deadline(patrol_.deadline_ns());
         operation.activation.program = call.is_nothing ? &nothing_ : &end.program_for(call.key);
+        operation.planning_ns = own_lane ? 0 : end.take_planning_ns();
     } catch (...) {
         forget(operation);
         throw;
@@ -232,7 +233,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
 
 /// Does the part of a start that peers do not wait for.
 void Pending::note_start(const LaneOperation& operation) {
-    patrol_.note_progress();
+    patrol_.note_start(operation.planning_ns);
     if (operation.is_message) {
         ladder_->begin_to_move(moved_bytes(operation));
         return;
@@ -311,6 +312,7 @@ void Pending::finish(LaneOperation& operation, State state) {
     operation.next = nullptr;
     operation.own_scratch.clear();
     --pending_count_;
+    patrol_.note_end(operation.planning_ns);
     if (operation.coroutine) {
         resumable_.push_back(&operation);
     }

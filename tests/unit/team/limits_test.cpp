@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -184,13 +185,15 @@ TEST(LimitsTest, AWaitForTheRankThatPlansHasTheDeadlineOfTheCall) {
     }
 }
 
-TEST(LimitsTest, TheTimeOfAPlanIsAPartOfItsCall) {
+/// Rank 0 makes a call whose plan takes a while; rank 1 does not come. What rank 0 is told.
+std::string told_of_late_rank(const std::function<void(Team&)>& call) {
     TeamOptions options;
     options.plans = [](const PlanNeed& need) {
         std::this_thread::sleep_for(20ms);
         return team_test::dissemination(need.size);
     };
     std::atomic<bool> is_over{false};
+    std::string told;
     threads(
         2,
         [&](Team& team) {
@@ -202,13 +205,38 @@ TEST(LimitsTest, TheTimeOfAPlanIsAPartOfItsCall) {
                 return;
             }
             const Error error =
-                error_of([&] { team.limited({.deadline = 50ms}, [&] { team.barrier(); }); });
+                error_of([&] { team.limited({.deadline = 50ms}, [&] { call(team); }); });
             EXPECT_EQ(error.code(), Errc::timeout);
-            EXPECT_NE(std::string(error.what()).find("; the plan took "), std::string::npos)
-                << error.what();
+            told = error.what();
             is_over = true;
         },
         options);
+    return told;
+}
+
+TEST(LimitsTest, TheTimeOfAPlanIsAPartOfItsCall) {
+    const std::function<void(Team&)> calls[] = {
+        [](Team& team) { team.barrier(); },
+        [](Team& team) { team.ibarrier().wait(); },
+        [](Team& team) {
+            Request request = team.ibarrier();
+            while (!request.test()) {
+            }
+        },
+    };
+    for (const auto& call : calls) {
+        const std::string told = told_of_late_rank(call);
+        EXPECT_NE(told.find("; the plan took "), std::string::npos) << told;
+    }
+}
+
+TEST(LimitsTest, ThePlanOfAPersistentRequestIsNoPartOfItsStart) {
+    const std::string told = told_of_late_rank([](Team& team) {
+        Request request = team.barrier_init();
+        request.start();
+        request.wait();
+    });
+    EXPECT_EQ(told.find("the plan took"), std::string::npos) << told;
 }
 
 TEST(LimitsTest, ANegativeDeadlineIsRefused) {
