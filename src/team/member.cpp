@@ -6,6 +6,7 @@
 #include "team/blame.hpp"
 #include "team/disagreement.hpp"
 #include "team/leaving.hpp"
+#include "team/request_wait.hpp"
 #include "team/statistics.hpp"
 #include "team/team_plans.hpp"
 
@@ -402,8 +403,12 @@ std::optional<team::Failure> Member::contradiction() {
     if (own.finished.load(std::memory_order_relaxed) == operations_) {
         return std::nullopt; // The rank waits for a request.
     }
-    return doubts_.contradiction(*shared, 0, rank, {operations_, ladder_.expected()}, digest_,
-                                 engine_.cannot_copy() ? 0 : long_waits_ + 1);
+    auto found = doubts_.contradiction(*shared, 0, rank, {operations_, ladder_.expected()}, digest_,
+                                       engine_.cannot_copy() ? 0 : long_waits_ + 1);
+    if (!found && (pending_ == nullptr || !pending_->is_under_way())) {
+        found = waits_in_request(*shared, rank, ladder_.expected());
+    }
+    return found;
 }
 
 bool Member::is_lost() noexcept {

@@ -263,12 +263,6 @@ void Pending::begin(Queue& queue) {
     queue.state->started.store(queue.begun, std::memory_order_relaxed);
 }
 
-/// Undoes the records that `begin` has made.
-void Pending::take_back_begin(Queue& queue) noexcept {
-    queue.state->calls.erase(queue.begun);
-    queue.state->started.store(--queue.begun, std::memory_order_relaxed);
-}
-
 void Pending::advance(Queue& queue, std::size_t& steps_left) {
     while (queue.first != nullptr && steps_left > 0 && !has_stopped()) {
         LaneOperation& operation = *queue.first;
@@ -471,6 +465,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
         fail(operation, ladder_->timed_out());
     }
     waits_for_only_ = false;
+    shown_wait_.hide(*shared_, rank_);
     patrol_.note_progress();
     finish_first(*operation.queue);
     for (Queue* queue : busy_) {

@@ -9,6 +9,7 @@
 #include "team/look_once.hpp"
 #include "team/operation.hpp"
 #include "team/patrol.hpp"
+#include "team/request_wait.hpp"
 #include "team/team_shared.hpp"
 
 #include <cstdint>
@@ -69,6 +70,8 @@ public:
     void set_deadline(std::int64_t deadline_ns) noexcept { patrol_.set_deadline(deadline_ns); }
     /// Records that the rank has waited for long and has looked at the awaited word again.
     void note_long_wait() noexcept { ++long_waits_; }
+    /// Whether an operation is not over.
+    [[nodiscard]] bool is_under_way() const noexcept { return pending_count_ != 0; }
     /// The reason why nothing goes on here any more, if there is one: an operator has thrown, for
     /// example.
     [[nodiscard]] std::optional<team::Failure> why_stopped();
@@ -148,6 +151,7 @@ private:
     Patrol patrol_;
     /// True within wait_for_only and after it has failed.
     bool waits_for_only_ = false;
+    ShownWait shown_wait_;
     std::uint64_t long_waits_ = 0; ///< See note_long_wait.
     std::exception_ptr thrown_;    ///< Thrown by an operator.
     /// The operation whose peer's memory cannot be copied.

@@ -12,6 +12,12 @@ namespace corymb::detail {
 
 using State = Operation::State;
 
+/// Undoes the records that `begin` has made.
+void Pending::take_back_begin(Queue& queue) noexcept {
+    queue.state->calls.erase(queue.begun);
+    queue.state->started.store(--queue.begun, std::memory_order_relaxed);
+}
+
 bool Pending::must_fail() {
     if (shared_->is_broken() || has_stopped()) {
         return true;
@@ -53,6 +59,14 @@ std::optional<team::Failure> Pending::contradiction(Queue& queue) {
         waits_for_only_
             ? LongWait{queue.begun, ladder_->expected()}
             : LongWait{queue.begun, queue.awaited, first.activation.step, first.activation.offset};
+    if (waits_for_only_ && !first.coroutine) {
+        shown_wait_.show(
+            *shared_, rank_,
+            queue.is_of_messages
+                ? RequestWait{team::pair_lane, first.pair.peer,
+                              first.pair.direction == team::Direction::send, queue.begun}
+                : RequestWait{queue.lane->id(), ladder_->expected(), false, queue.begun});
+    }
     const bool is_looked_at = !has_stopped() && has_its_turn(first) && !first.activation.is_done();
     const std::uint64_t looks = is_looked_at ? queue.looks + long_waits_ + 1 : 0;
     if (queue.is_of_messages) {
