@@ -29,7 +29,9 @@ PlanSource plan_source(corymb_plan_source plans, void* context) {
                                        wanted.bytes,
                                        wanted.keeps_parts ? 1 : 0,
                                        wanted.reproducible ? 1 : 0,
-                                       wanted.root_first ? 1 : 0};
+                                       wanted.root_first ? 1 : 0,
+                                       wanted.one_block ? 1 : 0,
+                                       wanted.cell_slots};
         const std::unique_ptr<char, void (*)(void*)> text(plans(&need, context),
                                                           [](void* memory) { std::free(memory); });
         if (text == nullptr) {

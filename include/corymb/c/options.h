@@ -58,6 +58,10 @@ typedef struct corymb_plan_need {
     /// For a barrier: the ranks have waited for data of this root before it, and probably do again
     /// behind it, so the root should be the first to leave it.
     int root_first;
+    /// The plan must not cut the payload into blocks: the operator needs a whole vector.
+    int one_block;
+    /// Slots that the channels of cells have; the plan may count on so many.
+    uint32_t cell_slots;
 } corymb_plan_need;
 
 /// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it

@@ -294,6 +294,8 @@ char* give_plan(const corymb_plan_need* need, void* context) {
     EXPECT_EQ(need->root, 0);
     EXPECT_EQ(need->ordered, 0);
     EXPECT_EQ(need->reproducible, 0);
+    EXPECT_EQ(need->one_block, 0);
+    EXPECT_GT(need->cell_slots, 0U);
     EXPECT_GE(need->bytes, 8U);
     ++plans.calls;
     if (plans.throws) {
