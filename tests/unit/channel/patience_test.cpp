@@ -409,8 +409,8 @@ TEST(PatienceTest, PeopleWhoKnowBetterAreNotCorrected) {
 
 TEST(PatienceTest, OversubscribedDoesNotSpin) {
     ScriptedClock clock;
-    EXPECT_LT(Patience(WaitPolicy::ladder, true).quick_looks(),
-              Patience(WaitPolicy::ladder, false).quick_looks());
+    EXPECT_LT(Patience(WaitPolicy::ladder, true, clock).quick_looks(),
+              Patience(WaitPolicy::ladder, false, clock).quick_looks());
 }
 
 } // namespace

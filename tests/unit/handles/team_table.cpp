@@ -126,6 +126,7 @@ const Calls<Team>& team_calls() {
              t.warm_up(Collective::barrier);
          }},
         GIVES(Team, acts, chosen_plan, Collective::barrier),
+        GIVES(Team, acts, statistics),
         GIVES(Team, any_thread, chosen_plans),
         GIVES(Team, any_thread_if_any, memory),
         {"Team::leave", Kind::acts_if_any,
