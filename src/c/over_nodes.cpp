@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams over several nodes.
 #include "c/handles.hpp"
+#include "c/kept_call.hpp"
 #include "c/status.hpp"
 #include "team/member.hpp"
 
@@ -116,6 +117,9 @@ corymb_status corymb_team_over_nodes(corymb_team* team, const corymb_carrier* ca
         given->insides = to_text(its.insides);
         handle.team = over_nodes(std::move(handle.team), *given->carrier, its);
         handle.over_nodes = std::move(given);
+        for (corymb_call* const kept : handle.calls) { // The ranks are others now.
+            kept->known.expect(detail::Wish(kept->known.wish()));
+        }
     });
 }
 

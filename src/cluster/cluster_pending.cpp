@@ -432,7 +432,9 @@ std::vector<ChosenPlan> ClusterPending::chosen_plans() const {
         }
     };
     for (const auto& [key, known] : blocking_keys_) {
-        add(key, *known);
+        if (known != nullptr) {
+            add(key, *known);
+        }
     }
     for (const auto& [key, known] : keys_) {
         add(key, known);

@@ -111,7 +111,8 @@ void let_go(Member* member) noexcept {
     delete member;
 }
 
-void Member::span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) noexcept {
+void Member::span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) {
+    recent_calls_.forget();
     wide = std::move(over_nodes);
     whole_rank = of_all;
     whole_size = count;

@@ -57,7 +57,7 @@ struct Member final : private channel::Watch {
     [[nodiscard]] TeamStatistics statistics() const;
     void abandon(const std::string& why);
     /// Makes the handle one on a team over several nodes, as rank `of_all` of `count`.
-    void span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count) noexcept;
+    void span(std::unique_ptr<WideTeam> over_nodes, Rank of_all, int count);
     /// Throws Errc::unsupported for what only teams on one node do; `why` goes on after a colon.
     void require_one_node(const char* what, const char* why) const;
     /// Whether requests may be there that know this rank.

@@ -31,6 +31,13 @@ public:
         return next->call.prepared();
     }
 
+    /// The ranks of the team are others from now on.
+    void forget() {
+        for (Entry& entry : entries_) {
+            entry.call.expect({});
+        }
+    }
+
 private:
     struct Entry {
         KnownCall call;

@@ -313,6 +313,34 @@ TEST(OverNodesOfC, NeedsLanesToStartOperations) {
     EXPECT_EQ(start_with(8, &request), CORYMB_OK);
 }
 
+TEST(OverNodesOfC, APlanThatCannotBeBroughtIsNone) {
+    FirstRank first({0, 1});
+    corymb_team*& team = first.team;
+    expect_refused(corymb_team_warm_up(team, CORYMB_BARRIER, 0, 0, 0), CORYMB_TEAM_BROKEN,
+                   "the carrier of messages between nodes failed to");
+    EXPECT_EQ(count_plans(team), 0);
+    expect_ok(corymb_team_free(&team));
+}
+
+/// One that was made before, too.
+TEST(OverNodesOfC, ACallThatIsKeptGoesOn) {
+    const Ranks ranks(1);
+    corymb_team* team = ranks.join(0);
+    corymb_call* call = nullptr;
+    expect_ok(corymb_call_create(CORYMB_ALLGATHER, 1, CORYMB_INT32, CORYMB_NO_OP, 0, team, &call));
+    const int value = 3;
+    int all[2] = {};
+    expect_ok(corymb_call_run(call, &value, all));
+    const corymb_carrier carrier = broken_carrier();
+    const std::vector<int> nodes{0};
+    const corymb_cluster_options options = options_of(nodes, 0);
+    expect_ok(corymb_team_over_nodes(team, &carrier, &options));
+    all[0] = 0;
+    expect_ok(corymb_call_run(call, &value, all));
+    EXPECT_EQ(all[0], 3);
+    expect_ok(corymb_team_free(&team));
+}
+
 TEST(OverNodesOfC, ACarrierThatFailsBreaksTheTeam) {
     FirstRank first({0, 1});
     corymb_team*& team = first.team;
