@@ -246,8 +246,8 @@ void ClusterPending::start(Operation& given) {
     } else if (!operation.call.is_nothing) {
         operation.key = &keys_[operation.call.key];
     }
-    started_ += operation.is_persistent ? 0 : 1; // From here on it counts, as on all ranks.
     enter(operation);
+    started_ += operation.is_persistent ? 0 : 1; // From here on it counts, as on all ranks.
     go_on();
 }
 
