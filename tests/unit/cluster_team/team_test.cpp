@@ -433,12 +433,13 @@ TEST(TeamOverNodes, RefusesWhatDoesNotFit) {
     ClusterOptions options;
     options.node_of_rank = {0, 1, 0};
     options.rank = 3;
-    EXPECT_THROW(over_nodes(node.join(0), line, options), Error);
+    EXPECT_THROW(static_cast<void>(over_nodes(node.join(0), line, options)), Error);
     options.rank = 0;
-    EXPECT_THROW(over_nodes(node.join(1), line, options), Error); // It is the second one.
+    EXPECT_THROW(static_cast<void>(over_nodes(node.join(1), line, options)),
+                 Error); // It is the second one.
     options.node_of_rank = {0, 2, 0};
     ThreadTeam other(2);
-    EXPECT_THROW(over_nodes(other.join(0), line, options), Error);
+    EXPECT_THROW(static_cast<void>(over_nodes(other.join(0), line, options)), Error);
 }
 
 TEST(TeamOverNodes, NoticesCallsThatDiffer) {
