@@ -58,42 +58,30 @@ CORYMB_EXPORT corymb_status corymb_prepare(const corymb_operation* operation, co
 /// Defines the three functions of an operation: corymb_NAME runs it, corymb_iNAME begins it and
 /// corymb_NAME_init prepares it. `value` has the fields of a corymb_operation after its size; the
 /// parameters of the functions follow, before the team.
-#define CORYMB_COLLECTIVE(name, value, ...)                                                        \
-    static inline corymb_status corymb_##name(__VA_ARGS__, corymb_team* team) CORYMB_NOEXCEPT {    \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
-        return corymb_run(&operation, team);                                                       \
-    }                                                                                              \
-    static inline corymb_status corymb_i##name(__VA_ARGS__, corymb_team* team,                     \
-                                               corymb_request** request) CORYMB_NOEXCEPT {         \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
-        return corymb_begin(&operation, team, request);                                            \
-    }                                                                                              \
-    static inline corymb_status corymb_##name##_init(__VA_ARGS__, corymb_team* team,               \
-                                                     corymb_request** request) CORYMB_NOEXCEPT {   \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
-        return corymb_prepare(&operation, team, request);                                          \
-    }
-#define CORYMB_OPERATION(...) {sizeof(corymb_operation), __VA_ARGS__}
+#define CORYMB_COLLECTIVE(name, value, ...) CORYMB_THREE_FORMS(name, , value, __VA_ARGS__)
 /// As CORYMB_COLLECTIVE, for an operation whose parts differ in length; `lists` has the fields of a
 /// corymb_part_lists, to which the value's last field points as `&parts`.
 #define CORYMB_COLLECTIVE_OF_PARTS(name, value, lists, ...)                                        \
+    CORYMB_THREE_FORMS(name, const corymb_part_lists parts = CORYMB_PART_LISTS lists;              \
+                       , value, __VA_ARGS__)
+
+/// `needed` declares what the value refers to.
+#define CORYMB_THREE_FORMS(name, needed, value, ...)                                               \
     static inline corymb_status corymb_##name(__VA_ARGS__, corymb_team* team) CORYMB_NOEXCEPT {    \
-        const corymb_part_lists parts = CORYMB_PART_LISTS lists;                                   \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
+        needed const corymb_operation operation = CORYMB_OPERATION value;                          \
         return corymb_run(&operation, team);                                                       \
     }                                                                                              \
     static inline corymb_status corymb_i##name(__VA_ARGS__, corymb_team* team,                     \
                                                corymb_request** request) CORYMB_NOEXCEPT {         \
-        const corymb_part_lists parts = CORYMB_PART_LISTS lists;                                   \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
+        needed const corymb_operation operation = CORYMB_OPERATION value;                          \
         return corymb_begin(&operation, team, request);                                            \
     }                                                                                              \
     static inline corymb_status corymb_##name##_init(__VA_ARGS__, corymb_team* team,               \
                                                      corymb_request** request) CORYMB_NOEXCEPT {   \
-        const corymb_part_lists parts = CORYMB_PART_LISTS lists;                                   \
-        const corymb_operation operation = CORYMB_OPERATION value;                                 \
+        needed const corymb_operation operation = CORYMB_OPERATION value;                          \
         return corymb_prepare(&operation, team, request);                                          \
     }
+#define CORYMB_OPERATION(...) {sizeof(corymb_operation), __VA_ARGS__}
 #define CORYMB_PART_LISTS(...) {__VA_ARGS__}
 
 #ifdef __cplusplus
