@@ -207,6 +207,25 @@ struct Argument<T*> {
         return given == Given::nothing ? nullptr : reinterpret_cast<T*>(room.data());
     }
 };
+/// Values that would be accepted, so that only the handle can be refused.
+template <>
+struct Argument<const corymb_operation*> {
+    static constexpr bool is_handle = false;
+    static const corymb_operation* of(Given given) {
+        static corymb_operation barrier;
+        corymb_operation_init(&barrier);
+        return given == Given::nothing ? nullptr : &barrier;
+    }
+};
+template <>
+struct Argument<corymb_statistics*> {
+    static constexpr bool is_handle = false;
+    static corymb_statistics* of(Given given) {
+        static corymb_statistics counted;
+        corymb_statistics_init(&counted);
+        return given == Given::nothing ? nullptr : &counted;
+    }
+};
 template <class R, class... A>
 struct Argument<R (*)(A...)> {
     using Function = R (*)(A...);
