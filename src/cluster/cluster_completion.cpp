@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace corymb::cluster {
@@ -92,7 +91,8 @@ bool ClusterPending::wait_in_vain(NetworkPatience& patience, const FarLane& lane
     const std::int64_t before_ns = patience.waited_ns();
     const bool is_long = patience.is_long();
     if (patience.waited_ns() > before_ns) {
-        record_.note_wait_goes_on(first.awaited, patience.waited_ns() - before_ns, before_ns == 0);
+        far_waits_.note_wait_goes_on(first.awaited, patience.waited_ns() - before_ns,
+                                     before_ns == 0);
     }
     return is_long && must_end(patience, first);
 }
@@ -109,20 +109,9 @@ bool ClusterPending::wait_within_node(const FarLane& lane) {
     const FarOperation& first = *lane.queue.front();
     // A receiver may wait for the rest of a message.
     ladder_.set_visits_urgent(station_->shared->oversubscribed && first.mail.has_sent());
-    const channel::WaitRecord& of_node = ladder_.record();
-    const auto [waits, sleeps, waited_ns] =
-        std::tuple(of_node.waits(), of_node.sleeps(), of_node.waited_ns());
     const bool is_done = ladder_.until(
         done, team::moved_bytes(first.call.key.op, first.call.operands, station_->size()));
-    if (of_node.waits() > waits) {
-        const Rank awaited = looking_.expected();
-        record_.note_wait(awaited < 0 ? -1
-                                      : station_->home.members[static_cast<std::size_t>(awaited)],
-                          of_node.waited_ns() - waited_ns);
-        if (of_node.sleeps() > sleeps) {
-            record_.note_sleep();
-        }
-    }
+    ladder_.attribute_last_wait(looking_.expected());
     return !is_done || has_failed();
 }
 

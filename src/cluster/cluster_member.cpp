@@ -47,14 +47,13 @@ void ClusterMember::run(const detail::Call& given) {
 }
 
 ChosenPlan ClusterMember::plan(const team::PlanKey& key) {
-    std::unique_ptr<FarKey>& known = pending_.blocking_plan(key);
-    if (known == nullptr || !known->plan) {
+    FarKey* const known = pending_.blocking_key(key).get();
+    if (!known->plan) {
         detail::Call call;
         call.key = key;
-        const std::string text = pending_.ask(
-            call, [&](bool all_can_pull) { return station_.plan_texts(key, all_can_pull); });
-        known = std::make_unique<FarKey>();
-        known->plan = far_plan_of(station_, key, text);
+        known->plan = far_plan_of(station_, key, pending_.ask(call, [&](bool all_can_pull) {
+            return station_.plan_texts(key, all_can_pull);
+        }));
     }
     if (known->plan->refusal != nullptr) {
         std::rethrow_exception(known->plan->refusal);
@@ -63,7 +62,15 @@ ChosenPlan ClusterMember::plan(const team::PlanKey& key) {
 }
 
 TeamStatistics ClusterMember::statistics() const {
-    TeamStatistics all = detail::statistics_of(pending_.record(), size());
+    const std::vector<Rank>& members = station_.home.members;
+    TeamStatistics all = detail::statistics_of(pending_.record(), static_cast<int>(members.size()));
+    const TeamStatistics far = detail::statistics_of(pending_.far_waits(), size());
+    all.waits += far.waits;
+    all.waited += far.waited;
+    const auto within = std::exchange(all.waited_for, far.waited_for);
+    for (std::size_t place = 0; place < members.size(); ++place) {
+        all.waited_for[static_cast<std::size_t>(members[place])] += within[place];
+    }
     all.plans = pending_.chosen_plans();
     return all;
 }

@@ -101,15 +101,17 @@ ClusterPending::~ClusterPending() {
 // -------------------------------------------------------------------------------------------------
 
 void ClusterPending::run(const detail::Call& call, FarKey* its) {
-    blocking_.key = its;
-    if (its == nullptr && !call.is_nothing) {
-        std::unique_ptr<FarKey>& known = blocking_keys_[call.key];
-        if (known == nullptr) {
-            known = std::make_unique<FarKey>();
-        }
-        blocking_.key = known.get();
-    }
+    const bool is_usual = its == nullptr && !call.is_nothing;
+    blocking_.key = is_usual ? blocking_key(call.key).get() : its;
     run_blocking(call);
+}
+
+std::unique_ptr<FarKey>& ClusterPending::blocking_key(const team::PlanKey& key) {
+    std::unique_ptr<FarKey> made; // First, so that no place is left without one.
+    if (!blocking_keys_.contains(key)) {
+        made = std::make_unique<FarKey>();
+    }
+    return blocking_keys_.try_emplace(key, std::move(made)).first->second;
 }
 
 std::string ClusterPending::ask(const detail::Call& call, PlanExchange::Answer question) {
@@ -255,10 +257,8 @@ void ClusterPending::start(Operation& given) {
 void ClusterPending::enter(FarOperation& operation) {
     patrol_.note_progress();
     patrol_within_.note_progress();
-    const std::uint64_t bytes =
-        team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size());
-    ladder_.begin_operation(bytes);
-    record_.begin(bytes);
+    ladder_.begin_operation(
+        team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size()));
     FarLane& lane = *operation.lane;
     lane.queue.push_back(&operation);
     if (FarKey* const key = operation.key;
@@ -432,9 +432,7 @@ std::vector<ChosenPlan> ClusterPending::chosen_plans() const {
         }
     };
     for (const auto& [key, known] : blocking_keys_) {
-        if (known != nullptr) {
-            add(key, *known);
-        }
+        add(key, *known);
     }
     for (const auto& [key, known] : keys_) {
         add(key, known);

@@ -37,10 +37,9 @@ public:
     void run(const detail::Call& call, FarKey* its = nullptr);
     /// An operation in which rank 0 answers a question of all.
     [[nodiscard]] std::string ask(const detail::Call& call, PlanExchange::Answer question);
-    /// The plan of a key of blocking operations; null: not known yet.
-    [[nodiscard]] std::unique_ptr<FarKey>& blocking_plan(const team::PlanKey& key) {
-        return blocking_keys_[key];
-    }
+    /// A key of blocking operations, whose plan may not be known yet. The key may be exchanged for
+    /// another one.
+    [[nodiscard]] std::unique_ptr<FarKey>& blocking_key(const team::PlanKey& key);
     /// Counts the messages of blocking operations there from now on.
     void count_blocking_in(Carried& carried) noexcept { blocking_.mail.count_in(carried); }
 
@@ -72,8 +71,10 @@ public:
     /// are done. Returns how many operations are under way.
     std::size_t progress();
     void complete_all();
-    /// What this rank has begun and waited for; ranks count in the whole team.
-    [[nodiscard]] const channel::WaitRecord& record() const noexcept { return record_; }
+    /// What this rank has begun, and its waits for ranks of the node, which count from 0.
+    [[nodiscard]] const channel::WaitRecord& record() const noexcept { return ladder_.record(); }
+    /// Its waits for the carrier; ranks count in the whole team.
+    [[nodiscard]] const channel::WaitRecord& far_waits() const noexcept { return far_waits_; }
     /// The plans that this rank has needed so far.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
     /// The reason why an operation under way cannot end, if there is one: a rank of the node has
@@ -141,7 +142,7 @@ private:
     Station* station_;
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
-    channel::WaitRecord record_;
+    channel::WaitRecord far_waits_;
     Looking looking_;
     team::Engine<team::Env, Looking> engine_;
     detail::Patrol patrol_;        ///< Watches waits for other nodes.

@@ -153,7 +153,7 @@ void ClusterMember::measure_and_compete(const detail::Call& call, const detail::
 void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole,
                             std::vector<Station::Alternative> alternatives) {
     std::vector<Contender> field;
-    field.push_back({pending_.blocking_plan(call.key).get(), nullptr});
+    field.push_back({pending_.blocking_key(call.key).get(), nullptr});
     // Each plan that is ever timed has a number of its own.
     auto number = static_cast<int>(rehearsals_.timed(call.key));
     rehearsals_.count(call.key, alternatives.size(), is_whole);
@@ -175,7 +175,7 @@ void ClusterMember::compete(const detail::Call& call, int samples, bool is_whole
         station_.settle(call.key, field.front().known->alternative);
     }
     if (field.front().own) {
-        pending_.blocking_plan(call.key) = std::move(field.front().own);
+        pending_.blocking_key(call.key) = std::move(field.front().own);
     }
 }
 

@@ -57,7 +57,7 @@ struct FarKey {
     std::optional<FarPlan> plan; ///< Once the ranks have agreed.
     /// The operation that brings the plan, if a started one does.
     const FarOperation* bringer = nullptr;
-    /// The awaited rank until the plan is there, as in an operation.
+    /// The awaited rank until the plan is there, as in FarOperation.
     Rank awaited = -1;
     /// Number of an alternative of Station, on rank 0; 0: the first plan for the key.
     int alternative = 0;
@@ -87,7 +87,7 @@ struct FarOperation final : detail::Operation {
     std::unique_ptr<PlanExchange> exchange; ///< While it brings the plan.
     /// Set if the operation does nothing but ask rank 0, which answers by this function.
     PlanExchange::Answer question;
-    std::string answer; ///< To that.
+    std::string answer; ///< The answer to `question`.
     Mail mail;
     team::Activation<team::Env> activation;
     std::unique_ptr<FarVector> vector;
@@ -110,8 +110,8 @@ struct FarLane {
 
     [[nodiscard]] bool is_blocking() const noexcept { return told == 0; }
 
-    team::LaneId id;   ///< The lane whose channels within the node it has.
-    team::LaneId told; ///< The lane as whose its operations are recorded.
+    team::LaneId id;   ///< The number of its channels within the node.
+    team::LaneId told; ///< The number under which its operations are recorded.
     /// The state where the rank records the operations that it has begun.
     team::LaneState<team::Env>* state;
     std::deque<FarOperation*> queue; ///< The first one is under way.

@@ -69,8 +69,8 @@ int Carrier::own_lanes() const noexcept {
 
 Team over_nodes(Team&& local, Carrier& carrier, const ClusterOptions& options) {
     const detail::InCall member(detail::Untyped::member(local));
-    check(local, options);
     member->require_one_node("over_nodes", "its ranks are on several nodes already");
+    check(local, options);
     if (member->shared->options.reproducible) {
         throw Error(Errc::unsupported, "TeamOptions::reproducible: the order in which ranks on "
                                        "several nodes combine depends on the nodes; make the "

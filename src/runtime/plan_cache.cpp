@@ -167,9 +167,8 @@ std::string digest_of(const Machine& machine) {
 
 std::string key_of(const PlanRequest& request) {
     return fmt::format(
-        "{} root {}{} of {} bytes like {} by {}{}{}{}{}{}{}{}, {} slots, cpus {}, moves {}, seed "
-        "{}, "
-        "on {}",
+        "{} root {}{} of {} bytes like {} by {}{}{}{}{}{}{}{}, {} slots, cpus {}, moves {}, "
+        "seed {}, on {}",
         to_string(request.op), request.root, request.root_first ? " first" : "", request.bytes,
         request.example_bytes, request.algorithm, request.ordered ? " ordered" : "",
         request.reproducible ? " reproducible" : "", request.keeps_parts ? " parts" : "",
