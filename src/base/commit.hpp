@@ -7,11 +7,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace corymb {
 
-inline void commit(std::uint64_t& word, std::uint64_t value) noexcept {
-    std::atomic_ref<std::uint64_t>(word).store(value, std::memory_order_release);
+template <class Word>
+void commit(Word& word, std::type_identity_t<Word> value) noexcept {
+    std::atomic_ref<Word>(word).store(value, std::memory_order_release);
 }
 
 inline std::uint64_t committed(const std::uint64_t& word) noexcept {

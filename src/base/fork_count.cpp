@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fork_count.hpp"
 
+#include <corymb/error.hpp>
+
 #include <pthread.h>
 
-namespace corymb::detail {
+namespace corymb {
+
+namespace detail {
 
 std::atomic<std::uint32_t> fork_count_value{0};
 
@@ -14,4 +18,14 @@ namespace {
 
 } // namespace
 
-} // namespace corymb::detail
+} // namespace detail
+
+void check_not_forked(std::uint32_t fork_count_then) {
+    if (fork_count_then != fork_count()) {
+        throw Error(
+            Errc::invalid_argument,
+            "this handle belongs to the parent process; a forked child attaches for itself");
+    }
+}
+
+} // namespace corymb

@@ -16,4 +16,7 @@ inline std::uint32_t fork_count() noexcept {
     return detail::fork_count_value.load(std::memory_order_relaxed);
 }
 
+/// Throws Errc::invalid_argument when this process was forked since `fork_count_then`.
+void check_not_forked(std::uint32_t fork_count_then);
+
 } // namespace corymb

@@ -4,7 +4,6 @@
 #include "base/clock.hpp"
 #include "base/process_state.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <signal.h>
@@ -22,32 +21,27 @@ constexpr std::int64_t crashes_every_ns = 50'000'000;
 
 } // namespace
 
-void PeerWatch::add(std::uint32_t pid) {
+void PeerWatch::add(std::uint32_t pid, std::uint64_t start) {
     const std::lock_guard lock(mutex_);
-    add_locked(pid);
-}
-
-void PeerWatch::watch_only(const std::vector<std::uint32_t>& pids) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(peers_, [&pids](const auto& entry) {
-        return std::find(pids.begin(), pids.end(), entry.first) == pids.end();
-    });
-    for (const std::uint32_t pid : pids) {
-        add_locked(pid);
-    }
-}
-
-void PeerWatch::forget(std::uint32_t pid) noexcept {
-    const std::lock_guard lock(mutex_);
-    peers_.erase(pid);
-}
-
-void PeerWatch::add_locked(std::uint32_t pid) {
-    if (pid == static_cast<std::uint32_t>(::getpid()) || peers_.contains(pid)) {
+    const Process process{pid, start};
+    const bool is_own = pid == static_cast<std::uint32_t>(::getpid());
+    if ((is_own && start == 0) || peers_.contains(process)) {
         return;
     }
-    auto [descriptor, error] = ProcessDescriptor::open(pid);
-    peers_[pid] = {std::move(descriptor), error == ESRCH};
+    auto [descriptor, error] = is_own ? ProcessDescriptor::Opened{} : ProcessDescriptor::open(pid);
+    // The start is read after the descriptor was opened, or both could be of different processes.
+    const std::uint64_t now = start == 0 ? 0 : process_start(pid);
+    peers_[process] = {std::move(descriptor), error == ESRCH || (now != 0 && now != start)};
+}
+
+void PeerWatch::keep(const std::set<Process>& processes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(peers_, [&](const auto& entry) { return !processes.contains(entry.first); });
+}
+
+std::size_t PeerWatch::count() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return peers_.size();
 }
 
 void PeerWatch::look() noexcept {
@@ -66,12 +60,12 @@ void PeerWatch::look() noexcept {
         }
         count = 0;
     };
-    for (auto& [pid, peer] : peers_) {
+    for (auto& [process, peer] : peers_) {
         if (peer.ended) {
             continue;
         }
         if (peer.descriptor == nullptr) { // No pidfd: noticed once its parent has taken note.
-            peer.ended = ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+            peer.ended = ::kill(static_cast<pid_t>(process.first), 0) != 0 && errno == ESRCH;
             continue;
         }
         polled[count] = {peer.descriptor->number(), POLLIN, 0};
@@ -89,14 +83,14 @@ void PeerWatch::look_for_crashes() noexcept {
         return;
     }
     crashes_looked_for_ = now;
-    for (auto& [pid, peer] : peers_) {
-        peer.ended = peer.ended || is_dumping_core(pid);
+    for (auto& [process, peer] : peers_) {
+        peer.ended = peer.ended || is_dumping_core(process.first);
     }
 }
 
-bool PeerWatch::has_ended(std::uint32_t pid) const noexcept {
+bool PeerWatch::has_ended(std::uint32_t pid, std::uint64_t start) const noexcept {
     const std::lock_guard lock(mutex_);
-    const auto found = peers_.find(pid);
+    const auto found = peers_.find(Process{pid, start});
     return found != peers_.end() && found->second.ended;
 }
 

@@ -6,11 +6,13 @@
 
 #include "base/process_descriptor.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <set>
+#include <utility>
 
 namespace corymb {
 
@@ -23,28 +25,31 @@ public:
     PeerWatch& operator=(const PeerWatch&) = delete;
     ~PeerWatch() = default;
 
+    /// A process's number and, unless 0, its `process_start`. The start tells it from a later
+    /// process of the same number.
+    using Process = std::pair<std::uint32_t, std::uint64_t>;
+
     /// Watches a process from now on; the own one never ends.
-    void add(std::uint32_t pid);
-    /// Watches these processes and no others.
-    void watch_only(const std::vector<std::uint32_t>& pids);
-    /// Forgets a process that has ended: a later one may have its number.
-    void forget(std::uint32_t pid) noexcept;
+    void add(std::uint32_t pid, std::uint64_t start = 0);
+    /// Forgets all processes but these.
+    void keep(const std::set<Process>& processes) noexcept;
+    /// How many processes are watched.
+    [[nodiscard]] std::size_t count() const noexcept;
     /// Looks at all of them: one system call, now and then some more for each.
     void look() noexcept;
     /// The state at the last `look`; false for processes that are not watched.
-    [[nodiscard]] bool has_ended(std::uint32_t pid) const noexcept;
+    [[nodiscard]] bool has_ended(std::uint32_t pid, std::uint64_t start = 0) const noexcept;
 
 private:
     struct Peer {
         std::shared_ptr<const ProcessDescriptor> descriptor; ///< Null: there is none.
         bool ended = false;
     };
-    void add_locked(std::uint32_t pid);
     /// A process whose core is being written counts as ended: the core can take minutes.
     void look_for_crashes() noexcept;
 
     mutable std::mutex mutex_;
-    std::map<std::uint32_t, Peer> peers_;
+    std::map<Process, Peer> peers_;
     std::int64_t crashes_looked_for_ = 0; ///< Time of the last search for crashes; with the lock.
 };
 

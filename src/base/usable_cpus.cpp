@@ -258,6 +258,11 @@ std::optional<double> cpu_quota() {
     return quota;
 }
 
+bool is_short_of_time(int threads) {
+    const std::optional<double> quota = cpu_quota();
+    return quota && threads > *quota;
+}
+
 UsableCpus usable_cpus() {
     return {affinity_mask(), cpu_quota()}; // The kernel has applied cpusets to the mask.
 }

@@ -25,6 +25,11 @@ CgroupLimits cgroup_limits(const std::filesystem::path& root);
 /// milliseconds.
 std::optional<double> cpu_quota();
 
+/// Whether this process's CPU quota lets fewer than so many threads run at the same time: then
+/// spinning takes time from threads that have work. Sharing of CPUs is found in the waits
+/// themselves.
+[[nodiscard]] bool is_short_of_time(int threads);
+
 /// The affinity mask of the calling thread, for any number of CPUs. Empty if the kernel refuses.
 std::vector<int> affinity_mask();
 

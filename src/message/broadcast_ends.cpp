@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of the publisher and of a reader.
-#include "base/common_memory.hpp"
+#include "base/usable_cpus.hpp"
 #include "base/wait_clock.hpp"
 #include "channel/look_now.hpp"
 #include "message/broadcast_state.hpp"
@@ -28,14 +28,13 @@ namespace {
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
     : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      waiting_(shared->options().wait, common::is_short_of_time(2), *shared->cpus),
-      told_(shared->lines()) {
-    const std::lock_guard lock(shared->memory);
+      waiting_(shared->options().wait, is_short_of_time(2), *shared->cpus), told_(shared->lines()) {
+    const std::lock_guard lock(shared->memory());
     auto& head = *shared->head;
     if (head.state.load(std::memory_order_relaxed) != BroadcastHead::unborn) {
         refuse("the ring has, or had, its publisher; make a ring for each");
     }
-    head.publisher = common::own_pid();
+    shared->take(shared->publishing());
     head.state.store(BroadcastHead::open, std::memory_order_relaxed);
 }
 
@@ -43,7 +42,7 @@ BroadcastPublished::~BroadcastPublished() {
     if (user.is_inherited()) {
         return; // The parent goes on.
     }
-    change_if_possible(shared->memory, [this] {
+    change_if_possible(shared->memory(), [this] {
         shared->head->state.store(BroadcastHead::closed, std::memory_order_relaxed);
     });
     shared->head->bell.ring();
@@ -69,7 +68,7 @@ void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
 bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
     LookNow now;
     if (!sender.reserve(now)) [[unlikely]] {
-        if (!shared->is_machine_wide() || now_ns() - looked_at_ < common::look_every_ns) {
+        if (!shared->is_machine_wide() || now_ns() - looked_at_ < group::look_every_ns) {
             return false;
         }
         drop_ended();
@@ -93,11 +92,11 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
         if (left <= 0) {
             throw_late();
         }
-        clock.expect_sleep(std::min(left, common::look_every_ns));
+        clock.expect_sleep(std::min(left, group::look_every_ns));
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
-        message::wait_until(waiting_, look, std::min(left, common::look_every_ns),
+        message::wait_until(waiting_, look, std::min(left, group::look_every_ns),
                             shared->head->room);
         drop_ended();
     }
@@ -113,7 +112,7 @@ void BroadcastPublished::drop_ended() {
 void BroadcastPublished::throw_late() {
     std::string text;
     std::vector<int> late;
-    const std::lock_guard lock(shared->memory);
+    const std::lock_guard lock(shared->memory());
     for (std::size_t line = 0; line < shared->lines(); ++line) {
         const BroadcastReaderInfo reader = shared->info(line);
         if (reader.reader < 0 || reader.policy != BroadcastPolicy::block || reader.is_dropped ||
@@ -133,7 +132,7 @@ void BroadcastPublished::throw_late() {
 }
 
 void BroadcastPublished::drop(int reader) {
-    const std::lock_guard lock(shared->memory);
+    const std::lock_guard lock(shared->memory());
     if (reader >= 0 && static_cast<std::size_t>(reader) < shared->lines()) {
         const auto line = static_cast<std::size_t>(reader);
         const channel::BroadcastPlace place{
@@ -150,7 +149,7 @@ void BroadcastPublished::drop(int reader) {
 std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
     drop_ended();
     auto dropped = std::exchange(ended_, {});
-    const std::lock_guard lock(shared->memory);
+    const std::lock_guard lock(shared->memory());
     for (std::size_t line = 0; line < shared->lines(); ++line) {
         const BroadcastReaderInfo reader = shared->info(line);
         const std::uint64_t tag = shared->ring->line(line).dropped.load(std::memory_order_relaxed);
@@ -163,7 +162,7 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
 
 BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
     : shared(std::move(with)), policy(how),
-      waiting_(shared->options().wait, common::is_short_of_time(2), *shared->cpus),
+      waiting_(shared->options().wait, is_short_of_time(2), *shared->cpus),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
     line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
 }
@@ -253,14 +252,14 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
     WaitClock clock;
     for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
         const std::int64_t slice =
-            shared->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
+            shared->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
         clock.expect_sleep(slice);
         if (message::wait_until(waiting_, look, slice, shared->head->bell)) {
             break;
         }
-        if (shared->has_lost_publisher() && !has_something()) {
+        if (const std::uint32_t pid = shared->lost_publisher(); pid != 0 && !has_something()) {
             throw Error(Errc::team_broken,
-                        "the publisher (pid " + std::to_string(shared->head->publisher) +
+                        "the publisher (pid " + std::to_string(pid) +
                             ") has ended without closing the ring, after message " +
                             std::to_string(receiver.position()));
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
-#include "base/common_memory.hpp"
 #include "message/broadcast_state.hpp"
 
 #include <corymb/broadcast_ring.hpp>
@@ -71,7 +70,7 @@ BroadcastShared& checked(const std::shared_ptr<BroadcastShared>& ring) {
 }
 
 BroadcastShared& checked_own(const std::shared_ptr<BroadcastShared>& ring) {
-    common::check_not_forked(checked(ring).fork_count_then);
+    checked(ring).check_not_forked();
     return *ring;
 }
 
@@ -156,7 +155,7 @@ BroadcastRing BroadcastRing::attach(int descriptor) {
 }
 
 int BroadcastRing::make_descriptor() const {
-    return common::inheritable(checked(shared_).file.get(), "ring");
+    return checked(shared_).make_descriptor();
 }
 
 BroadcastPublisher BroadcastRing::publisher() {
@@ -172,7 +171,7 @@ BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
 std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {
     BroadcastShared& shared = checked_own(shared_);
     std::vector<BroadcastReaderInfo> all;
-    const std::lock_guard lock(shared.memory);
+    const std::lock_guard lock(shared.memory());
     for (std::size_t line = 0; line < shared.lines(); ++line) {
         if (auto info = shared.info(line); info.reader >= 0) {
             all.push_back(info);
@@ -182,7 +181,7 @@ std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {
 }
 
 std::size_t BroadcastRing::memory() const {
-    return checked_own(shared_).arena.bytes();
+    return checked_own(shared_).arena().bytes();
 }
 
 } // namespace corymb

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/broadcast_state.hpp"
 
-#include "base/common_memory.hpp"
 #include "base/process_state.hpp"
 
 #include <corymb/error.hpp>
@@ -51,62 +50,48 @@ BroadcastReaderInfo reader_info(channel::BroadcastRing<BroadcastEnv>& ring, std:
 }
 
 std::optional<BroadcastFound> find_broadcast(const Arena& arena) {
-    std::byte* const head = arena.root() == 0 ? nullptr : arena.find(key(head_id));
-    std::byte* const ring = head == nullptr ? nullptr : arena.find(key(ring_id));
-    if (ring == nullptr) {
+    if (group::find(arena, group::Kind::broadcast) == nullptr) {
         return std::nullopt;
     }
     BroadcastFound found;
-    found.head = std::launder(reinterpret_cast<BroadcastHead*>(head));
-    found.ring = std::launder(reinterpret_cast<BroadcastShared::Ring*>(ring));
+    found.head = std::launder(reinterpret_cast<BroadcastHead*>(arena.find(key(head_id))));
+    found.ring = std::launder(reinterpret_cast<BroadcastShared::Ring*>(arena.find(key(ring_id))));
     found.shape = shape_of(found.head->options);
     return found;
 }
 
 BroadcastShared::BroadcastShared(const BroadcastOptions& options, std::shared_ptr<SharedMemory> to)
-    : file(std::move(to)), memory(file ? static_cast<Memory&>(*file) : heap), arena(memory),
+    : Group(group::Kind::broadcast, static_cast<std::size_t>(options.readers) + 1, std::move(to)),
       shape(shape_of(options)) {
-    const bool fences = common::make_fences(memory.reach());
-    const std::size_t head_bytes = sizeof(BroadcastHead) + shape.readers * sizeof(std::uint32_t);
-    ring = arena.find_or_make_sized<Ring>(key(ring_id), Ring::bytes(shape),
-                                          [this](void* place) { new (place) Ring(shape); });
-    head = arena.find_or_make_sized<BroadcastHead>(key(head_id), head_bytes, [&](void* place) {
-        new (place) BroadcastHead(options, fences, memory.reach());
-    });
-    cpus = &channel::WaiterCpus::of(arena);
-    if (file) {
-        file->set_root(arena.root());
-    }
+    ring = arena().find_or_make_sized<Ring>(key(ring_id), Ring::bytes(shape),
+                                            [this](void* place) { new (place) Ring(shape); });
+    head = &arena().find_or_make<BroadcastHead>(key(head_id), options, memory().reach());
+    cpus = &channel::WaiterCpus::of(arena());
+    publish();
 }
 
 BroadcastShared::BroadcastShared(std::shared_ptr<SharedMemory> with)
-    : file(std::move(with)), memory(*file), arena(memory, file->root()) {
+    : Group(group::Kind::broadcast, std::move(with)) {
     {
-        const std::lock_guard lock(memory);
-        const auto found = find_broadcast(arena);
-        if (!found) {
-            throw Error(Errc::invalid_argument,
-                        "the descriptor is not that of a broadcast ring; take one of "
-                        "BroadcastRing::make_descriptor");
-        }
+        const std::lock_guard lock(memory());
+        const auto found = find_broadcast(arena());
         head = found->head;
         ring = found->ring;
         shape = found->shape;
     }
-    common::join_fences(head->full_fences);
-    cpus = &channel::WaiterCpus::of(arena);
+    cpus = &channel::WaiterCpus::of(arena());
 }
 
 std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
                                        channel::BroadcastReceiver<BroadcastEnv>& receiver) {
     constexpr BroadcastKind kinds[] = {BroadcastKind::block, BroadcastKind::drop,
                                        BroadcastKind::overrun};
-    const std::lock_guard lock(memory);
+    const std::lock_guard lock(memory());
     for (int attempt = 0; attempt < 2; ++attempt) {
         for (std::size_t line = 0; line < lines(); ++line) {
             const BroadcastPlace place{ring->line(line).place.load(std::memory_order_relaxed)};
             if (place.kind() == BroadcastKind::none) {
-                head->pid(line) = common::own_pid();
+                take(line);
                 receiver = {*ring, shape, line, kinds[static_cast<std::size_t>(policy)]};
                 return line;
             }
@@ -121,60 +106,43 @@ std::size_t BroadcastShared::take_line(BroadcastPolicy policy,
 }
 
 BroadcastReaderInfo BroadcastShared::info(std::size_t reader) noexcept {
-    return reader_info(*ring, reader, head->pid(reader));
+    return reader_info(*ring, reader, place(reader).pid);
 }
 
 std::vector<BroadcastReaderInfo> BroadcastShared::reclaim() {
-    const std::lock_guard lock(memory);
+    const std::lock_guard lock(memory());
     return reclaim_locked();
 }
 
 std::vector<BroadcastReaderInfo> BroadcastShared::reclaim_locked() {
     std::vector<BroadcastReaderInfo> ended;
-    if (!is_machine_wide()) {
-        return ended;
-    }
-    std::vector<BroadcastReaderInfo> all;
-    std::vector<std::uint32_t> pids;
-    for (std::size_t line = 0; line < lines(); ++line) {
-        const BroadcastReaderInfo reader = info(line);
-        if (reader.reader >= 0) {
-            all.push_back(reader);
-            pids.push_back(reader.pid);
+    bury_ended(0, lines(), [&](std::size_t line) {
+        BroadcastReaderInfo reader = info(line);
+        if (reader.reader < 0) {
+            return false;
         }
-    }
-    readers_watch_.watch_only(pids);
-    readers_watch_.look();
-    for (BroadcastReaderInfo& reader : all) {
-        if (readers_watch_.has_ended(reader.pid)) {
-            Ring::leave(ring->line(static_cast<std::size_t>(reader.reader)));
-            reader.has_ended = true;
-            ended.push_back(reader);
-        }
-    }
-    for (const BroadcastReaderInfo& reader : ended) {
-        readers_watch_.forget(reader.pid);
-    }
+        Ring::leave(ring->line(line));
+        reader.has_ended = true;
+        ended.push_back(reader);
+        return true;
+    });
     return ended;
 }
 
-bool BroadcastShared::has_lost_publisher() {
-    std::uint32_t pid = 0;
-    {
-        const std::lock_guard lock(memory);
-        if (!is_machine_wide() ||
-            head->state.load(std::memory_order_relaxed) != BroadcastHead::open) {
-            return false;
-        }
-        pid = head->publisher;
+std::uint32_t BroadcastShared::lost_publisher() {
+    if (!is_machine_wide()) {
+        return 0;
     }
-    publisher_watch_.add(pid);
-    publisher_watch_.look();
-    return publisher_watch_.has_ended(pid);
+    const std::lock_guard lock(memory());
+    const auto is_open = [this] {
+        return head->state.load(std::memory_order_relaxed) == BroadcastHead::open;
+    };
+    bury_ended(publishing(), places(), [&](std::size_t) { return is_open(); });
+    return is_open() ? place(publishing()).lost_pid : 0;
 }
 
 BroadcastHead::State BroadcastShared::state() const {
-    const std::lock_guard lock(memory); // A reader that sees the ring closed sees all messages.
+    const std::lock_guard lock(memory()); // A reader that sees the ring closed sees all messages.
     return static_cast<BroadcastHead::State>(head->state.load(std::memory_order_relaxed));
 }
 

@@ -4,15 +4,14 @@
 #pragma once
 
 #include "base/arena.hpp"
-#include "base/fork_count.hpp"
 #include "base/one_user.hpp"
-#include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
 #include "channel/broadcast_ring.hpp"
 #include "channel/env.hpp"
 #include "channel/parking_spot.hpp"
 #include "channel/waiter_cpus.hpp"
 #include "channel/wake_bell.hpp"
+#include "group/group.hpp"
 #include "message/wait_until.hpp"
 
 #include <corymb/broadcast_ring.hpp>
@@ -28,25 +27,18 @@ namespace corymb::detail {
 
 using BroadcastEnv = channel::StandardEnv;
 
-/// The data beside the ring. Plain members do not change after the ring was made.
+/// The data beside the ring. The readers have the first places of the group, by line, the publisher
+/// the last one.
 struct BroadcastHead {
     enum State : std::uint32_t { unborn, open, closed };
 
-    BroadcastHead(const BroadcastOptions& with, bool fences, Reach reach)
-        : options(with), full_fences(fences), room(reach), bell(reach) {}
+    BroadcastHead(const BroadcastOptions& with, Reach reach)
+        : options(with), room(reach), bell(reach) {}
 
-    BroadcastOptions options;
-    bool full_fences;                          ///< The maker's process has no membarrier.
+    BroadcastOptions options;                  ///< Does not change.
     channel::ParkingSpot<BroadcastEnv> room;   ///< The publisher's, while readers block it.
     channel::WakeBell<BroadcastEnv> bell;      ///< The readers'.
     BroadcastEnv::Atomic<std::uint32_t> state; ///< A State; only ever grows. Changed with the lock.
-    /// The publisher's process; read and written with the lock.
-    std::uint32_t publisher = 0;
-    /// Processes of the readers, by line; read and written with the lock. There are as many as
-    /// lines.
-    [[nodiscard]] std::uint32_t& pid(std::size_t reader) noexcept {
-        return reinterpret_cast<std::uint32_t*>(this + 1)[reader];
-    }
 };
 
 /// The parts of a ring in an arena.
@@ -63,7 +55,7 @@ struct BroadcastFound {
 [[nodiscard]] BroadcastReaderInfo reader_info(channel::BroadcastRing<BroadcastEnv>& ring,
                                               std::size_t line, std::uint32_t pid) noexcept;
 
-struct BroadcastShared {
+struct BroadcastShared : group::Group {
     using Ring = channel::BroadcastRing<BroadcastEnv>;
 
     /// `to` is null for threads of this process.
@@ -72,33 +64,26 @@ struct BroadcastShared {
 
     [[nodiscard]] const BroadcastOptions& options() const noexcept { return head->options; }
     [[nodiscard]] std::size_t lines() const noexcept { return shape.readers; }
-    [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
     /// A line for a reader of this process. Throws as BroadcastRing::reader.
     [[nodiscard]] std::size_t take_line(BroadcastPolicy policy,
                                         channel::BroadcastReceiver<BroadcastEnv>& receiver);
+    /// The publisher's place.
+    [[nodiscard]] std::size_t publishing() const noexcept { return places() - 1; }
     /// The reader of a line, which may be free. Call it with the lock.
     [[nodiscard]] BroadcastReaderInfo info(std::size_t reader) noexcept;
     /// Frees the lines of readers whose processes have ended. Returns these readers.
     std::vector<BroadcastReaderInfo> reclaim();
-    /// Whether the publisher's process has ended before it closed the ring.
-    [[nodiscard]] bool has_lost_publisher();
+    /// The publisher's process if it has ended before it closed the ring; 0: it has not.
+    [[nodiscard]] std::uint32_t lost_publisher();
     [[nodiscard]] BroadcastHead::State state() const;
 
-    std::shared_ptr<SharedMemory> file;
-    HeapMemory heap;
-    Memory& memory;
-    Arena arena;
     BroadcastHead* head = nullptr;
     Ring* ring = nullptr;
     channel::BroadcastShape shape{};
     channel::WaiterCpus* cpus = nullptr;
-    const std::uint32_t fork_count_then = fork_count();
 
 private:
     std::vector<BroadcastReaderInfo> reclaim_locked();
-
-    PeerWatch readers_watch_;
-    PeerWatch publisher_watch_;
 };
 
 /// "reader 3 (pid 4711, stopped)".

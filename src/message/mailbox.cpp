@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
-#include "base/common_memory.hpp"
 #include "message/mailbox_state.hpp"
 
 #include <corymb/error.hpp>
@@ -294,11 +293,11 @@ MailboxGroup MailboxGroup::attach(int descriptor) {
 }
 
 int MailboxGroup::make_descriptor() const {
-    return common::inheritable(checked(shared_).file.get(), "group of mailboxes");
+    return checked(shared_).make_descriptor();
 }
 
 Mailbox MailboxGroup::join(Rank rank) {
-    common::check_not_forked(checked(shared_).fork_count_then);
+    checked(shared_).check_not_forked();
     if (rank < 0 || rank >= shared_->size) {
         refuse("there is no rank " + std::to_string(rank) + " in a group of " +
                std::to_string(shared_->size));
@@ -317,8 +316,8 @@ const std::string& MailboxGroup::reason() const noexcept {
     return shared_ == nullptr ? nothing : shared_->reason;
 }
 std::size_t MailboxGroup::memory() const {
-    common::check_not_forked(checked(shared_).fork_count_then);
-    return shared_->arena.bytes();
+    checked(shared_).check_not_forked();
+    return shared_->arena().bytes();
 }
 
 } // namespace corymb

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_state.hpp"
 
-#include "base/common_memory.hpp"
+#include "base/usable_cpus.hpp"
 #include "base/wait_clock.hpp"
 
 #include <corymb/error.hpp>
@@ -46,7 +46,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
       is_srbp(group->options.protocol == MailboxProtocol::srbp),
       is_nvp(group->options.protocol == MailboxProtocol::nvp),
       out_(static_cast<std::size_t>(group->size)), box_(&group->post.box(number)),
-      waiting_(group->options.wait, common::is_short_of_time(group->size), group->cpus) {
+      waiting_(group->options.wait, is_short_of_time(group->size), group->cpus) {
     auto& post = group->post;
     const auto size = static_cast<std::size_t>(group->size);
     if (is_srbp) {
@@ -56,7 +56,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
         in_.resize(size);
         sources_.resize(message::Vector::words(size));
     }
-    const std::lock_guard lock(group->memory);
+    const std::lock_guard lock(group->memory());
     const std::uint32_t state = box_->state.load(std::memory_order_relaxed);
     if (state != Box::free) {
         const char* why = state == Box::open     ? " is taken"
@@ -65,13 +65,13 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
         throw Error(Errc::invalid_argument,
                     "rank " + std::to_string(rank) + why + "; each rank joins once", {rank});
     }
-    group->head.entry(rank).pid = common::own_pid();
+    group->take(static_cast<std::size_t>(rank));
     box_->state.store(Box::open, std::memory_order_relaxed);
 }
 
 MailboxState::~MailboxState() {
     if (!user.is_inherited()) {
-        change_if_possible(group->memory, [this] { // With the lock, as has_left needs it.
+        change_if_possible(group->memory(), [this] { // With the lock, as has_left needs it.
             box_->state.store(Box::closed, std::memory_order_relaxed);
         });
     }
@@ -93,7 +93,7 @@ bool MailboxState::has_left(Rank to) {
     }
     // The member left with the lock held: a rank that takes the lock afterwards sees all its
     // messages.
-    const std::lock_guard lock(group->memory);
+    const std::lock_guard lock(group->memory());
     // With one ring for all senders, its last message may be behind one that has not come yet.
     return !(is_srbp && shared_in_.has_more());
 }
@@ -128,15 +128,20 @@ MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
 
 void MailboxState::throw_ended(std::vector<Rank> ranks, const char* what) {
     std::string names;
-    for (const Rank other : ranks) {
-        names += (names.empty() ? "" : ", ") + group->name_of(other);
+    {
+        const std::lock_guard lock(group->memory());
+        for (const Rank other : ranks) {
+            const std::uint32_t pid = group->process_of(static_cast<std::size_t>(other));
+            names += (names.empty() ? "rank " : ", rank ") + std::to_string(other) + " (pid " +
+                     std::to_string(pid) + ")";
+        }
     }
     throw Error(Errc::team_broken, names + " ended without closing its mailbox: " + what,
                 std::move(ranks));
 }
 
 void MailboxState::suspect(Rank to) {
-    if (!group->is_machine_wide() || now_ns() - looked_at_ < common::look_every_ns) {
+    if (!group->is_machine_wide() || now_ns() - looked_at_ < group::look_every_ns) {
         return;
     }
     looked_at_ = now_ns();
@@ -155,7 +160,7 @@ bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
             return is_srbp ? way.shared_ring.has_room(now) : way.ring.has_room(now);
         };
         // The receiver may close its mailbox meanwhile, or end.
-        const std::int64_t slice = std::min(left, common::look_every_ns);
+        const std::int64_t slice = std::min(left, group::look_every_ns);
         clock.expect_sleep(slice);
         if (message::wait_until(waiting_, has_room, slice, way.box->room)) {
             return true;
@@ -351,7 +356,7 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     WaitClock clock;
     for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
         const std::int64_t slice =
-            group->is_machine_wide() ? std::min(left, common::look_every_ns) : left;
+            group->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
         clock.expect_sleep(slice);
         if (message::wait_until(waiting_, look, slice, box_->spot)) {
             return true;

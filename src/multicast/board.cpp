@@ -2,9 +2,8 @@
 #include "multicast/board.hpp"
 
 #include "base/cache_line.hpp"
+#include "group/group.hpp"
 #include "multicast/core.hpp"
-
-#include <corymb/error.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -12,16 +11,14 @@
 
 namespace corymb::multicast {
 
-/// Calls, places, position_of and end follow.
+/// Calls, position_of and end follow.
 struct Board::Head {
     std::uint32_t size = 1;
     std::uint32_t slots = 1;
     std::uint32_t fan_out = 0;
     std::uint32_t flat_up_to = 0;
     std::uint32_t skipping = 1;
-    std::uint32_t full_fences = 0;
     std::uint32_t by_messages = 0;
-    std::uint32_t unused = 0;
     std::int64_t deadline_ns = 0;
     WaitPolicy wait_policy = WaitPolicy::ladder;
     char reason[200] = {};
@@ -29,7 +26,6 @@ struct Board::Head {
 
 namespace {
 
-/// Teams, mailboxes and broadcast rings keep their things in such memory under other identities.
 constexpr std::uint64_t identity = 0x7473'6163'6974'6c75; // "ulticast"
 constexpr ArenaKey head_key{0, 0, -1, -1, identity};
 constexpr ArenaKey core_key{1, 0, -1, -1, identity};
@@ -39,7 +35,7 @@ using StandardCore = Core<channel::StandardEnv>;
 } // namespace
 
 std::size_t Board::bytes(const Shape& shape) noexcept {
-    return sizeof(Head) + shape.slots * sizeof(CallRecord) + shape.size * sizeof(Place) +
+    return sizeof(Head) + shape.slots * sizeof(CallRecord) +
            shape.size * (2 * sizeof(std::uint32_t));
 }
 
@@ -51,20 +47,14 @@ CallRecord& Board::call(std::uint32_t slot) const noexcept {
     return std::launder(reinterpret_cast<CallRecord*>(behind_head()))[slot];
 }
 
-Place& Board::place(Rank rank) const noexcept {
-    std::byte* const places = behind_head() + head_->slots * sizeof(CallRecord);
-    return std::launder(reinterpret_cast<Place*>(places))[rank];
-}
-
 std::uint32_t* Board::numbers() const noexcept {
-    return std::launder(reinterpret_cast<std::uint32_t*>(
-        behind_head() + head_->slots * sizeof(CallRecord) + head_->size * sizeof(Place)));
+    return std::launder(
+        reinterpret_cast<std::uint32_t*>(behind_head() + head_->slots * sizeof(CallRecord)));
 }
 
 Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
                   const Settings& settings) {
-    static_assert(sizeof(Head) % alignof(CallRecord) == 0 &&
-                  sizeof(CallRecord) % alignof(Place) == 0);
+    static_assert(sizeof(Head) % alignof(CallRecord) == 0);
     auto* const core = arena.find_or_make_sized<std::byte>(core_key, StandardCore::bytes(shape),
                                                            [](void* /*zeros*/) {});
     auto* const head = arena.find_or_make_sized<Head>(head_key, bytes(shape), [&](void* at) {
@@ -75,7 +65,6 @@ Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
         made->flat_up_to = shape.flat_up_to;
         made->skipping = shape.skipping ? 1 : 0;
         made->by_messages = shape.by_messages ? 1 : 0;
-        made->full_fences = settings.full_fences ? 1 : 0;
         made->deadline_ns = settings.deadline_ns;
         made->wait_policy = settings.wait_policy;
         settings.reason.copy(made->reason, std::size(made->reason) - 1);
@@ -83,27 +72,17 @@ Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
         for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
             new (&board.call(slot)) CallRecord;
         }
-        for (std::uint32_t rank = 0; rank < shape.size; ++rank) {
-            new (&board.place(static_cast<Rank>(rank))) Place;
-        }
         std::copy(order.position_of.begin(), order.position_of.end(), board.numbers());
         std::copy(order.end.begin(), order.end.end(), board.numbers() + shape.size);
     });
     return {head, core};
 }
 
-Board Board::find(const Arena& arena) {
-    std::byte* const head = arena.root() == 0 ? nullptr : arena.find(head_key);
-    std::byte* const core = head == nullptr ? nullptr : arena.find(core_key);
-    if (core == nullptr) {
-        throw Error(Errc::invalid_argument, "the descriptor is not that of a multicast group; take "
-                                            "one of MulticastGroup::make_descriptor");
+std::optional<Board> Board::find(const Arena& arena) {
+    if (group::find(arena, group::Kind::multicast) == nullptr) {
+        return std::nullopt;
     }
-    return {std::launder(reinterpret_cast<Head*>(head)), core};
-}
-
-bool Board::is_in(const Arena& arena) {
-    return arena.root() != 0 && arena.find(head_key) != nullptr && arena.find(core_key) != nullptr;
+    return Board(std::launder(reinterpret_cast<Head*>(arena.find(head_key))), arena.find(core_key));
 }
 
 int Board::size() const noexcept {
@@ -111,7 +90,7 @@ int Board::size() const noexcept {
 }
 
 Board::Settings Board::settings() const {
-    return {head_->deadline_ns, head_->wait_policy, head_->full_fences != 0, head_->reason};
+    return {head_->deadline_ns, head_->wait_policy, head_->reason};
 }
 
 Shape Board::shape() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of a group beside its core (core.hpp), in the heap or in a file of several processes:
-// its options, the holders of its places, and records of its calls. Offsets only.
+// its options, and records of its calls. Offsets only.
 #pragma once
 
 #include "base/arena.hpp"
@@ -11,18 +11,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace corymb::multicast {
-
-/// A rank's. Read and written with the memory's lock held.
-struct Place {
-    std::uint32_t pid = 0;      ///< Process of the holder.
-    std::uint32_t lost_pid = 0; ///< Process of the last holder that ended while it was one.
-    std::uint64_t start = 0;    ///< When the holder's process began, see `process_start`.
-};
 
 /// The data of a call beside its slot in the core.
 struct CallRecord {
@@ -42,30 +36,26 @@ struct CallRecord {
     char text[228] = {};
 };
 
-/// Fixed but for the places and calls.
+/// Fixed but for the calls.
 class Board {
 public:
     struct Settings {
         std::int64_t deadline_ns = 0;
         WaitPolicy wait_policy = WaitPolicy::ladder;
-        bool full_fences = false;
         std::string reason; ///< Reason for the topology; at most as long as there is room.
     };
 
     /// A new one in an arena.
     static Board make(Arena& arena, const Shape& shape, const Preorder& order,
                       const Settings& settings);
-    /// The board in an arena. Call it with the lock held, or on memory that no process changes.
-    /// Throws Errc::invalid_argument.
-    static Board find(const Arena& arena);
-    /// Whether `find` would find one.
-    [[nodiscard]] static bool is_in(const Arena& arena);
+    /// The board in an arena; nothing when the arena holds something else. Call it with the lock
+    /// held, or on memory that is only looked at.
+    [[nodiscard]] static std::optional<Board> find(const Arena& arena);
 
     [[nodiscard]] int size() const noexcept;
     [[nodiscard]] Settings settings() const;
     [[nodiscard]] Shape shape() const;
     [[nodiscard]] Preorder order() const;
-    [[nodiscard]] Place& place(Rank rank) const noexcept;
     [[nodiscard]] CallRecord& call(std::uint32_t slot) const noexcept;
     /// Memory of the core, which is made there by the maker of the board.
     [[nodiscard]] std::byte* core() const noexcept { return core_; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
-#include "base/common_memory.hpp"
 #include "multicast/member.hpp"
 
 #include <utility>
@@ -42,7 +41,7 @@ MulticastGroup MulticastGroup::open(int descriptor) {
 }
 
 int MulticastGroup::make_descriptor() const {
-    return common::inheritable(checked(shared_).file.get(), "multicast group");
+    return checked(shared_).make_descriptor();
 }
 
 Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/member.hpp"
 
-#include "base/common_memory.hpp"
 #include "base/wait_clock.hpp"
 
 #include <algorithm>
@@ -230,7 +229,7 @@ bool MulticastMember::settle(std::int64_t limit_ns) {
 }
 
 bool MulticastMember::is_look_due() const noexcept {
-    return shared->is_machine_wide() && now_ns() - looked_at_ >= common::look_every_ns;
+    return shared->is_machine_wide() && now_ns() - looked_at_ >= group::look_every_ns;
 }
 
 void MulticastMember::look_after_sometimes() {

@@ -2,8 +2,8 @@
 #include "multicast/shared.hpp"
 
 #include "base/clock.hpp"
-#include "base/common_memory.hpp"
 #include "base/process_state.hpp"
+#include "base/usable_cpus.hpp"
 
 #include <corymb/error.hpp>
 
@@ -17,7 +17,6 @@ namespace corymb::detail {
 
 using multicast::Board;
 using multicast::CallRecord;
-using multicast::Place;
 
 namespace {
 
@@ -30,22 +29,19 @@ Board make_board(Arena& arena, int ranks, const multicast::Resolved& topology) {
     settings.deadline_ns =
         options.deadline.count() > 0 ? bounded_ns(options.deadline) : default_deadline_ns;
     settings.wait_policy = options.wait_policy;
-    settings.full_fences = common::make_fences(arena.memory().reach());
     settings.reason = topology.reason;
     return Board::make(arena, multicast::shape_of(order, options), order, settings);
 }
 
 Board find_board(const Arena& arena) {
     const std::lock_guard lock(arena.memory());
-    const Board board = Board::find(arena);
-    common::join_fences(board.settings().full_fences);
-    return board;
+    return *Board::find(arena);
 }
 
 channel::WaitLadder::Settings waiting_of(const Board& board, Arena& arena) {
     channel::WaitLadder::Settings settings;
     settings.policy = board.settings().wait_policy;
-    settings.oversubscribed = common::is_short_of_time(board.size());
+    settings.oversubscribed = is_short_of_time(board.size());
     settings.cpus = &channel::WaiterCpus::of(arena);
     return settings;
 }
@@ -54,109 +50,75 @@ channel::WaitLadder::Settings waiting_of(const Board& board, Arena& arena) {
 
 MulticastShared::MulticastShared(int ranks, const MulticastOptions& options,
                                  std::shared_ptr<SharedMemory> to)
-    : file(std::move(to)), memory_(file ? static_cast<Memory&>(*file) : heap_), arena_(memory_),
-      board_(make_board(arena_, ranks, multicast::resolved(ranks, options))), size(ranks),
-      order(board_.order()), reason(board_.settings().reason),
-      deadline_ns(board_.settings().deadline_ns), waiting(waiting_of(board_, arena_)),
-      core(board_.core(), board_.shape(), memory_.reach()),
+    : MulticastShared(multicast::resolved(ranks, options), ranks, std::move(to)) {}
+
+MulticastShared::MulticastShared(const multicast::Resolved& topology, int ranks,
+                                 std::shared_ptr<SharedMemory> to)
+    : Group(group::Kind::multicast, static_cast<std::size_t>(ranks), std::move(to)),
+      board_(make_board(arena(), ranks, topology)), size(ranks), order(board_.order()),
+      reason(board_.settings().reason), deadline_ns(board_.settings().deadline_ns),
+      waiting(waiting_of(board_, arena())), core(board_.core(), board_.shape(), memory().reach()),
       calls_(std::make_unique<Call[]>(core.shape().slots)) {
-    if (file) {
-        file->set_root(arena_.root());
-    }
+    publish();
 }
 
 MulticastShared::MulticastShared(std::shared_ptr<SharedMemory> with)
-    : file(std::move(with)), memory_(*file), arena_(memory_, file->root()),
-      board_(find_board(arena_)), size(board_.size()), order(board_.order()),
-      reason(board_.settings().reason), deadline_ns(board_.settings().deadline_ns),
-      waiting(waiting_of(board_, arena_)), core(board_.core(), board_.shape()),
-      calls_(std::make_unique<Call[]>(core.shape().slots)) {}
-
-void MulticastShared::check_not_forked() const {
-    common::check_not_forked(fork_count_);
-}
+    : Group(group::Kind::multicast, std::move(with)), board_(find_board(arena())),
+      size(board_.size()), order(board_.order()), reason(board_.settings().reason),
+      deadline_ns(board_.settings().deadline_ns), waiting(waiting_of(board_, arena())),
+      core(board_.core(), board_.shape()), calls_(std::make_unique<Call[]>(core.shape().slots)) {}
 
 void MulticastShared::take_place(Rank rank) {
-    const std::lock_guard lock(memory_);
-    Place& place = board_.place(rank);
+    const std::lock_guard lock(memory());
     const multicast::Position p = position_of(rank);
-    if (core.is_held(p) && is_machine_wide()) {
-        watch_.add(place.pid);
-        watch_.look();
-        if (watch_.has_ended(place.pid) || process_start(place.pid) != place.start) {
-            bury_locked(rank);
-        }
+    if (core.is_held(p)) {
+        bury(rank, rank + 1);
     }
     if (core.is_held(p)) {
         const std::string by =
-            is_machine_wide() ? " by process " + std::to_string(place.pid) : std::string();
+            is_machine_wide() ? " by process " + std::to_string(place_of(rank).pid) : std::string();
         throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
                                                 " of the multicast group is attached already" + by);
     }
-    if (is_machine_wide()) {
-        place.pid = common::own_pid();
-        place.start = process_start(place.pid);
-    }
+    take(static_cast<std::size_t>(rank));
     core.hold(p);
 }
 
 void MulticastShared::release_place(Rank rank) noexcept {
-    change_if_possible(memory_, [&] {
+    change_if_possible(memory(), [&] {
         core.release(position_of(rank));
-        board_.place(rank).pid = 0;
+        give_back(static_cast<std::size_t>(rank));
     });
 }
 
-void MulticastShared::bury_locked(Rank rank) {
-    Place& place = board_.place(rank);
-    place.lost_pid = place.pid;
-    core.bury(position_of(rank));
-    watch_.forget(place.pid);
-    watched_.erase(place.pid);
+void MulticastShared::bury(Rank first, Rank end) {
+    bury_ended(static_cast<std::size_t>(first), static_cast<std::size_t>(end),
+               [this](std::size_t rank) {
+                   const multicast::Position p = position_of(static_cast<Rank>(rank));
+                   const bool was_held = core.is_held(p);
+                   if (was_held) {
+                       core.bury(p);
+                   }
+                   return was_held;
+               });
 }
 
 void MulticastShared::look_after() {
-    if (!is_machine_wide()) {
-        return;
-    }
-    const std::lock_guard lock(memory_);
-    std::set<std::uint32_t> replaced; // Ranks whose process number belongs to a later process.
-    for (Rank rank = 0; rank < size; ++rank) {
-        const Place& place = board_.place(rank);
-        if (core.is_held(position_of(rank)) && watched_.insert(place.pid).second) {
-            watch_.add(place.pid);
-            if (const std::uint64_t start = process_start(place.pid);
-                start != 0 && start != place.start) {
-                replaced.insert(place.pid);
-            }
-        }
-    }
-    watch_.look();
-    for (Rank rank = 0; rank < size; ++rank) {
-        const std::uint32_t pid = board_.place(rank).pid;
-        if (core.is_held(position_of(rank)) && (watch_.has_ended(pid) || replaced.contains(pid))) {
-            core.bury(position_of(rank));
-            board_.place(rank).lost_pid = pid;
-            replaced.insert(pid);
-        }
-    }
-    for (const std::uint32_t pid : replaced) {
-        watch_.forget(pid);
-        watched_.erase(pid);
-    }
+    const std::lock_guard lock(memory());
+    bury(0, size);
 }
 
 int MulticastShared::lost_pid(Rank rank) {
-    const std::lock_guard lock(memory_);
-    return static_cast<int>(board_.place(rank).lost_pid);
+    const std::lock_guard lock(memory());
+    return static_cast<int>(place_of(rank).lost_pid);
 }
 
 std::string MulticastShared::name_of(Rank rank) {
     if (!is_machine_wide()) {
         return "rank " + std::to_string(rank);
     }
-    const std::lock_guard lock(memory_);
-    const std::uint32_t pid = board_.place(rank).pid;
+    const std::lock_guard lock(memory());
+    const std::uint32_t pid = process_of(static_cast<std::size_t>(rank));
     return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + process_state(pid) +
            ")";
 }
@@ -241,9 +203,9 @@ std::vector<MulticastLate> MulticastShared::late(std::uint32_t slot, std::int64_
         }
     }
     if (is_machine_wide() && !found.empty()) {
-        const std::lock_guard lock(memory_);
+        const std::lock_guard lock(memory());
         for (MulticastLate& one : found) {
-            const Place& place = board_.place(one.rank);
+            const group::Place& place = place_of(one.rank);
             one.pid = static_cast<int>(one.state == State::ended ? place.lost_pid : place.pid);
         }
     }

@@ -3,12 +3,10 @@
 // several processes. Also the knowledge of this process about the others.
 #pragma once
 
-#include "base/arena.hpp"
-#include "base/fork_count.hpp"
-#include "base/peer_watch.hpp"
 #include "base/shared_memory.hpp"
 #include "channel/env.hpp"
 #include "channel/wait_ladder.hpp"
+#include "group/group.hpp"
 #include "multicast/board.hpp"
 #include "multicast/core.hpp"
 #include "multicast/options.hpp"
@@ -20,13 +18,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace corymb::detail {
 
-struct MulticastShared {
+struct MulticastShared : group::Group {
     using Core = multicast::Core<channel::StandardEnv>;
 
     /// `to` is null for threads of this process.
@@ -40,8 +37,6 @@ struct MulticastShared {
         std::exception_ptr error; ///< The exception of the record's `trouble`, among threads.
     };
 
-    [[nodiscard]] bool is_machine_wide() const noexcept { return file != nullptr; }
-    void check_not_forked() const;
     [[nodiscard]] multicast::Position position_of(Rank rank) const {
         return order.position_of[static_cast<std::size_t>(rank)];
     }
@@ -68,12 +63,7 @@ struct MulticastShared {
     /// The ranks that have not run the call of a slot yet, in order.
     [[nodiscard]] std::vector<MulticastLate> late(std::uint32_t slot, std::int64_t begin_ns);
 
-    const std::shared_ptr<SharedMemory> file;
-
 private:
-    HeapMemory heap_;
-    Memory& memory_;
-    Arena arena_;
     multicast::Board board_;
 
 public:
@@ -93,13 +83,15 @@ public:
     [[nodiscard]] Call& call(std::uint32_t slot) const noexcept { return calls_[slot]; }
 
 private:
-    void bury_locked(Rank rank);
+    MulticastShared(const multicast::Resolved& topology, int ranks,
+                    std::shared_ptr<SharedMemory> to);
+    [[nodiscard]] const group::Place& place_of(Rank rank) const noexcept {
+        return place(static_cast<std::size_t>(rank));
+    }
+    /// With the lock: buries the owners of these ranks whose processes have ended.
+    void bury(Rank first, Rank end);
 
     std::unique_ptr<Call[]> calls_;
-    PeerWatch watch_;
-    /// Processes whose start was looked at; with the memory's lock held.
-    std::set<std::uint32_t> watched_;
-    const std::uint32_t fork_count_ = fork_count();
 };
 
 } // namespace corymb::detail

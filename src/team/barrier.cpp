@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
-#include "base/common_memory.hpp"
+#include "base/usable_cpus.hpp"
 #include "channel/env.hpp"
 #include "channel/patience.hpp"
 #include "channel/waiter_cpus.hpp"
@@ -41,7 +41,7 @@ bool is_crowded(std::uint32_t expected, const BarrierOptions& options) {
                     "BarrierOptions::ranks_per_cpu is " + std::to_string(options.ranks_per_cpu) +
                         "; it counts the threads that take turns on a CPU, 0 if that is unknown");
     }
-    return options.ranks_per_cpu > 1 || common::is_short_of_time(static_cast<int>(expected));
+    return options.ranks_per_cpu > 1 || is_short_of_time(static_cast<int>(expected));
 }
 
 /// The wait history of a thread, one for each policy, shared by all barriers that it uses.

@@ -3,7 +3,6 @@
 // that other processes see as well, such as the first failure, lie in the fabric's arena.
 #pragma once
 
-#include "base/common_memory.hpp"
 #include "base/fork_count.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
@@ -233,7 +232,7 @@ struct TeamShared {
     /// Whether this process has only inherited the team from its parent.
     [[nodiscard]] bool is_parents() const noexcept { return fork_count_ != fork_count(); }
     /// Throws Errc::invalid_argument in a forked child.
-    void require_own_process() const { common::check_not_forked(fork_count_); }
+    void require_own_process() const { corymb::check_not_forked(fork_count_); }
     /// Whether a rank is in another process.
     [[nodiscard]] bool is_elsewhere(Rank rank) noexcept;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "group/group.hpp"
 #include "message/broadcast_state.hpp"
 #include "trace/looks.hpp"
 
@@ -31,6 +32,7 @@ std::optional<TracedGroup> look_at_broadcast(const Arena& arena) {
         return std::nullopt;
     }
     const auto& [head, ring, shape] = *place;
+    group::Head& places = *group::find(arena, group::Kind::broadcast);
     TracedGroup found;
     found.kind = "broadcast";
     found.size = static_cast<int>(shape.readers);
@@ -39,7 +41,7 @@ std::optional<TracedGroup> look_at_broadcast(const Arena& arena) {
                   std::to_string(head->options.message_bytes) + " B";
     const auto state = head->state.load(std::memory_order_relaxed);
     if (state != BroadcastHead::unborn) {
-        const std::uint32_t pid = unlocked(head->publisher);
+        const std::uint32_t pid = process_of(places.place(shape.readers));
         const bool is_closed = state == BroadcastHead::closed;
         found.members.push_back({-1, static_cast<int>(pid),
                                  is_closed                ? "closed"
@@ -49,7 +51,7 @@ std::optional<TracedGroup> look_at_broadcast(const Arena& arena) {
     }
     for (std::size_t line = 0; line < shape.readers; ++line) {
         const BroadcastReaderInfo info =
-            detail::reader_info(*ring, line, unlocked(head->pid(line)));
+            detail::reader_info(*ring, line, unlocked(places.place(line).pid));
         if (info.reader >= 0) {
             found.members.push_back({info.reader, static_cast<int>(info.pid), state_of(info),
                                      process_of(info.pid), info.last, info.lag});

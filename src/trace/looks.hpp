@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arena.hpp"
+#include "group/group.hpp"
 
 #include <corymb/trace.hpp>
 
@@ -18,6 +19,8 @@ namespace corymb::trace {
 
 /// A word that another process writes with a lock that a looker does not take.
 [[nodiscard]] std::uint32_t unlocked(const std::uint32_t& word) noexcept;
+/// The holder of a place or, if there is none, the last one that was lost; 0: there was none.
+[[nodiscard]] std::uint32_t process_of(const group::Place& place) noexcept;
 /// TracedMember::process.
 [[nodiscard]] std::string process_of(std::uint32_t pid);
 

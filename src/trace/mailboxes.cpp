@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "group/group.hpp"
 #include "message/mailbox_shared.hpp"
 #include "trace/looks.hpp"
 
@@ -37,18 +38,20 @@ std::uint64_t waiting_in(message::Ring& ring, const channel::SlotShape& shape,
 } // namespace
 
 std::optional<TracedGroup> look_at_mailboxes(const Arena& arena) {
-    detail::MailboxHead* const head = detail::find_mailboxes(arena);
-    if (head == nullptr) {
+    const MailboxOptions* const options = detail::find_mailboxes(arena);
+    if (options == nullptr) {
         return std::nullopt;
     }
+    group::Head& head = *group::find(arena, group::Kind::mailboxes);
+    const int size = static_cast<int>(head.places);
     TracedGroup found;
     found.kind = "mailboxes";
-    found.size = head->size;
-    found.about = std::string(to_string(head->options.protocol)) + ", " +
-                  std::to_string(head->options.capacity) + " messages of " +
-                  std::to_string(head->options.message_bytes) + " B each";
-    const message::Post post(arena, head->size, head->options);
-    std::vector<TracedMember> all(static_cast<std::size_t>(head->size));
+    found.size = size;
+    found.about = std::string(to_string(options->protocol)) + ", " +
+                  std::to_string(options->capacity) + " messages of " +
+                  std::to_string(options->message_bytes) + " B each";
+    const message::Post post(arena, size, *options);
+    std::vector<TracedMember> all(static_cast<std::size_t>(size));
     const auto member = [&](Rank rank) -> TracedMember& {
         return all.at(static_cast<std::size_t>(rank));
     };
@@ -62,7 +65,7 @@ std::optional<TracedGroup> look_at_mailboxes(const Arena& arena) {
             to.behind += waiting_in(*object.ring, post.ring_shape(), taken);
         } else if (object.shared != nullptr) {
             std::uint64_t taken = 0;
-            for (int from = 0; from < head->size; ++from) {
+            for (int from = 0; from < size; ++from) {
                 taken += object.shared->consumed(static_cast<std::size_t>(from))
                              .load(std::memory_order_relaxed);
             }
@@ -71,9 +74,9 @@ std::optional<TracedGroup> look_at_mailboxes(const Arena& arena) {
             to.behind += std::max(sent, taken) - taken;
         }
     });
-    for (Rank rank = 0; rank < head->size; ++rank) {
+    for (Rank rank = 0; rank < size; ++rank) {
         TracedMember& one = member(rank);
-        const std::uint32_t pid = unlocked(head->entry(rank).pid);
+        const std::uint32_t pid = process_of(head.place(static_cast<std::size_t>(rank)));
         if (pid != 0 || one.behind != 0) {
             one.rank = rank;
             one.pid = static_cast<int>(pid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 #include "channel/env.hpp"
+#include "group/group.hpp"
 #include "multicast/board.hpp"
 #include "multicast/core.hpp"
 #include "trace/looks.hpp"
@@ -27,8 +28,8 @@ std::optional<State> state_of(multicast::Progress progress) {
 
 class Look {
 public:
-    explicit Look(const Arena& arena)
-        : board_(multicast::Board::find(arena)), order_(board_.order()),
+    Look(const multicast::Board& board, group::Head& places)
+        : board_(board), places_(places), order_(board_.order()),
           core_(board_.core(), board_.shape()) {}
 
     [[nodiscard]] TracedGroup group() {
@@ -51,7 +52,8 @@ public:
             if (core_.is_held(p)) {
                 TracedMember one;
                 one.rank = rank;
-                const std::uint32_t pid = unlocked(board_.place(rank).pid);
+                const std::uint32_t pid =
+                    unlocked(places_.place(static_cast<std::size_t>(rank)).pid);
                 one.pid = static_cast<int>(pid);
                 one.state = !core_.is_member(p)         ? "quiescent"
                             : core_.spot(p).is_parked() ? "sleeping"
@@ -78,7 +80,7 @@ private:
                                           record.begin_ns.load(std::memory_order_relaxed));
         for (Rank rank = 0; rank < board_.size(); ++rank) {
             if (const auto state = state_of(core_.progress(slot, position_of(rank)))) {
-                const auto& place = board_.place(rank);
+                const auto& place = places_.place(static_cast<std::size_t>(rank));
                 const std::uint32_t pid =
                     unlocked(*state == State::ended ? place.lost_pid : place.pid);
                 found.late.push_back({rank, *state, by, static_cast<int>(pid)});
@@ -88,6 +90,7 @@ private:
     }
 
     multicast::Board board_;
+    group::Head& places_;
     multicast::Preorder order_;
     Core core_;
 };
@@ -95,10 +98,11 @@ private:
 } // namespace
 
 std::optional<TracedGroup> look_at_multicast(const Arena& arena) {
-    if (!multicast::Board::is_in(arena)) {
+    const auto board = multicast::Board::find(arena);
+    if (!board) {
         return std::nullopt;
     }
-    return Look(arena).group();
+    return Look(*board, *group::find(arena, group::Kind::multicast)).group();
 }
 
 } // namespace corymb::trace

@@ -75,6 +75,11 @@ std::uint32_t trace::unlocked(const std::uint32_t& word) noexcept {
         .load(std::memory_order_relaxed);
 }
 
+std::uint32_t trace::process_of(const group::Place& place) noexcept {
+    const std::uint32_t pid = unlocked(place.pid);
+    return pid != 0 ? pid : unlocked(place.lost_pid);
+}
+
 std::string trace::process_of(std::uint32_t pid) {
     if (pid == 0) {
         return {};

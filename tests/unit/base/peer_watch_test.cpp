@@ -83,8 +83,8 @@ TEST(PeerWatchTest, WatchesOfOneProcessShareADescriptor) {
             watch.add(pid);
         }
         EXPECT_EQ(descriptors(), before + 1);
-        watches[0].forget(pid);
-        watches[1].watch_only({});
+        watches[0].keep({});
+        watches[1].keep({});
         EXPECT_EQ(descriptors(), before + 1);
         child.end();
         EXPECT_TRUE(ends(watches[39], pid));
