@@ -21,8 +21,7 @@ std::atomic<bool> stop{false};
 
 void work(corymb::MulticastGroup& group, corymb::Rank rank, std::atomic<int>& ready) {
     thread_local const Table* cached = nullptr; // Saves the look at `current`.
-    corymb::Multicast me = group.attach(rank, [](auto /*nothing*/) { cached = nullptr; });
-    me.join();
+    corymb::Multicast me = group.join(rank, [](auto /*nothing*/) { cached = nullptr; });
     ready.fetch_add(1);
     long sum = 0;
     while (!stop.load()) {
@@ -44,7 +43,7 @@ void work(corymb::MulticastGroup& group, corymb::Rank rank, std::atomic<int>& re
 
 int main() {
     corymb::MulticastGroup group(workers + 1);
-    corymb::Multicast me = group.attach(workers);
+    corymb::Multicast me = group.initiator(workers);
     auto table = std::make_unique<const Table>(Table{1});
     current = table.get();
 

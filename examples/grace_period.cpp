@@ -53,8 +53,7 @@ private:
 };
 
 void read(corymb::MulticastGroup& group, corymb::Rank rank, std::barrier<>& ready) {
-    corymb::Multicast me = group.attach(rank);
-    me.join();
+    corymb::Multicast me = group.join(rank);
     ready.arrive_and_wait();
     long torn = 0;
     while (!stop) {
@@ -77,7 +76,7 @@ const Route* new_route(int hop) {
 
 int main() {
     corymb::MulticastGroup group(readers + 1);
-    corymb::Multicast writer = group.attach(readers);
+    corymb::Multicast writer = group.initiator(readers);
     Domain domain(writer);
     route = new_route(0);
     {

@@ -21,7 +21,7 @@ struct Price {
 /// The life of a child; returns its exit status.
 int read_prices(int descriptor, corymb::BroadcastPolicy policy) {
     try {
-        corymb::BroadcastReader reader = corymb::BroadcastRing::attach(descriptor).reader(policy);
+        corymb::BroadcastReader reader = corymb::BroadcastRing::open(descriptor).reader(policy);
         unsigned long long seen = 0, missed = 0;
         while (reader.wait(30s)) {
             reader.probe_values<Price>([&](const Price&, const corymb::BroadcastMessage& message) {

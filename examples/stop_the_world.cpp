@@ -24,8 +24,7 @@ void stand_still() {
 }
 
 void work(corymb::MulticastGroup& group, corymb::Rank rank, std::barrier<>& ready) {
-    corymb::Multicast me = group.attach(rank);
-    me.join();
+    corymb::Multicast me = group.join(rank);
     ready.arrive_and_wait();
     long sum = 0;
     while (!stop) {
@@ -88,7 +87,7 @@ int main() {
         threads.emplace_back([&, rank] { work(group, rank, ready); });
     }
     ready.arrive_and_wait();
-    corymb::Multicast collector = group.attach(workers);
+    corymb::Multicast collector = group.initiator(workers);
     for (int i = 0; i < 3; ++i) {
         compact(collector);
     }

@@ -67,7 +67,7 @@ public:
     }
     void open(int end) override {
         auto& own = end_.at(static_cast<std::size_t>(end));
-        own.box = descriptor_ < 0 ? group_.join(end) : MailboxGroup::attach(descriptor_).join(end);
+        own.box = descriptor_ < 0 ? group_.join(end) : MailboxGroup::open(descriptor_).join(end);
     }
     bool put(int end, std::uint64_t value) override {
         auto& own = end_.at(static_cast<std::size_t>(end));

@@ -62,10 +62,10 @@ class CorymbGroup final : public Noting {
 public:
     CorymbGroup(const MulticastCase& what, const MulticastOptions& options)
         : Noting(what), group_(what.threads, options), places_(index(what.threads)),
-          caller_(group_.attach(0)) {}
+          caller_(group_.initiator(0)) {}
 
     void enter(int rank) override {
-        places_[index(rank)].emplace(group_.attach(rank, [this, rank](auto message) {
+        places_[index(rank)].emplace(group_.initiator(rank, [this, rank](auto message) {
             std::uint64_t value = 0;
             std::memcpy(&value, message.data(), sizeof value);
             note(rank, value);

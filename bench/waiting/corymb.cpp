@@ -142,7 +142,7 @@ public:
     std::unique_ptr<CellMember> join(int rank) override {
         const bool is_here = descriptor_.number() < 0;
         return std::make_unique<MailMember>(
-            is_here ? group_.join(rank) : MailboxGroup::attach(descriptor_.number()).join(rank));
+            is_here ? group_.join(rank) : MailboxGroup::open(descriptor_.number()).join(rank));
     }
 
 private:
@@ -203,7 +203,7 @@ public:
     std::unique_ptr<CellMember> join(int rank) override {
         std::vector<BroadcastRing> rings = rings_;
         for (std::size_t i = 0; i < descriptors_.size(); ++i) {
-            rings[i] = BroadcastRing::attach(descriptors_[i].number());
+            rings[i] = BroadcastRing::open(descriptors_[i].number());
         }
         return std::make_unique<RingMember>(std::move(rings), cell_, rank);
     }
@@ -217,7 +217,7 @@ private:
 class MulticastMember final : public CellMember {
 public:
     MulticastMember(MulticastGroup group, int rank)
-        : place_(group.attach(rank, [this](std::span<const std::byte> message) {
+        : place_(group.initiator(rank, [this](std::span<const std::byte> message) {
               std::memcpy(&told_, message.data(), sizeof told_);
               has_been_told_ = true;
           })) {

@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -47,6 +48,10 @@ struct BroadcastOptions {
     /// Longest wait of `BroadcastPublisher::publish`; 0: one minute.
     std::chrono::nanoseconds deadline{0};
     WaitPolicy wait = WaitPolicy::ladder;
+    /// Processes of one user that give the same name meet at one ring, which the first of them
+    /// makes with its options. The name is free again when that process has no handle of the ring
+    /// any more. Implies `between_processes`. Empty: no name.
+    std::string_view name{};
 };
 
 /// A message as a reader sees it, in memory of its own until its callback returns.
@@ -165,12 +170,14 @@ private:
 class CORYMB_EXPORT BroadcastRing {
 public:
     /// A new one. Throws Error: invalid_argument (options out of their ranges), unsupported and io
-    /// (no memory between processes).
+    /// (no memory between processes). With a name also invalid_argument (that of a group of another
+    /// kind), unsupported (another PID namespace) and timeout (its holder does not answer for a
+    /// minute).
     explicit BroadcastRing(const BroadcastOptions& options = {});
     /// The ring behind a descriptor of `make_descriptor`, which this process has inherited or was
     /// sent, and which stays the caller's. Throws Error: invalid_argument (of something else),
     /// unsupported (another user's, or this process lacks a system call that the others have).
-    [[nodiscard]] static BroadcastRing attach(int descriptor);
+    [[nodiscard]] static BroadcastRing open(int descriptor);
     /// A descriptor of the ring's memory, inherited by child processes, which the caller closes.
     /// Throws Errc::invalid_argument for a ring that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;

@@ -59,6 +59,10 @@ struct MailboxOptions {
     bool between_processes = false;
     /// For `automatic`: `choose_mailbox` is asked on this model, when the group is made.
     const Machine* machine = nullptr;
+    /// Processes of one user that give the same name and size meet in one group, which the first of
+    /// them makes with its options. The name is free again when that process has no handle of the
+    /// group any more. Implies `between_processes`. Empty: no name.
+    std::string_view name{};
 };
 
 /// A member's handle on its group: it sends to others and receives the messages sent to it.
@@ -162,16 +166,18 @@ private:
 };
 
 /// The mailboxes of `size` threads, of one process or of several: construct once, then each thread
-/// joins with its own rank, in other processes after `attach`.
+/// joins with its own rank, in other processes after `open`.
 class CORYMB_EXPORT MailboxGroup {
 public:
     /// Throws Errc::invalid_argument for size < 1 and options out of their ranges.
-    /// With `between_processes` also Errc::unsupported and io (no such memory).
+    /// With `between_processes` also Errc::unsupported and io (no such memory). With a name also
+    /// invalid_argument (the group of that name has another size or is of another kind),
+    /// unsupported (another PID namespace) and timeout (its holder does not answer for a minute).
     explicit MailboxGroup(int size, const MailboxOptions& options = {});
     /// The group behind a descriptor of `make_descriptor`, which this process has inherited or was
     /// sent, and which stays the caller's. Throws Error: invalid_argument (of something else),
     /// unsupported (another user's, or this process lacks a system call that the others have).
-    [[nodiscard]] static MailboxGroup attach(int descriptor);
+    [[nodiscard]] static MailboxGroup open(int descriptor);
     /// A descriptor of the group's memory, inherited by child processes, which the caller closes.
     /// Throws Errc::invalid_argument for a group that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;

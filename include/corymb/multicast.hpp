@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -70,6 +71,10 @@ struct MulticastOptions {
     WaitPolicy wait_policy = WaitPolicy::ladder;
     /// The memory can be shared with other processes (`MulticastGroup::make_descriptor`).
     bool between_processes = false;
+    /// Processes of one user that give the same name and size meet in one group, which the first of
+    /// them makes with its options. The name is free again when that process has no handle of the
+    /// group any more. Implies `between_processes`. Empty: no name.
+    std::string_view name{};
 };
 
 /// A member that has not acknowledged.
@@ -150,7 +155,7 @@ public:
 
     Multicast(Multicast&&) noexcept = default;
     Multicast& operator=(Multicast&& other) noexcept;
-    /// Leaves. The rank can be attached again when its tokens are gone, too.
+    /// Leaves. The rank can be taken again when its tokens are gone, too.
     ~Multicast();
 
     [[nodiscard]] Rank rank() const noexcept;
@@ -177,7 +182,7 @@ public:
     /// processes: a function is of one process; name a handler and `send`.
     [[nodiscard]] MulticastToken call(std::function<void()> fn);
     /// Has this member run `handler` for messages to handlers of this number; 0 is the one of
-    /// `attach`. Replaces an earlier handler.
+    /// `MulticastGroup::join`. Replaces an earlier handler.
     void on(std::uint32_t number, Handler handler);
     /// Gives each member's handler of this number the bytes. Throws Errc::invalid_argument for more
     /// than `multicast_message_bytes`; a member without the handler throws it at the initiator's
@@ -219,7 +224,9 @@ class CORYMB_EXPORT MulticastGroup {
 public:
     /// Memory: 64 bytes a rank and call in flight, 512 a rank. Throws Errc::invalid_argument for
     /// options that do not fit; with `between_processes` also Errc::unsupported and io (no such
-    /// memory).
+    /// memory). With a name also invalid_argument (the group of that name has another size or is of
+    /// another kind), unsupported (another PID namespace) and timeout (its holder does not answer
+    /// for a minute).
     explicit MulticastGroup(int size, const MulticastOptions& options = {});
     /// The group behind a descriptor of `make_descriptor`, which this process has inherited or was
     /// sent, and which stays the caller's. Throws Error: invalid_argument (of something else),
@@ -229,11 +236,13 @@ public:
     /// Throws Errc::invalid_argument for a group that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;
 
-    /// The calling thread's place, not a member yet. `handler` gets the messages of `send`. Throws
-    /// Errc::invalid_argument for a rank out of range or taken; a rank whose process has ended is
-    /// free again. Throws Errc::timeout after the group's deadline, when an initiator has stopped
-    /// in the middle of a call.
-    [[nodiscard]] Multicast attach(Rank rank, Multicast::Handler handler = {});
+    /// Makes this thread `rank`, a member, which must poll. `handler` gets the messages of `send`.
+    /// Throws Errc::invalid_argument for a rank out of range or taken; a rank whose process has
+    /// ended is free again. Throws Errc::timeout after the group's deadline, when an initiator has
+    /// stopped in the middle of a call.
+    [[nodiscard]] Multicast join(Rank rank, Multicast::Handler handler = {});
+    /// As `join`, but the rank is no member: it may call, and join later.
+    [[nodiscard]] Multicast initiator(Rank rank, Multicast::Handler handler = {});
     [[nodiscard]] int size() const noexcept;
     /// The topology of calls and, for `best`, the reason for it, for people.
     [[nodiscard]] std::string topology() const;

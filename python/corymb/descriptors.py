@@ -43,11 +43,11 @@ def attached(number: int, attach: Callable[[int], Any]) -> Any:
 
 
 def mailboxes(number: int) -> Any:
-    return attached(number, _core.MailboxGroup.attach)
+    return attached(number, _core.MailboxGroup.open)
 
 
 def ring(number: int) -> Any:
-    return attached(number, _core.BroadcastRing.attach)
+    return attached(number, _core.BroadcastRing.open)
 
 
 def multicast(number: int) -> Any:

@@ -52,7 +52,7 @@ What a protocol costs on a machine that is not here:
 >>> corymb.simulate_mailbox(scc, "nvp").round_trip < 2000
 True
 
-Among processes: `between_processes=True`, and `attach` in a child to what `make_descriptor` gives.
+Among processes: `between_processes=True`, and `open` in a child of what `make_descriptor` gives.
 docs/messages.md has the promises.
 """
 

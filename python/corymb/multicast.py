@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Acknowledged multicast: run something on every member of a group, and know when all have done it.
 
-Each thread attaches with its rank. A member is told of every call from `join` on, and must `poll`,
-`sleep` or be `quiescent`:
+Each thread joins with its rank. A member is told of every call, and must `poll`, `sleep` or be
+`quiescent`. An initiator that is no member may call, too:
 
 >>> import corymb
 >>> group = corymb.MulticastGroup(3)
->>> me, member = group.attach(0), group.attach(1)
->>> member.join()
+>>> me, member = group.initiator(0), group.join(1)
 >>> caches = {"a": 1}
 >>> token = me.call(caches.clear)
 >>> token.members, token.test()

@@ -186,19 +186,21 @@ void bind_broadcast_ring(nb::module_& module) {
         .def(
             "__init__",
             [](BroadcastRing* self, std::size_t message_bytes, std::size_t slots, int readers,
-               bool between_processes, const std::string& policy) {
+               bool between_processes, const std::string& policy, const std::string& name) {
                 BroadcastOptions options;
                 options.message_bytes = message_bytes;
                 options.slots = slots;
                 options.readers = readers;
                 options.between_processes = between_processes;
                 options.wait = wait_policy(policy);
+                options.name = name;
+                const nb::gil_scoped_release unlocked;
                 new (self) BroadcastRing(options);
             },
             nb::kw_only(), nb::arg("message_bytes") = defaults.message_bytes,
             nb::arg("slots") = defaults.slots, nb::arg("readers") = defaults.readers,
-            nb::arg("between_processes") = false, nb::arg("wait") = "ladder")
-        .def_static("attach", &BroadcastRing::attach, nb::arg("descriptor"),
+            nb::arg("between_processes") = false, nb::arg("wait") = "ladder", nb::arg("name") = "")
+        .def_static("open", &BroadcastRing::open, nb::arg("descriptor"),
                     "The ring behind an inherited descriptor, which stays the caller's.")
         .def("make_descriptor", &BroadcastRing::make_descriptor,
              "A descriptor for child processes, of a ring between processes; close it.")

@@ -24,7 +24,7 @@ constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 MailboxGroup make_group(int size, const std::string& protocol, std::size_t message_bytes,
                         std::size_t capacity, const std::string& wait, bool between_processes,
-                        const std::optional<Machine>& machine) {
+                        const std::optional<Machine>& machine, const std::string& name) {
     MailboxOptions options;
     options.protocol = mailbox_protocol(protocol);
     options.message_bytes = message_bytes;
@@ -32,6 +32,8 @@ MailboxGroup make_group(int size, const std::string& protocol, std::size_t messa
     options.wait = wait_policy(wait);
     options.between_processes = between_processes;
     options.machine = machine ? &*machine : nullptr;
+    options.name = name;
+    const nb::gil_scoped_release unlocked;
     return MailboxGroup(size, options);
 }
 
@@ -110,15 +112,16 @@ void bind_group(nb::module_& module) {
             "__init__",
             [](MailboxGroup* self, int size, const std::string& protocol, std::size_t message_bytes,
                std::size_t capacity, const std::string& policy, bool between_processes,
-               const std::optional<Machine>& machine) {
+               const std::optional<Machine>& machine, const std::string& name) {
                 new (self) MailboxGroup(make_group(size, protocol, message_bytes, capacity, policy,
-                                                   between_processes, machine));
+                                                   between_processes, machine, name));
             },
             nb::arg("size"), nb::kw_only(), nb::arg("protocol") = "automatic",
             nb::arg("message_bytes") = defaults.message_bytes,
             nb::arg("capacity") = defaults.capacity, nb::arg("wait") = "ladder",
-            nb::arg("between_processes") = false, nb::arg("machine") = nb::none())
-        .def_static("attach", &MailboxGroup::attach, nb::arg("descriptor"),
+            nb::arg("between_processes") = false, nb::arg("machine") = nb::none(),
+            nb::arg("name") = "")
+        .def_static("open", &MailboxGroup::open, nb::arg("descriptor"),
                     "The group behind an inherited descriptor, which stays the caller's.")
         .def("make_descriptor", &MailboxGroup::make_descriptor,
              "A descriptor for child processes, of a group between processes; close it.")

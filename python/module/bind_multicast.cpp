@@ -216,8 +216,8 @@ MulticastGroup make_group(int size, const std::string& topology, const std::opti
                           int fan_out, int flat_up_to, bool skipping,
                           const std::string& acknowledgement, int calls, double deadline,
                           const std::string& wait, bool between_processes,
-                          const std::optional<Machine>& machine,
-                          const std::vector<int>& placement) {
+                          const std::optional<Machine>& machine, const std::vector<int>& placement,
+                          const std::string& name) {
     MulticastOptions options =
         multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement);
     options.calls = calls;
@@ -227,11 +227,12 @@ MulticastGroup make_group(int size, const std::string& topology, const std::opti
     options.between_processes = between_processes;
     options.machine = machine ? std::make_shared<const Machine>(*machine) : nullptr;
     options.placement = placement;
+    options.name = name;
     const nb::gil_scoped_release unlocked;
     return MulticastGroup(size, options);
 }
 
-Place attach(Group& self, Rank rank, std::optional<nb::callable> handler) {
+Place place_of(Group& self, Rank rank, std::optional<nb::callable> handler, bool is_member) {
     HeldFunctions handlers;
     Multicast::Handler on_message;
     if (handler) {
@@ -242,7 +243,8 @@ Place attach(Group& self, Rank rank, std::optional<nb::callable> handler) {
     std::optional<Multicast> own;
     {
         const nb::gil_scoped_release unlocked;
-        own = self.group.attach(rank, std::move(on_message));
+        own = is_member ? self.group.join(rank, std::move(on_message))
+                        : self.group.initiator(rank, std::move(on_message));
     }
     return {std::move(*own), self.is_between_processes, std::move(handlers)};
 }
@@ -296,7 +298,7 @@ void bind_token(nb::module_& module) {
 void bind_place(nb::module_& module) {
     const nb::keep_alive<0, 1> keeps_self;
     nb::class_<Place>(module, "Multicast",
-                      "One rank's place in a group, of MulticastGroup.attach. One thread at a time "
+                      "One rank's place in a group, of MulticastGroup.join. One thread at a time "
                       "uses it; as a context manager it closes itself.",
                       nb::type_slots(Collected<Place>::slots))
         .def_prop_ro("rank", [](Place& self) { return self.open().rank(); })
@@ -323,7 +325,7 @@ void bind_place(nb::module_& module) {
         .def(
             "quiescent", [](nb::handle_t<Place> self) { return Quiescence(nb::borrow(self)); },
             "A context manager: inside, the rank is no member and calls do not wait for it.")
-        .def("close", &Place::close, "Leaves; the rank can be attached again.")
+        .def("close", &Place::close, "Leaves; the rank can be taken again.")
         .def(
             "__enter__", [](nb::handle self) { return nb::borrow(self); },
             nb::sig("def __enter__(self) -> Multicast"))
@@ -347,11 +349,12 @@ void bind_multicast(nb::module_& module) {
             [](Group* self, int size, const std::string& topology, const std::optional<Plan>& plan,
                int fan_out, int flat_up_to, bool skipping, const std::string& acknowledgement,
                int calls, double deadline, const std::string& wait, bool between_processes,
-               const std::optional<Machine>& machine, const std::vector<int>& placement) {
+               const std::optional<Machine>& machine, const std::vector<int>& placement,
+               const std::string& name) {
                 new (self) Group{make_group(size, topology, plan, fan_out, flat_up_to, skipping,
                                             acknowledgement, calls, deadline, wait,
-                                            between_processes, machine, placement),
-                                 between_processes};
+                                            between_processes, machine, placement, name),
+                                 between_processes || !name.empty()};
             },
             nb::arg("size"), nb::kw_only(), nb::arg("topology") = "best",
             nb::arg("plan") = nb::none(), nb::arg("fan_out") = defaults.fan_out,
@@ -359,7 +362,7 @@ void bind_multicast(nb::module_& module) {
             nb::arg("acknowledgement") = "counters", nb::arg("calls") = defaults.calls,
             nb::arg("deadline") = 0.0, nb::arg("wait") = "ladder",
             nb::arg("between_processes") = false, nb::arg("machine") = nb::none(),
-            nb::arg("placement") = std::vector<int>())
+            nb::arg("placement") = std::vector<int>(), nb::arg("name") = "")
         .def_static(
             "open", [](int descriptor) { return Group{MulticastGroup::open(descriptor), true}; },
             nb::arg("descriptor"),
@@ -367,9 +370,21 @@ void bind_multicast(nb::module_& module) {
         .def(
             "make_descriptor", [](const Group& self) { return self.group.make_descriptor(); },
             "A descriptor for child processes, of a group between processes; close it.")
-        .def("attach", &attach, nb::arg("rank"), nb::arg("handler") = nb::none(),
-             "This thread's place, no member yet. `handler(message)` gets the messages that are "
-             "sent to handler 0.")
+        .def(
+            "join",
+            [](Group& self, Rank rank, std::optional<nb::callable> handler) {
+                return place_of(self, rank, std::move(handler), true);
+            },
+            nb::arg("rank"), nb::arg("handler") = nb::none(),
+            "This thread becomes `rank`, a member, which must poll. `handler(message)` gets the "
+            "messages that are sent to handler 0.")
+        .def(
+            "initiator",
+            [](Group& self, Rank rank, std::optional<nb::callable> handler) {
+                return place_of(self, rank, std::move(handler), false);
+            },
+            nb::arg("rank"), nb::arg("handler") = nb::none(),
+            "As join, but the rank is no member: it may call, and join later.")
         .def_prop_ro(
             "size", [](const Group& self) { return self.group.size(); }, "Number of ranks.")
         .def_prop_ro(

@@ -10,6 +10,7 @@
 #include "base/small_file.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/version.hpp>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,8 @@
 #include <fcntl.h>
 #include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,10 +32,16 @@
 
 namespace corymb {
 
-struct SharedMemory::Header {
-    std::uint64_t magic;
+/// The first words of the file; a process of any version can read them.
+struct MemoryMaker {
+    std::uint64_t magic; ///< "corymb" and, in the highest 16 bits, the number of the layout.
     std::uint64_t capacity;
     std::uint64_t root;
+    std::array<char, 40> version; ///< The maker's `version()`; from layout 7 on.
+};
+
+struct SharedMemory::Header {
+    MemoryMaker maker;
     std::uint64_t end;                         ///< First byte that was never part of a block.
     std::uint64_t file_bytes;                  ///< Length of the file.
     std::array<std::uint64_t, 48> free_blocks; ///< Free blocks by the logarithm of their length.
@@ -41,7 +50,11 @@ struct SharedMemory::Header {
 
 namespace {
 
-constexpr std::uint64_t magic_of_this_version = 0x0006'626d'7972'6f63; // "corymb", layout 6.
+// Grows with each change of what lies in the memory.
+constexpr std::uint64_t layout_of_this_version = 7;
+constexpr std::uint64_t layouts_with_version = 7; ///< And all later ones.
+constexpr int layout_shift = 48;
+constexpr std::uint64_t corymb_word = 0x626d'7972'6f63; // "corymb".
 constexpr std::size_t header_bytes = 4096;
 constexpr int smallest_block = 12;    // 4096 bytes.
 constexpr int whole_pages_block = 16; // Blocks from here on go back to the system when free.
@@ -61,6 +74,22 @@ bool set_length(int file, std::uint64_t bytes) noexcept {
 
 int class_of(std::size_t bytes) noexcept {
     return std::max(smallest_block, static_cast<int>(std::bit_width(bytes - 1)));
+}
+
+MemoryMaker this_maker(std::size_t capacity) noexcept {
+    MemoryMaker maker{corymb_word | layout_of_this_version << layout_shift, capacity, 0, {}};
+    const std::string_view own = version();
+    own.copy(maker.version.data(), maker.version.size() - 1);
+    return maker;
+}
+
+/// "corymb 0.1.0 (layout 7)", of memory that corymb has made.
+std::string name_of(const MemoryMaker& maker) {
+    const std::uint64_t layout = maker.magic >> layout_shift;
+    std::string_view text(maker.version.data(), maker.version.size());
+    text = text.substr(0, text.find('\0'));
+    return fmt::format("corymb {} (layout {})",
+                       layout >= layouts_with_version ? text : "of an earlier version", layout);
 }
 
 /// The address range that this machine's memory could fill.
@@ -123,10 +152,12 @@ std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t needed) {
     const std::size_t capacity = allowed_capacity(needed);
     made->map(capacity);
     auto& header = *new (made->base_) Header{};
-    header.capacity = capacity;
+    const MemoryMaker own = this_maker(capacity);
+    header.maker.capacity = own.capacity;
+    header.maker.version = own.version;
     header.end = header_bytes;
     header.file_bytes = step_bytes;
-    commit(header.magic, magic_of_this_version);
+    commit(header.maker.magic, own.magic);
     return made;
 }
 
@@ -160,15 +191,26 @@ std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor) {
 }
 
 SharedMemory::Form SharedMemory::form_of(int descriptor) {
-    std::array<std::uint64_t, 3> first{}; // The first words of the header.
-    const ssize_t got = ::pread(descriptor, first.data(), sizeof first, 0);
-    const auto [magic, capacity, root] = first;
-    if (got != static_cast<ssize_t>(sizeof first) || magic != magic_of_this_version ||
-        capacity < capacity_min || capacity > capacity_max) {
+    MemoryMaker maker{};
+    const ssize_t got = ::pread(descriptor, &maker, sizeof maker, 0);
+    constexpr std::uint64_t word_bits = (std::uint64_t{1} << layout_shift) - 1;
+    if (got != static_cast<ssize_t>(sizeof maker) || (maker.magic & word_bits) != corymb_word) {
         throw Error(Errc::invalid_argument,
-                    "the memory was made by another version of corymb; use one for all processes");
+                    fmt::format("descriptor {} is not memory that corymb has made", descriptor));
     }
-    return {capacity, root};
+    const MemoryMaker own = this_maker(maker.capacity);
+    if (maker.magic != own.magic || maker.version != own.version) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("the memory was made by {}, and this process runs {}; use one "
+                                "version of corymb in all processes of a group",
+                                name_of(maker), name_of(own)));
+    }
+    if (maker.capacity < capacity_min || maker.capacity > capacity_max) {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("the memory behind descriptor {} is damaged: it has {} bytes",
+                                descriptor, maker.capacity));
+    }
+    return {maker.capacity, maker.root};
 }
 
 void SharedMemory::map(std::size_t capacity) {
@@ -262,11 +304,11 @@ void SharedMemory::give_back(Offset block, std::size_t bytes) noexcept {
 }
 
 Offset SharedMemory::root() const noexcept {
-    return header().root;
+    return header().maker.root;
 }
 
 void SharedMemory::set_root(Offset root) noexcept {
-    commit(header().root, root);
+    commit(header().maker.root, root);
 }
 
 std::string SharedMemory::ask_for_huge_pages() noexcept {

@@ -48,6 +48,7 @@ BroadcastOptions broadcast_options(const corymb_broadcast_options* given) {
         options.slots = known.slots;
         options.readers = known.readers;
         options.between_processes = known.between_processes != 0;
+        options.name = known.name == nullptr ? std::string_view() : known.name;
         options.deadline = time_of(known.deadline_ns, "deadline_ns");
         options.wait = wait_policy(known.wait);
     }
@@ -76,9 +77,9 @@ corymb_status corymb_broadcast_ring_create(const corymb_broadcast_options* optio
                           [&] { return BroadcastRing(c::broadcast_options(options)); });
 }
 
-corymb_status corymb_broadcast_ring_attach(int descriptor, corymb_broadcast_ring** ring) noexcept {
-    return c::give_handle(ring, "corymb_broadcast_ring_attach: ring",
-                          [&] { return BroadcastRing::attach(descriptor); });
+corymb_status corymb_broadcast_ring_open(int descriptor, corymb_broadcast_ring** ring) noexcept {
+    return c::give_handle(ring, "corymb_broadcast_ring_open: ring",
+                          [&] { return BroadcastRing::open(descriptor); });
 }
 
 corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,

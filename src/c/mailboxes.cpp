@@ -55,6 +55,7 @@ MailboxOptions mailbox_options(const corymb_mailbox_options* given,
         options.message_bytes = known.message_bytes;
         options.capacity = known.capacity;
         options.between_processes = known.between_processes != 0;
+        options.name = known.name == nullptr ? std::string_view() : known.name;
         if (known.machine_json != nullptr) {
             options.machine = &machine.emplace(machine_from_json(known.machine_json));
         }
@@ -76,9 +77,9 @@ corymb_status corymb_mailbox_group_create(int size, const corymb_mailbox_options
     });
 }
 
-corymb_status corymb_mailbox_group_attach(int descriptor, corymb_mailbox_group** group) noexcept {
-    return c::give_handle(group, "corymb_mailbox_group_attach: group",
-                          [&] { return MailboxGroup::attach(descriptor); });
+corymb_status corymb_mailbox_group_open(int descriptor, corymb_mailbox_group** group) noexcept {
+    return c::give_handle(group, "corymb_mailbox_group_open: group",
+                          [&] { return MailboxGroup::open(descriptor); });
 }
 
 corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,

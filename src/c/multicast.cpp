@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,7 @@ MulticastOptions multicast_options(const corymb_multicast_options* given) {
         options.skipping = known.without_skipping == 0;
         options.calls = known.calls;
         options.between_processes = known.between_processes != 0;
+        options.name = known.name == nullptr ? std::string_view() : known.name;
         options.deadline = time_of(known.deadline_ns, "deadline_ns");
         options.acknowledgement = acknowledgement_of(known.acknowledgement);
         set_machine(options, known);
@@ -156,10 +158,16 @@ corymb_status corymb_multicast_group_make_descriptor(const corymb_multicast_grou
                          [&] { return c::held(group).make_descriptor(); });
 }
 
-corymb_status corymb_multicast_group_attach(corymb_multicast_group* group, int rank,
-                                            corymb_multicast** multicast) noexcept {
-    return c::give_handle(multicast, "corymb_multicast_group_attach: multicast",
-                          [&] { return c::PlaceOfRank(c::held(group).attach(rank)); });
+corymb_status corymb_multicast_group_join(corymb_multicast_group* group, int rank,
+                                          corymb_multicast** multicast) noexcept {
+    return c::give_handle(multicast, "corymb_multicast_group_join: multicast",
+                          [&] { return c::PlaceOfRank(c::held(group).join(rank)); });
+}
+
+corymb_status corymb_multicast_group_initiator(corymb_multicast_group* group, int rank,
+                                               corymb_multicast** multicast) noexcept {
+    return c::give_handle(multicast, "corymb_multicast_group_initiator: multicast",
+                          [&] { return c::PlaceOfRank(c::held(group).initiator(rank)); });
 }
 
 corymb_status corymb_multicast_group_topology(const corymb_multicast_group* group,

@@ -5,6 +5,7 @@
 #include "base/limit_text.hpp"
 #include "base/membarrier.hpp"
 #include "base/process_state.hpp"
+#include "group/name_meeting.hpp"
 
 #include <corymb/error.hpp>
 
@@ -22,20 +23,6 @@ namespace {
 
 /// No kind has objects with this key.
 constexpr ArenaKey head_key{0, 0, -1, -1, 0x7075'6f72'675f'6c6c}; // "ll_group"
-
-struct Words {
-    const char* name;  ///< What a group is called.
-    const char* maker; ///< Function that gives its descriptor.
-};
-
-Words words_of(Kind kind) noexcept {
-    switch (kind) {
-    case Kind::mailboxes: return {"group of mailboxes", "MailboxGroup::make_descriptor"};
-    case Kind::broadcast: return {"broadcast ring", "BroadcastRing::make_descriptor"};
-    case Kind::multicast: break;
-    }
-    return {"multicast group", "MulticastGroup::make_descriptor"};
-}
 
 /// Prepares this process's fences for memory that it has made. Returns whether all processes need
 /// full light fences.
@@ -91,6 +78,16 @@ Head& find_head(const Arena& arena, Kind kind) {
 
 } // namespace
 
+Words words_of(Kind kind) noexcept {
+    switch (kind) {
+    case Kind::mailboxes: return {"group of mailboxes", "MailboxGroup::make_descriptor"};
+    case Kind::broadcast: return {"broadcast ring", "BroadcastRing::make_descriptor"};
+    case Kind::multicast: return {"multicast group", "MulticastGroup::make_descriptor"};
+    case Kind::team: break;
+    }
+    return {"team", "make_team_descriptor"};
+}
+
 Head* find(const Arena& arena, Kind kind) noexcept {
     Head* const head = find_any(arena);
     return head != nullptr && head->kind == kind ? head : nullptr;
@@ -108,6 +105,10 @@ void Group::publish() noexcept {
     if (file_) {
         file_->set_root(arena_.root());
     }
+}
+
+void Group::keep(std::unique_ptr<NameMeeting> name) {
+    name_ = std::move(name);
 }
 
 int Group::make_descriptor() const {

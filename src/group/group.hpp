@@ -23,7 +23,16 @@ namespace corymb::group {
 /// Time between looks of a waiting thread after processes that may have ended.
 inline constexpr std::int64_t look_every_ns = 20'000'000;
 
-enum class Kind : std::uint32_t { mailboxes = 1, broadcast, multicast };
+enum class Kind : std::uint32_t { mailboxes = 1, broadcast, multicast, team };
+
+/// Names of a kind for people.
+struct Words {
+    const char* name;  ///< What a group is called.
+    const char* maker; ///< Function that gives its descriptor.
+};
+[[nodiscard]] Words words_of(Kind kind) noexcept;
+
+class NameMeeting; // name_meeting.hpp
 
 /// A place that one process may hold at a time. Read and written with the memory's lock.
 struct Place {
@@ -65,6 +74,8 @@ public:
     [[nodiscard]] std::size_t places() const noexcept { return head_.places; }
     /// All is made: other processes may open the group.
     void publish() noexcept;
+    /// Holds the name of the group for as long as this object lives.
+    void keep(std::unique_ptr<NameMeeting> name);
     /// A descriptor that child processes inherit and the caller closes. Throws
     /// Errc::invalid_argument for a group of threads; Errc::io.
     [[nodiscard]] int make_descriptor() const;
@@ -96,6 +107,7 @@ private:
     Arena arena_;
     Head& head_;
     PeerWatch watch_;
+    std::shared_ptr<NameMeeting> name_; ///< Null: this process holds no name of the group.
     const std::uint32_t fork_count_ = fork_count();
 };
 

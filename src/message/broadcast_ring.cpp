@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "group/name_meeting.hpp"
 #include "message/broadcast_state.hpp"
 
 #include <corymb/broadcast_ring.hpp>
@@ -145,12 +146,21 @@ BroadcastRing::BroadcastRing(std::shared_ptr<BroadcastShared> shared) noexcept
     : shared_(std::move(shared)) {}
 
 BroadcastRing::BroadcastRing(const BroadcastOptions& options) {
-    const BroadcastOptions all = checked(options);
-    shared_ = std::make_shared<BroadcastShared>(all, all.between_processes ? SharedMemory::create()
-                                                                           : nullptr);
+    BroadcastOptions all = checked(options);
+    all.between_processes = options.between_processes || !options.name.empty();
+    all.name = {};
+    const auto make = [&](std::shared_ptr<SharedMemory> memory) {
+        return std::make_shared<BroadcastShared>(all, std::move(memory));
+    };
+    shared_ = options.name.empty()
+                  ? make(all.between_processes ? SharedMemory::create() : nullptr)
+                  : group::meet(std::string(options.name), group::Kind::broadcast, 0, make,
+                                [](std::shared_ptr<SharedMemory> memory) {
+                                    return std::make_shared<BroadcastShared>(std::move(memory));
+                                });
 }
 
-BroadcastRing BroadcastRing::attach(int descriptor) {
+BroadcastRing BroadcastRing::open(int descriptor) {
     return BroadcastRing(std::make_shared<BroadcastShared>(SharedMemory::open(descriptor)));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "group/name_meeting.hpp"
 #include "message/mailbox_state.hpp"
 
 #include <corymb/error.hpp>
@@ -100,6 +101,13 @@ in_call(const std::unique_ptr<MailboxState, void (*)(MailboxState*)>& state) {
         refuse_handle();
     }
     return detail::InCall(*state);
+}
+
+std::shared_ptr<detail::MailboxShared> opened(std::shared_ptr<SharedMemory> memory) {
+    auto shared = std::make_shared<detail::MailboxShared>(std::move(memory));
+    shared->reason =
+        std::string(to_string(shared->options.protocol)) + ": chosen where the group was made";
+    return shared;
 }
 
 detail::MailboxShared& checked(const std::shared_ptr<detail::MailboxShared>& group) {
@@ -276,20 +284,26 @@ bool Mailbox::has_left(Rank member) const {
 }
 
 MailboxGroup::MailboxGroup(int size, const MailboxOptions& options) {
-    Checked found = checked(size, options);
-    shared_ = std::make_shared<detail::MailboxShared>(
-        size, found.options, options.between_processes ? SharedMemory::create() : nullptr);
-    shared_->reason = std::move(found.reason);
+    MailboxOptions wanted = options;
+    wanted.between_processes = options.between_processes || !options.name.empty();
+    wanted.name = {};
+    const Checked found = checked(size, wanted);
+    const auto make = [&](std::shared_ptr<SharedMemory> memory) {
+        auto made = std::make_shared<detail::MailboxShared>(size, found.options, std::move(memory));
+        made->reason = found.reason;
+        return made;
+    };
+    shared_ =
+        options.name.empty()
+            ? make(options.between_processes ? SharedMemory::create() : nullptr)
+            : group::meet(std::string(options.name), group::Kind::mailboxes, size, make, opened);
 }
 
 MailboxGroup::MailboxGroup(std::shared_ptr<detail::MailboxShared> shared) noexcept
     : shared_(std::move(shared)) {}
 
-MailboxGroup MailboxGroup::attach(int descriptor) {
-    auto shared = std::make_shared<detail::MailboxShared>(SharedMemory::open(descriptor));
-    shared->reason =
-        std::string(to_string(shared->options.protocol)) + ": chosen where the group was made";
-    return MailboxGroup(std::move(shared));
+MailboxGroup MailboxGroup::open(int descriptor) {
+    return MailboxGroup(opened(SharedMemory::open(descriptor)));
 }
 
 int MailboxGroup::make_descriptor() const {

@@ -23,7 +23,7 @@ namespace corymb::detail {
 struct MailboxShared : group::Group {
     /// `to` is null for threads of this process.
     MailboxShared(int members, const MailboxOptions& with, std::shared_ptr<SharedMemory> to);
-    /// Opens the memory of another process. Throws as MailboxGroup::attach.
+    /// Opens the memory of another process. Throws as MailboxGroup::open.
     explicit MailboxShared(std::shared_ptr<SharedMemory> with);
 
     /// Looks after the processes of all members. Returns the members that have ever ended without

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "group/name_meeting.hpp"
 #include "multicast/member.hpp"
 
 #include <utility>
@@ -28,9 +29,18 @@ detail::MulticastShared& checked(const std::shared_ptr<detail::MulticastShared>&
 
 } // namespace
 
-MulticastGroup::MulticastGroup(int size, const MulticastOptions& options)
-    : shared_(std::make_shared<detail::MulticastShared>(
-          size, options, options.between_processes ? SharedMemory::create() : nullptr)) {}
+MulticastGroup::MulticastGroup(int size, const MulticastOptions& options) {
+    const auto make = [&](std::shared_ptr<SharedMemory> memory) {
+        return std::make_shared<detail::MulticastShared>(size, options, std::move(memory));
+    };
+    shared_ =
+        options.name.empty()
+            ? make(options.between_processes ? SharedMemory::create() : nullptr)
+            : group::meet(std::string(options.name), group::Kind::multicast, size, make,
+                          [](std::shared_ptr<SharedMemory> memory) {
+                              return std::make_shared<detail::MulticastShared>(std::move(memory));
+                          });
+}
 
 MulticastGroup::MulticastGroup(std::shared_ptr<detail::MulticastShared> shared) noexcept
     : shared_(std::move(shared)) {}
@@ -44,7 +54,7 @@ int MulticastGroup::make_descriptor() const {
     return checked(shared_).make_descriptor();
 }
 
-Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {
+Multicast MulticastGroup::initiator(Rank rank, Multicast::Handler handler) {
     checked(shared_).check_not_forked();
     if (rank < 0 || rank >= shared_->size) {
         throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
@@ -52,6 +62,12 @@ Multicast MulticastGroup::attach(Rank rank, Multicast::Handler handler) {
                                                 std::to_string(shared_->size - 1));
     }
     return Multicast(std::make_shared<MulticastMember>(shared_, rank, std::move(handler)));
+}
+
+Multicast MulticastGroup::join(Rank rank, Multicast::Handler handler) {
+    Multicast own = initiator(rank, std::move(handler));
+    own.join();
+    return own;
 }
 
 int MulticastGroup::size() const noexcept {

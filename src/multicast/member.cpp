@@ -79,8 +79,8 @@ void MulticastMember::inherit() {
         rescue();
     }
     throw Error(Errc::timeout, "rank " + std::to_string(rank) +
-                                   " cannot be attached to the multicast group: somebody has "
-                                   "stopped at the beginning of a call; attach again later");
+                                   " cannot enter the multicast group: somebody has "
+                                   "stopped at the beginning of a call; try again later");
 }
 
 void MulticastMember::require_outside(const char* what) const {
@@ -126,7 +126,7 @@ void MulticastMember::run_handler(std::uint32_t id, std::span<const std::byte> m
     }
     throw Error(Errc::invalid_argument,
                 "rank " + std::to_string(rank) + " has no handler " + std::to_string(id) +
-                    " for messages; give one to MulticastGroup::attach or Multicast::on",
+                    " for messages; give one to MulticastGroup::join or Multicast::on",
                 {rank});
 }
 

@@ -78,7 +78,7 @@ void MulticastShared::take_place(Rank rank) {
         const std::string by =
             is_machine_wide() ? " by process " + std::to_string(place_of(rank).pid) : std::string();
         throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) +
-                                                " of the multicast group is attached already" + by);
+                                                " of the multicast group is taken already" + by);
     }
     take(static_cast<std::size_t>(rank));
     core.hold(p);

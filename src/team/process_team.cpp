@@ -2,7 +2,7 @@
 #include "base/limit_text.hpp"
 #include "base/seconds_from.hpp"
 #include "base/wait_clock.hpp"
-#include "team/name_meeting.hpp"
+#include "group/name_meeting.hpp"
 #include "team/roster.hpp"
 #include "team/team_shared.hpp"
 
@@ -99,10 +99,12 @@ struct Place {
     int count;
 };
 
-Place place_of(const AttachOptions& options, std::optional<team::NameMeeting>& meeting) {
+Place place_of(const AttachOptions& options, std::optional<group::NameMeeting>& meeting) {
     Place place{nullptr, options.rank, std::max(1, options.ranks_here)};
     if (!options.name.empty()) {
-        meeting.emplace(options.name, options.size, patience_of(options));
+        meeting.emplace(
+            options.name, group::Kind::team, options.size,
+            [&options] { return team::make_team_memory(options.size); }, patience_of(options));
         place.memory = meeting->memory();
     } else if (options.descriptor >= 0) {
         place.memory = SharedMemory::open(options.descriptor);
@@ -135,7 +137,7 @@ Place place_of(const AttachOptions& options, std::optional<team::NameMeeting>& m
 ProcessTeam::ProcessTeam(const AttachOptions& options) {
     check(options);
     WaitClock clock;
-    std::optional<team::NameMeeting> meeting;
+    std::optional<group::NameMeeting> meeting;
     Place place = place_of(options, meeting);
     auto company = std::make_shared<team::Company>();
     company->memory = place.memory;

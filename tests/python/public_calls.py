@@ -167,7 +167,7 @@ MAILBOX = {
 }
 MAILBOX_GROUP = {
     "join": any_thread(1),
-    "attach": asks(-1),
+    "open": asks(-1),
     "make_descriptor": asks(),
     "size": asks(),
     "protocol": asks(),
@@ -194,7 +194,7 @@ RING = {
     "publisher": any_thread(),
     "reader": any_thread(),
     "readers": asks(),
-    "attach": asks(-1),
+    "open": asks(-1),
     "make_descriptor": asks(),
     "memory": asks(),
 }
@@ -216,7 +216,8 @@ READER = {
     "close": ends(),
 }
 MULTICAST_GROUP = {
-    "attach": any_thread(2),
+    "join": any_thread(2),
+    "initiator": any_thread(3),
     "open": asks(-1),
     "make_descriptor": asks(),
     "size": asks(),

@@ -101,7 +101,7 @@ class World:
         self.ring = corymb.BroadcastRing(slots=2)
         self.publisher, self.reader = self.ring.publisher(), self.ring.reader()
         self.places = corymb.MulticastGroup(3)
-        self.place, self.other_place = self.places.attach(0), self.places.attach(1)
+        self.place, self.other_place = self.places.initiator(0), self.places.initiator(1)
         self.place.join()
         self.other_place.join()
         own = [
@@ -143,7 +143,7 @@ def models() -> list[Any]:
     boxes = corymb.MailboxGroup(2, between_processes=True)
     box = boxes.join(0)
     group = corymb.MulticastGroup(2)
-    member, me = group.attach(1), group.attach(0)
+    member, me = group.initiator(1), group.initiator(0)
     member.join()
     token = me.call(print)
     level = {"level": "L1", "working_set_bytes": 1, "read_gbs": 1, "write_gbs": 1, "copy_gbs": 1}

@@ -201,7 +201,7 @@ def test_an_owner_whose_method_is_a_handler_is_collected() -> None:
 
 
 def serve_until_killed(descriptor: int) -> None:
-    own = corymb.ActiveMessages(corymb.MailboxGroup.attach(descriptor).join(1))
+    own = corymb.ActiveMessages(corymb.MailboxGroup.open(descriptor).join(1))
     own.on(SQUARE, square)
     while True:
         own.serve(1)

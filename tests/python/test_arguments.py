@@ -26,7 +26,7 @@ from corymb import Team
 
 def receive(group: corymb.MailboxGroup | int) -> None:
     if isinstance(group, int):
-        group = corymb.MailboxGroup.attach(group)
+        group = corymb.MailboxGroup.open(group)
     box = group.join(1)
     box.wait(seconds=LIMIT_S)
     (_, message), *_ = box.receive()
@@ -41,7 +41,7 @@ def read(ring: corymb.BroadcastRing) -> None:
 
 def be_called(group: corymb.MulticastGroup) -> None:
     got: list[bytes] = []
-    place = group.attach(1, got.append)
+    place = group.initiator(1, got.append)
     place.join()
     while not got:
         place.sleep(1)
@@ -99,12 +99,43 @@ def test_other_groups_are_arguments(kind: str) -> None:
     else:
         group = corymb.MulticastGroup(2, between_processes=True)
         child = context.Process(target=be_called, args=(group,))
-        place = group.attach(0, lambda message: None)
+        place = group.initiator(0, lambda message: None)
         child.start()
         wait_for(lambda: group.members > 0)
         place.send(b"hello").wait(seconds=LIMIT_S)
     child.join()
     assert child.exitcode == 0
+
+
+def receive_by_name(name: str) -> None:
+    receive(corymb.MailboxGroup(2, name=name))
+
+
+def test_groups_meet_by_name() -> None:
+    name = f"corymb-test-{os.getpid()}-python"
+    group = corymb.MailboxGroup(2, name=name)
+    child = multiprocessing.get_context("spawn").Process(target=receive_by_name, args=(name,))
+    child.start()
+    box = group.join(0)
+    box.send(1, b"hello")
+    assert box.wait(seconds=LIMIT_S)
+    assert box.receive() == [(1, b"HELLO")]
+    child.join()
+    assert child.exitcode == 0
+    with pytest.raises(corymb.Error, match="of a group of mailboxes"):
+        corymb.BroadcastRing(name=name)
+    ring = corymb.BroadcastRing(name=f"{name}-ring")
+    with ring.publisher() as publisher:
+        reader = corymb.BroadcastRing(name=f"{name}-ring").reader()
+        publisher.publish(b"hello")
+        assert reader.receive()[0][1] == b"hello"
+    places = corymb.MulticastGroup(2, name=f"{name}-multicast")
+    got: list[bytes] = []
+    member = corymb.MulticastGroup(2, name=f"{name}-multicast").join(1, got.append)
+    token = places.initiator(0).send(b"hello")
+    member.poll()
+    token.wait(seconds=LIMIT_S)
+    assert got == [b"hello"]
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -152,7 +152,7 @@ def test_waiting_lets_other_threads_run_and_is_exclusive() -> None:
 
 
 def echo(descriptor: int) -> None:
-    with corymb.MailboxGroup.attach(descriptor).join(1) as box:
+    with corymb.MailboxGroup.open(descriptor).join(1) as box:
         while True:
             assert box.wait(LIMIT_S)
             for source, message in box.receive():

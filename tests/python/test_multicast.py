@@ -44,7 +44,7 @@ def test_every_member_runs_it_once(acknowledgement: str) -> None:
     joined, stop = threading.Barrier(3), threading.Event()
 
     def member(rank: int) -> None:
-        with group.attach(rank) as own:
+        with group.initiator(rank) as own:
             own.join()
             joined.wait(LIMIT_S)
             while not stop.is_set():
@@ -54,7 +54,7 @@ def test_every_member_runs_it_once(acknowledgement: str) -> None:
     threads = [threading.Thread(target=member, args=(rank,)) for rank in (1, 2)]
     for thread in threads:
         thread.start()
-    with group.attach(0) as own:
+    with group.initiator(0) as own:
         joined.wait(LIMIT_S)
         for number in range(50):
             token = own.call(lambda number=number: ran.append(number))
@@ -71,7 +71,7 @@ def test_every_member_runs_it_once(acknowledgement: str) -> None:
 def test_messages_handlers_and_exceptions() -> None:
     group = corymb.MulticastGroup(2, topology="flat")
     seen: list[bytes] = []
-    me, member = group.attach(0), group.attach(1, seen.append)
+    me, member = group.initiator(0), group.initiator(1, seen.append)
     member.on(7, lambda message: seen.append(b"seven " + message))
     member.join()
     tokens = [me.send(b"abc"), me.send(array("i", [5]), 7), me.send(b"", 8)]
@@ -103,9 +103,9 @@ def test_what_is_wrong_is_said() -> None:
     assert code_of(lambda: corymb.MulticastGroup(2, calls=0)) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, deadline=-1)) == "invalid_argument"
     group = corymb.MulticastGroup(2)
-    me = group.attach(0)
-    assert code_of(lambda: group.attach(0)) == "invalid_argument"
-    assert code_of(lambda: group.attach(2)) == "invalid_argument"
+    me = group.initiator(0)
+    assert code_of(lambda: group.initiator(0)) == "invalid_argument"
+    assert code_of(lambda: group.initiator(2)) == "invalid_argument"
     assert code_of(group.make_descriptor) == "invalid_argument"
     assert code_of(lambda: me.send(b"x" * 57)) == "invalid_argument"
     assert code_of(lambda: me.sleep(-1.0)) == "invalid_argument"
@@ -115,12 +115,12 @@ def test_what_is_wrong_is_said() -> None:
     me.close()
     me.close()
     assert code_of(me.join) == "invalid_argument"
-    assert group.attach(0).rank == 0  # It is free again.
+    assert group.initiator(0).rank == 0  # It is free again.
 
 
 def test_a_call_must_not_use_the_group() -> None:
     group = corymb.MulticastGroup(2)
-    me = group.attach(0)
+    me = group.initiator(0)
     me.join()
     codes: list[str] = []
 
@@ -133,7 +133,7 @@ def test_a_call_must_not_use_the_group() -> None:
 
 def test_late_members_and_monitors() -> None:
     group = corymb.MulticastGroup(3)
-    me, member = group.attach(0), group.attach(2)
+    me, member = group.initiator(0), group.initiator(2)
     member.join()
     token = me.call(lambda: None)
     (call,) = group.under_way()
@@ -152,7 +152,7 @@ def test_late_members_and_monitors() -> None:
 
 def test_two_threads_cannot_use_a_rank_at_once() -> None:
     group = corymb.MulticastGroup(2)
-    member, me = group.attach(1), group.attach(0)
+    member, me = group.initiator(1), group.initiator(0)
     member.join()
     ran: list[int] = []
     sleeper = threading.Thread(target=lambda: ran.append(member.sleep(LIMIT_S)))
@@ -171,7 +171,7 @@ def test_functions_are_let_go() -> None:
     group = corymb.MulticastGroup(2)
     handler, function = Kept(), Kept()
     gone = [weakref.ref(handler), weakref.ref(function)]
-    me = group.attach(0, handler)
+    me = group.initiator(0, handler)
     token = me.call(function)
     token.wait(LIMIT_S)
     del function, handler
@@ -185,7 +185,7 @@ def test_an_owner_whose_methods_are_handlers_is_collected() -> None:
     class Worker:
         def __init__(self, group: corymb.MulticastGroup) -> None:
             self.seen: list[bytes] = []
-            self.place = group.attach(1, self.handle)
+            self.place = group.initiator(1, self.handle)
             self.place.on(7, self.handle)
             self.place.join()
 
@@ -197,7 +197,7 @@ def test_an_owner_whose_methods_are_handlers_is_collected() -> None:
     seen: list[bytes] = []
     worker = Worker(group)
     gone = weakref.ref(worker)
-    me = group.attach(0)
+    me = group.initiator(0)
     gc.collect()
     token = me.send(b"before", 7)
     assert worker.place.poll() == 1
@@ -208,7 +208,7 @@ def test_an_owner_whose_methods_are_handlers_is_collected() -> None:
     assert gone() is None
     token.wait(LIMIT_S)
     assert (seen, group.members) == ([b"before", b"last"], 0)
-    assert group.attach(1).rank == 1  # It is free again.
+    assert group.initiator(1).rank == 1  # It is free again.
 
 
 def test_a_program_may_end_with_all_it_holds() -> None:
@@ -216,7 +216,7 @@ def test_a_program_may_end_with_all_it_holds() -> None:
 import corymb
 op = corymb.Op.Create(lambda one, other, kind: None)
 group = corymb.MulticastGroup(2)
-me = group.attach(0, lambda message: None)
+me = group.initiator(0, lambda message: None)
 me.join()
 token = me.call(lambda: None)
 """
@@ -232,7 +232,7 @@ token = me.call(lambda: None)
 
 def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:
     group = corymb.MulticastGroup(2)
-    me, member = group.attach(0), group.attach(1)
+    me, member = group.initiator(0), group.initiator(1)
     member.join()
 
     def interrupted() -> None:
@@ -249,7 +249,7 @@ def test_ctrl_c_in_a_function_is_raised_in_its_thread() -> None:
 
 
 def serve(descriptor: int) -> None:
-    with corymb.MulticastGroup.open(descriptor).attach(1) as own:
+    with corymb.MulticastGroup.open(descriptor).initiator(1) as own:
         messages: list[bytes] = []
         own.on(1, messages.append)
 
@@ -262,7 +262,7 @@ def serve(descriptor: int) -> None:
 
 
 def idle(descriptor: int) -> None:
-    with corymb.MulticastGroup.open(descriptor).attach(1) as own:
+    with corymb.MulticastGroup.open(descriptor).initiator(1) as own:
         own.join()
         time.sleep(2 * LIMIT_S)
 
@@ -279,7 +279,7 @@ def child_member(
 def test_members_of_other_processes_and_one_that_is_killed() -> None:
     group = corymb.MulticastGroup(2, between_processes=True)
     descriptor = group.make_descriptor()
-    me = group.attach(0)
+    me = group.initiator(0)
     assert code_of(lambda: me.call(print)) == "invalid_argument"
     child = child_member(group, serve, descriptor)
     try:

@@ -24,8 +24,8 @@ import sys, corymb
 multicast = corymb.MulticastGroup(4, topology="split", between_processes=True)
 ring = corymb.BroadcastRing(slots=8, between_processes=True)
 mail = corymb.MailboxGroup(3, protocol=sys.argv[1], between_processes=True)
-me, idle = multicast.attach(0), multicast.attach(2, lambda message: None)
-away = multicast.attach(3)
+me, idle = multicast.initiator(0), multicast.initiator(2, lambda message: None)
+away = multicast.initiator(3)
 idle.join()
 publisher, block, drop = ring.publisher(), ring.reader(), ring.reader("drop")
 one, other = mail.join(0), mail.join(2)
@@ -123,7 +123,7 @@ def test_own_groups_and_a_member_that_is_killed() -> None:
     descriptor = group.make_descriptor()
     code = f"""
 import corymb, time
-own = corymb.MulticastGroup.open({descriptor}).attach(1)
+own = corymb.MulticastGroup.open({descriptor}).initiator(1)
 own.join()
 print("ready", flush=True)
 time.sleep({2 * LIMIT_S})

@@ -31,6 +31,9 @@ typedef struct corymb_broadcast_options {
     int between_processes;   ///< Not 0: the memory can be shared with other processes.
     int64_t deadline_ns;     ///< Longest wait of corymb_broadcast_publish; 0: one minute.
     corymb_wait_policy wait; ///< For waits of publisher and readers.
+    /// Processes of one user that give this name meet in one group; the first one makes it with its
+    /// options. Implies `between_processes`. NULL: no name.
+    const char* name;
 } corymb_broadcast_options;
 
 static inline void
@@ -72,8 +75,8 @@ typedef corymb_status (*corymb_broadcast_handler)(const corymb_broadcast_message
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_create(
     const corymb_broadcast_options* options, corymb_broadcast_ring** ring) CORYMB_NOEXCEPT;
 /// The ring behind a descriptor, inherited or sent, which stays the caller's.
-CORYMB_EXPORT corymb_status
-corymb_broadcast_ring_attach(int descriptor, corymb_broadcast_ring** ring) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_open(int descriptor, corymb_broadcast_ring** ring)
+    CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
                                                                   int* descriptor) CORYMB_NOEXCEPT;

@@ -33,6 +33,9 @@ typedef struct corymb_mailbox_options {
     size_t capacity;          ///< Unread messages of one member at one other; 64 by default.
     int between_processes;    ///< Not 0: the memory can be shared with other processes.
     const char* machine_json; ///< For `automatic`: a model of the machine, docs/model.md; or NULL.
+    /// Processes of one user that give this name meet in one group; the first one makes it with its
+    /// options. Implies `between_processes`. NULL: no name.
+    const char* name;
 } corymb_mailbox_options;
 
 static inline void corymb_mailbox_options_init(corymb_mailbox_options* options) CORYMB_NOEXCEPT {
@@ -58,8 +61,8 @@ typedef size_t (*corymb_message_writer)(void* place, size_t room, void* context)
 CORYMB_EXPORT corymb_status corymb_mailbox_group_create(
     int size, const corymb_mailbox_options* options, corymb_mailbox_group** group) CORYMB_NOEXCEPT;
 /// The group behind a descriptor, inherited or sent, which stays the caller's.
-CORYMB_EXPORT corymb_status
-corymb_mailbox_group_attach(int descriptor, corymb_mailbox_group** group) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_mailbox_group_open(int descriptor,
+                                                      corymb_mailbox_group** group) CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,
                                                                  int* descriptor) CORYMB_NOEXCEPT;

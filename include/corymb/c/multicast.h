@@ -51,6 +51,9 @@ typedef struct corymb_multicast_options {
     /// For `machine_json`: each rank's PU there; NULL: one after the other.
     const int* placement;
     size_t placement_count; ///< Number of ranks.
+    /// Processes of one user that give this name meet in one group; the first one makes it with its
+    /// options. Implies `between_processes`. NULL: no name.
+    const char* name;
 } corymb_multicast_options;
 
 static inline void
@@ -105,9 +108,12 @@ corymb_multicast_group_open(int descriptor, corymb_multicast_group** group) CORY
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_multicast_group_make_descriptor(
     const corymb_multicast_group* group, int* descriptor) CORYMB_NOEXCEPT;
-/// Gives this thread a place; it is no member yet. A rank whose holder has let go, or whose process
-/// has ended, can be attached again.
-CORYMB_EXPORT corymb_status corymb_multicast_group_attach(
+/// Makes this thread `rank`, a member, which must poll. A rank whose holder has let go, or whose
+/// process has ended, can be taken again.
+CORYMB_EXPORT corymb_status corymb_multicast_group_join(
+    corymb_multicast_group* group, int rank, corymb_multicast** multicast) CORYMB_NOEXCEPT;
+/// As corymb_multicast_group_join, but the rank is no member: it may call, and join later.
+CORYMB_EXPORT corymb_status corymb_multicast_group_initiator(
     corymb_multicast_group* group, int rank, corymb_multicast** multicast) CORYMB_NOEXCEPT;
 /// The topology of calls and the reason for it; to be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_multicast_group_topology(const corymb_multicast_group* group,

@@ -10,7 +10,7 @@ from corymb.peers.iceoryx2_end import echo
 
 
 def main() -> None:
-    box = corymb.MailboxGroup.attach(int(sys.argv[1])).join(1)
+    box = corymb.MailboxGroup.open(int(sys.argv[1])).join(1)
 
     def take_and_send() -> bool:
         found = box.receive()

@@ -3,6 +3,7 @@
 #include "base/shared_memory.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/version.hpp>
 
 #include <cstddef>
 #include <cstdlib>
@@ -42,6 +43,36 @@ std::string no_limit_here() {
     }
     ::munmap(got, more);
     return "the limit is ignored here";
+}
+
+/// The text with which the memory is refused after these bytes of it were changed.
+std::string refusal_with(const std::string& bytes, ::off_t place) {
+    const auto memory = SharedMemory::create();
+    EXPECT_EQ(::pwrite(memory->descriptor(), bytes.data(), bytes.size(), place),
+              static_cast<ssize_t>(bytes.size()));
+    try {
+        static_cast<void>(SharedMemory::open(memory->descriptor()));
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(SharedMemoryTest, MemoryOfAnotherVersionIsRefusedWithBothVersions) {
+    const std::string own = std::string("this process runs corymb ") + version() + " (layout ";
+    const std::string later = refusal_with(std::string("9.8.7\0", 6), 24);
+    EXPECT_NE(later.find("made by corymb 9.8.7 (layout "), std::string::npos) << later;
+    EXPECT_NE(later.find(own), std::string::npos) << later;
+    const std::string layout = refusal_with(std::string("corymb\x01\x02", 8), 0);
+    EXPECT_NE(layout.find(std::string("made by corymb ") + version() + " (layout 513)"),
+              std::string::npos)
+        << layout;
+    EXPECT_NE(layout.find(own), std::string::npos) << layout;
+    const std::string old = refusal_with(std::string("corymb\x06\0", 8), 0);
+    EXPECT_NE(old.find("made by corymb of an earlier version (layout 6)"), std::string::npos)
+        << old;
+    EXPECT_NE(refusal_with("nobody", 0).find("not memory that corymb has made"), std::string::npos);
 }
 
 TEST(SharedMemoryTest, LeavesMostOfLimitedAddressesToTheProgram) {

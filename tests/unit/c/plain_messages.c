@@ -5,6 +5,7 @@
 #include <corymb.h>
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -133,7 +134,7 @@ static void mailboxes(void) {
     CHECK(protocol == CORYMB_MAILBOX_NVP && strstr(reason, "nvp") == reason);
     corymb_free(reason);
     OK(corymb_mailbox_group_make_descriptor(group, &descriptor));
-    OK(corymb_mailbox_group_attach(descriptor, &same));
+    OK(corymb_mailbox_group_open(descriptor, &same));
     OK(corymb_mailbox_group_join(group, 0, &one));
     REFUSED(corymb_mailbox_group_join(same, 0, &other));
     CHECK(other == NULL);
@@ -183,6 +184,38 @@ static void late_reader(corymb_broadcast_ring* ring, corymb_broadcast_publisher*
     OK(corymb_broadcast_reader_free(&late));
 }
 
+static void meet_by_name(void) {
+    char name[64];
+    snprintf(name, sizeof name, "corymb-test-%ld-plain", (long)getpid());
+    corymb_mailbox_options options;
+    corymb_mailbox_group *group = NULL, *same = NULL;
+    corymb_mailbox *one = NULL, *other = NULL;
+    corymb_mailbox_options_init(&options);
+    options.name = name;
+    OK(corymb_mailbox_group_create(2, &options, &group));
+    OK(corymb_mailbox_group_create(2, &options, &same));
+    REFUSED(corymb_mailbox_group_create(3, &options, NULL));
+    OK(corymb_mailbox_group_join(group, 0, &one));
+    REFUSED(corymb_mailbox_group_join(same, 0, &other));
+
+    corymb_broadcast_options news;
+    corymb_broadcast_ring *ring = NULL, *same_ring = NULL;
+    corymb_broadcast_publisher *publisher = NULL, *second = NULL;
+    corymb_broadcast_options_init(&news);
+    news.name = name;
+    REFUSED(corymb_broadcast_ring_create(&news, &ring));
+    OK(corymb_mailbox_free(&one));
+    OK(corymb_mailbox_group_free(&same));
+    OK(corymb_mailbox_group_free(&group));
+    OK(corymb_broadcast_ring_create(&news, &ring)); // The name is free.
+    OK(corymb_broadcast_ring_create(&news, &same_ring));
+    OK(corymb_broadcast_ring_publisher(ring, &publisher));
+    REFUSED(corymb_broadcast_ring_publisher(same_ring, &second));
+    OK(corymb_broadcast_publisher_free(&publisher));
+    OK(corymb_broadcast_ring_free(&same_ring));
+    OK(corymb_broadcast_ring_free(&ring));
+}
+
 static void broadcast_ring(void) {
     corymb_broadcast_options options;
     corymb_broadcast_ring *ring = NULL, *same = NULL;
@@ -196,7 +229,7 @@ static void broadcast_ring(void) {
     options.between_processes = 1;
     OK(corymb_broadcast_ring_create(&options, &ring));
     OK(corymb_broadcast_ring_make_descriptor(ring, &descriptor));
-    OK(corymb_broadcast_ring_attach(descriptor, &same));
+    OK(corymb_broadcast_ring_open(descriptor, &same));
     OK(corymb_broadcast_ring_publisher(ring, &publisher));
     REFUSED(corymb_broadcast_ring_publisher(same, &second));
     REFUSED(corymb_broadcast_ring_reader(same, (corymb_broadcast_policy)9, &reader));
@@ -233,4 +266,5 @@ static void broadcast_ring(void) {
 void check_messages(void) {
     mailboxes();
     broadcast_ring();
+    meet_by_name();
 }

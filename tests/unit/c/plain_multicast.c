@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,10 +128,10 @@ static void among_threads(void) {
     corymb_free(text);
     REFUSED(corymb_multicast_group_make_descriptor(group, &descriptor));
     CHECK(descriptor == -1);
-    OK(corymb_multicast_group_attach(group, 0, &one));
-    REFUSED(corymb_multicast_group_attach(group, 0, &other));
-    REFUSED(corymb_multicast_group_attach(group, 2, &other));
-    OK(corymb_multicast_group_attach(group, 1, &other));
+    OK(corymb_multicast_group_initiator(group, 0, &one));
+    REFUSED(corymb_multicast_group_initiator(group, 0, &other));
+    REFUSED(corymb_multicast_group_initiator(group, 2, &other));
+    OK(corymb_multicast_group_initiator(group, 1, &other));
     OK(corymb_multicast_join(one));
     OK(corymb_multicast_join(other));
     CHECK(corymb_multicast_group_members(group) == 2 && corymb_multicast_group_size(group) == 2);
@@ -154,7 +155,7 @@ static int serve(int descriptor) {
     corymb_multicast* own = NULL;
     Ran ran = {0, 1, NULL, NULL};
     OK(corymb_multicast_group_open(descriptor, &group));
-    OK(corymb_multicast_group_attach(group, 1, &own));
+    OK(corymb_multicast_group_initiator(group, 1, &own));
     OK(corymb_multicast_on(own, 5, count_message, &ran));
     OK(corymb_multicast_join(own));
     for (int i = 0; i < 60 && ran.bytes != 0; ++i) {
@@ -178,7 +179,7 @@ static void never_poll(int descriptor, int pipe) {
     corymb_multicast* idle = NULL;
     char nothing = 0;
     OK(corymb_multicast_group_open(descriptor, &group));
-    OK(corymb_multicast_group_attach(group, 1, &idle));
+    OK(corymb_multicast_group_initiator(group, 1, &idle));
     OK(corymb_multicast_join(idle));
     CHECK(read(pipe, &nothing, 1) == 0);
     raise(SIGKILL);
@@ -186,17 +187,25 @@ static void never_poll(int descriptor, int pipe) {
 
 static void among_processes(void) {
     corymb_multicast_options options;
-    corymb_multicast_group* group = NULL;
-    corymb_multicast* own = NULL;
+    corymb_multicast_group *group = NULL, *same = NULL;
+    corymb_multicast *own = NULL, *other = NULL;
     corymb_multicast_token* token = NULL;
     corymb_multicast_under_way call;
     size_t count = 0;
     int descriptor = -1, status = 0, blamed = -1, end[2];
+    char name[64];
+    snprintf(name, sizeof name, "corymb-test-%ld-multicast", (long)getpid());
     corymb_multicast_options_init(&options);
-    options.between_processes = 1;
+    options.name = name;
     OK(corymb_multicast_group_create(2, &options, &group));
+    OK(corymb_multicast_group_create(2, &options, &same));
     OK(corymb_multicast_group_make_descriptor(group, &descriptor));
-    OK(corymb_multicast_group_attach(group, 0, &own));
+    OK(corymb_multicast_group_initiator(group, 0, &own));
+    REFUSED(corymb_multicast_group_join(same, 0, &other));
+    OK(corymb_multicast_group_join(same, 1, &other));
+    CHECK(corymb_multicast_is_member(other) && corymb_multicast_group_members(group) == 1);
+    OK(corymb_multicast_free(&other));
+    OK(corymb_multicast_group_free(&same));
     REFUSED(corymb_multicast_call(own, count_call, NULL, &token));
     pid_t pid = fork();
     if (pid == 0) {

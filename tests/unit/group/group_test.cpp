@@ -182,7 +182,7 @@ TEST(GroupTest, ADescriptorOfAnotherKindIsRefusedWithItsName) {
     const std::string found = " but of a group of mailboxes; take one of ";
     expect_refusal([&] { static_cast<void>(MulticastGroup::open(descriptor)); },
                    "not that of a multicast group" + found + "MulticastGroup::make_descriptor");
-    expect_refusal([&] { static_cast<void>(BroadcastRing::attach(descriptor)); },
+    expect_refusal([&] { static_cast<void>(BroadcastRing::open(descriptor)); },
                    "not that of a broadcast ring" + found + "BroadcastRing::make_descriptor");
     ::close(descriptor);
 }

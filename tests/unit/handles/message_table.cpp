@@ -214,11 +214,9 @@ const Calls<MulticastToken>& token_calls() {
 
 const Calls<MulticastGroup>& multicast_group_calls() {
     static const Calls<MulticastGroup> all{
-        DOES(MulticastGroup, any_thread, attach, 1),
-        DOES(MulticastGroup, any_thread, under_way),
-        DOES(MulticastGroup, looks, make_descriptor),
-        DOES(MulticastGroup, looks, topology),
-        DOES(MulticastGroup, asks, size),
+        DOES(MulticastGroup, any_thread, join, 1),   DOES(MulticastGroup, any_thread, initiator, 1),
+        DOES(MulticastGroup, any_thread, under_way), DOES(MulticastGroup, looks, make_descriptor),
+        DOES(MulticastGroup, looks, topology),       DOES(MulticastGroup, asks, size),
         DOES(MulticastGroup, asks, members),
     };
     return all;

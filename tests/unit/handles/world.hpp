@@ -90,7 +90,7 @@ struct Ends {
 };
 
 struct Places {
-    Places() : group(2), one(group.attach(0)), other(group.attach(1)) {
+    Places() : group(2), one(group.initiator(0)), other(group.initiator(1)) {
         one.join();
         other.join();
         token = one.call([] {});

@@ -134,9 +134,9 @@ TEST(MulticastTest, WhoCannotBeToldYetIsLateToo) {
 
 TEST(MulticastTest, AMonitorSeesWhatIsUnderWay) {
     MulticastGroup group(4);
-    Multicast caller = group.attach(3);
-    Multicast first = group.attach(0);
-    Multicast second = group.attach(1);
+    Multicast caller = group.initiator(3);
+    Multicast first = group.initiator(0);
+    Multicast second = group.initiator(1);
     first.join();
     second.join();
     EXPECT_TRUE(group.under_way().empty());
@@ -191,11 +191,11 @@ TEST(MulticastTest, ACallMustNotUseTheGroup) {
 TEST(MulticastTest, MessagesReachTheHandlers) {
     MulticastGroup group(3);
     std::vector<int> got;
-    Multicast sender = group.attach(0);
-    Multicast receiver = group.attach(1, [&](std::span<const std::byte> message) {
+    Multicast sender = group.initiator(0);
+    Multicast receiver = group.initiator(1, [&](std::span<const std::byte> message) {
         got.push_back(static_cast<int>(message.size()));
     });
-    Multicast deaf = group.attach(2);
+    Multicast deaf = group.initiator(2);
     receiver.join();
     const std::byte message[multicast_message_bytes] = {};
     auto token = sender.send(message);
@@ -245,8 +245,8 @@ TEST(MulticastTest, SaysWhenAllSlotsAreInUse) {
 
 TEST(MulticastTest, TheGroupMayGoBeforeItsMembersAndCalls) {
     auto group = std::make_unique<MulticastGroup>(2);
-    Multicast caller = group->attach(0);
-    auto member = std::make_unique<Multicast>(group->attach(1));
+    Multicast caller = group->initiator(0);
+    auto member = std::make_unique<Multicast>(group->initiator(1));
     group.reset();
     member->join();
     int runs = 0;
@@ -261,8 +261,8 @@ TEST(MulticastTest, ALimitMayBeTheLongestThereIs) {
     MulticastOptions options;
     options.deadline = longest;
     MulticastGroup group(2, options);
-    Multicast caller = group.attach(0);
-    Multicast member = group.attach(1);
+    Multicast caller = group.initiator(0);
+    Multicast member = group.initiator(1);
     member.join();
     int runs = 0;
     std::thread asleep([&] {
@@ -278,13 +278,13 @@ TEST(MulticastTest, ALimitMayBeTheLongestThereIs) {
 
 TEST(MulticastTest, ARankIsAttachedOnce) {
     MulticastGroup group(2);
-    EXPECT_THROW(static_cast<void>(group.attach(2)), Error);
-    EXPECT_THROW(static_cast<void>(group.attach(-1)), Error);
+    EXPECT_THROW(static_cast<void>(group.initiator(2)), Error);
+    EXPECT_THROW(static_cast<void>(group.initiator(-1)), Error);
     {
-        const Multicast first = group.attach(1);
-        EXPECT_THROW(static_cast<void>(group.attach(1)), Error);
+        const Multicast first = group.initiator(1);
+        EXPECT_THROW(static_cast<void>(group.initiator(1)), Error);
     }
-    Multicast again = group.attach(1);
+    Multicast again = group.initiator(1);
     again.join();
     EXPECT_EQ(group.members(), 1);
     EXPECT_EQ(group.size(), 2);
@@ -305,7 +305,7 @@ TEST(MulticastTest, RefusesOptionsThatDoNotFit) {
     options = settings(MulticastTopology::tree);
     EXPECT_THROW(MulticastGroup(2, options), Error) << "there is no plan";
     MulticastGroup group(2);
-    EXPECT_THROW(static_cast<void>(group.attach(0).call(nullptr)), Error);
+    EXPECT_THROW(static_cast<void>(group.initiator(0).call(nullptr)), Error);
 }
 
 } // namespace

@@ -24,7 +24,7 @@ public:
     Ranks(int size, const MulticastOptions& options)
         : group_(size, options), runs_(static_cast<std::size_t>(size)) {
         for (Rank rank = 0; rank < size; ++rank) {
-            ranks_.push_back(group_.attach(rank));
+            ranks_.push_back(group_.initiator(rank));
         }
     }
     Ranks(const Ranks&) = delete;

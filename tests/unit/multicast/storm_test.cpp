@@ -98,7 +98,7 @@ private:
     void live(Rank rank) {
         own_rank = rank;
         std::mt19937 random(static_cast<unsigned>(rank) + 1);
-        Multicast own = group_.attach(rank);
+        Multicast own = group_.initiator(rank);
         for (std::uint64_t event = 0; event < events_each_; ++event) {
             switch (random() % 8) {
             case 0: join(own); break;

@@ -20,7 +20,7 @@ TEST(ActiveProcessTest, AnOwnerAnswersUntilItIsKilled) {
     const Descriptor descriptor(group);
     Children children;
     const std::size_t owner = children.start([&] {
-        ActiveMessages own(MailboxGroup::attach(descriptor.number()).join(1));
+        ActiveMessages own(MailboxGroup::open(descriptor.number()).join(1));
         std::array<int, 3> numbers{5, 6, 7};
         const GlobalPointer<int> first = own.offer(std::span(numbers));
         own.on_value<int>(ask, [first](Rank, int) { return first; });

@@ -26,7 +26,7 @@ void await_readers(const BroadcastRing& ring, std::size_t count) {
 
 /// Reads numbers from 1 on until the end.
 void read_all(int descriptor, std::uint64_t messages) {
-    BroadcastReader reader = BroadcastRing::attach(descriptor).reader();
+    BroadcastReader reader = BroadcastRing::open(descriptor).reader();
     std::uint64_t sum = 0;
     while (reader.wait(long_enough)) {
         reader.probe_values<std::uint64_t>(
@@ -66,7 +66,7 @@ TEST(BroadcastProcessTest, AKilledReaderIsDroppedAndNamed) {
     for (int round = 0; round < 3; ++round) {
         Children children;
         const std::size_t victim = children.start([&] {
-            const BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+            const BroadcastReader reader = BroadcastRing::open(descriptor.number()).reader();
             std::this_thread::sleep_for(long_enough);
         });
         await_readers(ring, 1);
@@ -95,7 +95,7 @@ TEST(BroadcastProcessTest, AStoppedReaderIsNamedAtTheDeadline) {
     BroadcastPublisher publisher = ring.publisher();
     Children children;
     const std::size_t slow = children.start([&] {
-        const BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+        const BroadcastReader reader = BroadcastRing::open(descriptor.number()).reader();
         std::this_thread::sleep_for(long_enough);
     });
     await_readers(ring, 1);
@@ -123,7 +123,7 @@ TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
     BroadcastReader reader = ring.reader();
     Children children;
     const std::size_t victim = children.start([&] {
-        BroadcastPublisher publisher = BroadcastRing::attach(descriptor.number()).publisher();
+        BroadcastPublisher publisher = BroadcastRing::open(descriptor.number()).publisher();
         for (std::uint64_t number = 1; number <= 10; ++number) {
             publisher.publish_value(number);
         }
@@ -158,7 +158,7 @@ TEST(BroadcastProcessTest, ReadersKilledAtAnyMomentLeaveNothingBehind) {
         Children children;
         const std::size_t victim = children.start([&] {
             for (;;) { // Joins, reads a little and leaves.
-                BroadcastReader reader = BroadcastRing::attach(descriptor.number()).reader();
+                BroadcastReader reader = BroadcastRing::open(descriptor.number()).reader();
                 if (reader.wait(5ms)) {
                     reader.probe([](const BroadcastMessage&) {});
                 }
@@ -182,13 +182,13 @@ TEST(BroadcastProcessTest, ReadersKilledAtAnyMomentLeaveNothingBehind) {
 TEST(BroadcastProcessTest, WhatIsNoRingAndWhatIsTheParentsIsRefused) {
     const TeamDescriptor team(2);
     try {
-        static_cast<void>(BroadcastRing::attach(team.number()));
+        static_cast<void>(BroadcastRing::open(team.number()));
         ADD_FAILURE() << "a team is no ring";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Errc::invalid_argument);
     }
     try {
-        static_cast<void>(BroadcastRing::attach(0));
+        static_cast<void>(BroadcastRing::open(0));
         ADD_FAILURE() << "the standard input is no ring";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Errc::invalid_argument);

@@ -144,7 +144,7 @@ TEST(LimitsTest, AProcessThatWritesItsCoreHasEnded) {
     const int descriptor = group.make_descriptor();
     const pid_t child = ::fork();
     if (child == 0) {
-        MailboxGroup mine = MailboxGroup::attach(descriptor);
+        MailboxGroup mine = MailboxGroup::open(descriptor);
         Mailbox box = mine.join(1);
         static_cast<void>(box.send_value(0, 'x'));
         crash_slowly(folder);

@@ -17,7 +17,7 @@ using namespace process_test;
 const auto long_enough = test_limit();
 
 Mailbox join(const Descriptor& group, Rank rank) {
-    return MailboxGroup::attach(group.number()).join(rank);
+    return MailboxGroup::open(group.number()).join(rank);
 }
 
 MailboxOptions options_of(MailboxProtocol protocol, std::size_t capacity = 8) {
@@ -205,13 +205,13 @@ TEST(MailboxProcessErrorTest, WhatIsNoGroupAndWhatIsTheParentsIsRefused) {
     };
     const BroadcastRing ring({.between_processes = true});
     const int other = ring.make_descriptor();
-    EXPECT_TRUE(refused([&] { static_cast<void>(MailboxGroup::attach(other)); }));
+    EXPECT_TRUE(refused([&] { static_cast<void>(MailboxGroup::open(other)); }));
     ::close(other);
     const MailboxGroup threads(2);
     EXPECT_TRUE(refused([&] { static_cast<void>(threads.make_descriptor()); }));
     MailboxGroup group(2, options_of(MailboxProtocol::ring));
     const Descriptor descriptor(group);
-    EXPECT_TRUE(refused([&] { static_cast<void>(BroadcastRing::attach(descriptor.number())); }));
+    EXPECT_TRUE(refused([&] { static_cast<void>(BroadcastRing::open(descriptor.number())); }));
     Mailbox box = group.join(0);
     Children children;
     children.start([&] {

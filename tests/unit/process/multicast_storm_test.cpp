@@ -69,7 +69,7 @@ public:
     Worker(MulticastGroup& group, Rank rank, History& history, std::size_t life)
         : history_(history), own_(history.life[life]), bit_(std::uint64_t{1} << life),
           random_(static_cast<unsigned>(life)),
-          place_(group.attach(rank, [this](std::span<const std::byte> bytes) { run(bytes); })) {}
+          place_(group.initiator(rank, [this](std::span<const std::byte> bytes) { run(bytes); })) {}
 
     void step() {
         own_.last.store(history_.now(), std::memory_order_release);

@@ -45,7 +45,7 @@ void wait_for(const std::atomic<int>& value, int least) {
 std::function<void()> member(const Descriptor& group, Rank rank, Counts& counts) {
     return [&group, rank, &counts] {
         MulticastGroup here = open(group);
-        Multicast own = here.attach(rank, [&](auto) { ++counts.runs; });
+        Multicast own = here.initiator(rank, [&](auto) { ++counts.runs; });
         own.join();
         ++counts.ready;
         poll_until(own, [&] { return counts.stop.load(std::memory_order_acquire); });
@@ -57,7 +57,7 @@ std::function<void()> member(const Descriptor& group, Rank rank, Counts& counts)
 std::function<void()> idler(const Descriptor& group, Rank rank, Counts& counts) {
     return [&group, rank, &counts] {
         MulticastGroup here = open(group);
-        Multicast own = here.attach(rank);
+        Multicast own = here.initiator(rank);
         own.join();
         ++counts.ready;
         std::this_thread::sleep_for(long_enough);
@@ -108,7 +108,7 @@ TEST(MulticastProcessTest, EveryMemberRunsAMessageOnce) {
     }
     scene.await(3);
     EXPECT_EQ(scene.group.members(), 3);
-    Multicast own = scene.group.attach(0);
+    Multicast own = scene.group.initiator(0);
     for (int call = 1; call <= 200; ++call) {
         auto token = own.send(call);
         token.wait(long_enough);
@@ -130,7 +130,7 @@ TEST(MulticastProcessTest, AKilledMemberIsNamedAndTheGroupGoesOn) {
         const std::size_t victim = scene.start_idler(1);
         scene.start_member(3); // Below rank 1 in the tree.
         scene.await(2);
-        Multicast own = scene.group.attach(0);
+        Multicast own = scene.group.initiator(0);
         auto token = own.send(1);
         const std::string late = text_of(Errc::timeout, [&] { token.wait(20ms); });
         expect_holds(late, "rank 1 (pid " + std::to_string(scene.children.pid(victim)));
@@ -163,7 +163,7 @@ TEST(MulticastProcessTest, TestEndsAsWellWhenAMemberIsKilled) {
     Scene scene(2, MulticastTopology::flat);
     const std::size_t victim = scene.start_idler(1);
     scene.await(1);
-    Multicast own = scene.group.attach(0);
+    Multicast own = scene.group.initiator(0);
     auto token = own.send(1);
     EXPECT_FALSE(token.test());
     scene.children.signal(victim, SIGKILL);
@@ -179,7 +179,7 @@ TEST(MulticastProcessTest, AStoppedMemberIsLateUntilItGoesOn) {
     scene.children.signal(child, SIGSTOP);
     int status = 0;
     ASSERT_EQ(::waitpid(scene.children.pid(child), &status, WUNTRACED), scene.children.pid(child));
-    Multicast own = scene.group.attach(0);
+    Multicast own = scene.group.initiator(0);
     auto token = own.send(1);
     expect_holds(text_of(Errc::timeout, [&] { token.wait(30ms); }), ", stopped)");
     const auto calls = scene.group.under_way();
@@ -198,11 +198,11 @@ TEST(MulticastProcessTest, TheCallOfAKilledInitiatorEndsAndItsSlotIsFree) {
     scene.start_member(2);
     scene.start_member(3);
     scene.await(2);
-    Multicast own = scene.group.attach(0);
+    Multicast own = scene.group.initiator(0);
     for (int round = 1; round <= 5; ++round) {
         const std::size_t victim = scene.children.start([&] {
             MulticastGroup here = open(scene.descriptor);
-            Multicast caller = here.attach(1);
+            Multicast caller = here.initiator(1);
             const auto token = caller.send(1);
             ::kill(::getpid(), SIGKILL);
         });
@@ -217,7 +217,7 @@ TEST(MulticastProcessTest, AnExceptionIsToldWithItsTextAndPlace) {
     Scene scene(2, MulticastTopology::flat);
     const std::size_t child = scene.children.start([&] {
         MulticastGroup here = open(scene.descriptor);
-        Multicast own = here.attach(1, [](auto) { throw std::runtime_error("no more paper"); });
+        Multicast own = here.initiator(1, [](auto) { throw std::runtime_error("no more paper"); });
         own.on(7, [](auto) { throw Error(Errc::io, "no more ink"); });
         own.join();
         ++scene.counts->ready;
@@ -226,7 +226,7 @@ TEST(MulticastProcessTest, AnExceptionIsToldWithItsTextAndPlace) {
     });
     scene.await(1);
     const std::string who = "rank 1 (pid " + std::to_string(scene.children.pid(child));
-    Multicast own = scene.group.attach(0);
+    Multicast own = scene.group.initiator(0);
     try {
         own.send(1).wait(long_enough);
         ADD_FAILURE() << "no exception";
@@ -243,7 +243,7 @@ TEST(MulticastProcessTest, AnExceptionIsToldWithItsTextAndPlace) {
 TEST(MulticastProcessTest, WhatCannotBeIsRefused) {
     MulticastGroup group(3, between_processes(MulticastTopology::flat));
     const Descriptor descriptor(group);
-    Multicast own = group.attach(0);
+    Multicast own = group.initiator(0);
     const auto refused = [](const auto& call) {
         return !text_of(Errc::invalid_argument, call).empty();
     };
@@ -252,8 +252,8 @@ TEST(MulticastProcessTest, WhatCannotBeIsRefused) {
     const std::byte bytes[multicast_message_bytes + 1] = {};
     EXPECT_TRUE(refused([&] { static_cast<void>(own.send(bytes)); })) << "too long";
     MulticastGroup there = open(descriptor);
-    expect_holds(text_of(Errc::invalid_argument, [&] { static_cast<void>(there.attach(0)); }),
-                 "attached already by process " + std::to_string(::getpid()));
+    expect_holds(text_of(Errc::invalid_argument, [&] { static_cast<void>(there.initiator(0)); }),
+                 "taken already by process " + std::to_string(::getpid()));
     const MulticastGroup threads(2);
     EXPECT_TRUE(refused([&] { static_cast<void>(threads.make_descriptor()); }));
     const MailboxGroup mailboxes(2, {.between_processes = true});
@@ -262,7 +262,7 @@ TEST(MulticastProcessTest, WhatCannotBeIsRefused) {
     ::close(other);
     Children children;
     children.start([&] {
-        require(refused([&] { static_cast<void>(group.attach(1)); }), "the parent's group");
+        require(refused([&] { static_cast<void>(group.initiator(1)); }), "the parent's group");
         require(refused([&] { own.join(); }), "the parent's place");
         require(refused([&] { static_cast<void>(own.send(1)); }), "the parent's place");
     });
@@ -278,7 +278,7 @@ TEST(MulticastProcessTest, TheMakerMayGoBeforeTheOthers) {
         children.start(member(descriptor, 1, *counts));
         children.start([&] {
             MulticastGroup here = open(descriptor);
-            Multicast own = here.attach(2);
+            Multicast own = here.initiator(2);
             ++counts->ready;
             wait_for(counts->ready, 3);
             own.send(1).wait(long_enough);
@@ -299,7 +299,7 @@ TEST(MulticastProcessTest, ThousandsOfMembersOfOneProcess) {
     int runs = 0;
     std::vector<Multicast> members;
     for (Rank rank = 0; rank < size; ++rank) {
-        members.push_back(group.attach(rank, [&](auto) { ++runs; }));
+        members.push_back(group.initiator(rank, [&](auto) { ++runs; }));
         members.back().join();
     }
     auto token = members[0].send(1);

@@ -33,8 +33,8 @@ TEST(Trace, ShowsMembersAndCallsOfAMulticastGroup) {
     MulticastOptions options;
     options.between_processes = true;
     MulticastGroup group(3, options);
-    Multicast member = group.attach(1);
-    Multicast away = group.attach(2);
+    Multicast member = group.initiator(1);
+    Multicast away = group.initiator(2);
     member.join();
     const auto before = groups_of_kind("multicast");
     ASSERT_EQ(before.size(), 1u);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "team/name_meeting.hpp"
+#include "group/name_meeting.hpp"
 
 #include "base/wait_clock.hpp"
-#include "team/roster.hpp"
 
 #include <corymb/error.hpp>
 
@@ -11,14 +10,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <poll.h>
-#include <stop_token>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
 
-namespace corymb::team {
+namespace corymb::group {
 
 namespace {
 
@@ -27,13 +28,15 @@ using namespace std::chrono_literals;
 struct Hello {
     std::uint32_t size;
     std::uint32_t pid;
+    Kind kind;
 };
 
-enum class Verdict : std::uint32_t { welcome, other_size, other_user, other_namespace };
+enum class Verdict : std::uint32_t { welcome, other_kind, other_size, other_user, other_namespace };
 
 struct Answer {
     Verdict verdict;
     std::uint32_t size;
+    Kind kind;
 };
 
 /// Room for one descriptor beside a message.
@@ -86,36 +89,66 @@ void limit_waits(int socket) noexcept {
     ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
 }
 
+[[noreturn]] void refuse(const std::string& name, Kind kind, int size, const Answer& reply) {
+    const char* const what = words_of(kind).name;
+    switch (reply.verdict) {
+    case Verdict::welcome: break;
+    case Verdict::other_kind:
+        throw Error(Errc::invalid_argument,
+                    fmt::format("the name '{}' is that of a {}, and this process wants a {}; give "
+                                "each group a name of its own",
+                                name, words_of(reply.kind).name, what));
+    case Verdict::other_size:
+        throw Error(Errc::invalid_argument,
+                    fmt::format("the {} '{}' has {} ranks, this process says {}; give all its "
+                                "processes the same size",
+                                what, name, reply.size, size));
+    case Verdict::other_user:
+        throw Error(Errc::unsupported, fmt::format("the {} '{}' is another user's", what, name));
+    case Verdict::other_namespace: break;
+    }
+    throw Error(Errc::unsupported,
+                fmt::format("the {} '{}' is in another PID namespace; start the containers with a "
+                            "common one",
+                            what, name));
+}
+
 } // namespace
 
-NameMeeting::NameMeeting(const std::string& name, int size, std::int64_t patience_ns)
-    : size_(size) {
-    const std::string address = fmt::format("corymb-{}-{}", ::geteuid(), name);
+NameMeeting::NameMeeting(std::string name, Kind kind, int size, const Make& make,
+                         std::int64_t patience_ns)
+    : name_(std::move(name)), kind_(kind), size_(size) {
+    const std::string address = fmt::format("corymb-{}-{}", ::geteuid(), name_);
     if (address.size() > sizeof(sockaddr_un::sun_path) - 2) {
-        throw Error(
-            Errc::invalid_argument,
-            fmt::format("the team's name '{}' is too long; 80 characters are enough", name));
+        throw Error(Errc::invalid_argument,
+                    fmt::format("the {}'s name '{}' is too long; 80 characters are enough",
+                                words_of(kind_).name, name_));
     }
     for (WaitClock clock;;) {
-        if (hold(address) || ask(address, name)) {
+        if (hold(address, make) || ask(address)) {
             return;
         }
         if (clock.waited_ns() >= patience_ns) {
             throw Error(Errc::timeout,
-                        fmt::format("the holder of the name '{}' does not answer", name));
+                        fmt::format("the holder of the name '{}' does not answer", name_));
         }
         std::this_thread::sleep_for(1ms);
     }
 }
 
 NameMeeting::~NameMeeting() {
-    server_ = std::jthread(); // Stops and joins.
+    if (fork_count_ != fork_count()) { // The thread is the parent's.
+        static_cast<void>(new std::thread(std::move(server_)));
+    } else if (server_.joinable()) {
+        ::shutdown(listener_, SHUT_RDWR); // Ends the thread's wait.
+        server_.join();
+    }
     if (listener_ >= 0) {
         ::close(listener_);
     }
 }
 
-bool NameMeeting::hold(const std::string& address) {
+bool NameMeeting::hold(const std::string& address, const Make& make) {
     Socket listener;
     const auto bind = [&](const sockaddr* where, socklen_t length) {
         return ::bind(listener.number(), where, length);
@@ -125,28 +158,36 @@ bool NameMeeting::hold(const std::string& address) {
             return false;
         }
         throw Error(Errc::unsupported,
-                    fmt::format("no abstract socket can be made ({}); pass a descriptor instead "
-                                "(AttachOptions::descriptor)",
+                    fmt::format("no abstract socket can be made ({}); pass a descriptor instead",
                                 std::strerror(errno)));
     }
-    memory_ = make_team_memory(size_);
+    memory_ = make();
     if (::listen(listener.number(), 128) != 0) {
         throw Error(Errc::io, fmt::format("cannot listen ({})", std::strerror(errno)));
     }
     listener_ = listener.release();
-    server_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    try {
+        server_ = std::thread([this] { serve(); });
+    } catch (const std::system_error& error) {
+        ::close(std::exchange(listener_, -1));
+        throw Error(Errc::io,
+                    fmt::format("no thread to hold the name '{}' ({})", name_, error.what()));
+    }
     return true;
 }
 
-void NameMeeting::serve(const std::stop_token& stop) const noexcept {
-    while (!stop.stop_requested()) {
-        pollfd listening{listener_, POLLIN, 0};
-        if (::poll(&listening, 1, 20) <= 0) {
-            continue;
-        }
+void NameMeeting::serve() const noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr); // Handlers run in the program's own threads.
+    for (;;) {
         const Socket client(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
         if (client.number() >= 0) {
             answer(client.number());
+        } else if (errno == EINVAL) { // Shut down.
+            return;
+        } else {
+            std::this_thread::sleep_for(1ms); // For example no descriptor is free.
         }
     }
 }
@@ -155,11 +196,13 @@ void NameMeeting::answer(int client) const noexcept {
     limit_waits(client);
     Hello hello{};
     const ucred peer = peer_of(client);
-    Answer reply{Verdict::welcome, static_cast<std::uint32_t>(size_)};
+    Answer reply{Verdict::welcome, static_cast<std::uint32_t>(size_), kind_};
     if (peer.uid != ::geteuid()) {
         reply.verdict = Verdict::other_user;
     } else if (::recv(client, &hello, sizeof hello, 0) != sizeof hello) {
         return;
+    } else if (hello.kind != kind_) {
+        reply.verdict = Verdict::other_kind;
     } else if (hello.size != reply.size) {
         reply.verdict = Verdict::other_size;
     } else if (hello.pid != static_cast<std::uint32_t>(peer.pid)) {
@@ -183,7 +226,7 @@ void NameMeeting::answer(int client) const noexcept {
     ::sendmsg(client, &message, MSG_NOSIGNAL);
 }
 
-bool NameMeeting::ask(const std::string& address, const std::string& name) {
+bool NameMeeting::ask(const std::string& address) {
     const Socket socket;
     limit_waits(socket.number());
     const auto connect = [&](const sockaddr* where, socklen_t length) {
@@ -193,11 +236,12 @@ bool NameMeeting::ask(const std::string& address, const std::string& name) {
         return false; // The holder of the name is not listening yet, or has just gone.
     }
     if (const ucred holder = peer_of(socket.number()); holder.uid != ::geteuid()) {
-        throw Error(
-            Errc::unsupported,
-            fmt::format("the name '{}' is held by user {}; choose another name", name, holder.uid));
+        throw Error(Errc::unsupported,
+                    fmt::format("the name '{}' is held by user {}; choose another name", name_,
+                                holder.uid));
     }
-    const Hello hello{static_cast<std::uint32_t>(size_), static_cast<std::uint32_t>(::getpid())};
+    const Hello hello{static_cast<std::uint32_t>(size_), static_cast<std::uint32_t>(::getpid()),
+                      kind_};
     Answer reply{};
     iovec part{&reply, sizeof reply};
     Rights rights{};
@@ -210,20 +254,8 @@ bool NameMeeting::ask(const std::string& address, const std::string& name) {
         ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC) != sizeof reply) {
         return false;
     }
-    switch (reply.verdict) {
-    case Verdict::welcome: break;
-    case Verdict::other_size:
-        throw Error(Errc::invalid_argument,
-                    fmt::format("the team '{}' has {} ranks, this process says {}; give all its "
-                                "processes the same size",
-                                name, reply.size, size_));
-    case Verdict::other_user:
-        throw Error(Errc::unsupported, fmt::format("the team '{}' is another user's", name));
-    case Verdict::other_namespace:
-        throw Error(Errc::unsupported,
-                    fmt::format("the team '{}' is in another PID namespace; start the containers "
-                                "with a common one",
-                                name));
+    if (reply.verdict != Verdict::welcome) {
+        refuse(name_, kind_, size_, reply);
     }
     const cmsghdr* const header = CMSG_FIRSTHDR(&message);
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
@@ -236,4 +268,4 @@ bool NameMeeting::ask(const std::string& address, const std::string& name) {
     return true;
 }
 
-} // namespace corymb::team
+} // namespace corymb::group
