@@ -29,8 +29,7 @@ WORLDS = {
     "channel/notification_vector.hpp": ["notification"],
     "channel/synchronised_ring.hpp": ["synchronised_ring"],
     "channel/broadcast_ring.hpp": ["broadcast_ring"],
-    "channel/wake_bell.hpp": ["wake_bell"],
-    "channel/parking_spot.hpp": ["parking"],
+    "channel/event_count.hpp": ["event_count"],
     "channel/copy_gate.hpp": ["copy_gate"],
     "channel/first_comer.hpp": ["first_comer"],
     "team/central_barrier.hpp": ["central_barrier"],
@@ -87,20 +86,21 @@ SEEDED = [
     ("channel/broadcast_ring.hpp", "position_ = std::max(position_, bound);", ""),
     ("channel/broadcast_ring.hpp", "if (lag > most)", "if (lag != 0)"),
     ("channel/broadcast_ring.hpp", "((word & tag_mask) / 4 + 1)", "((word & tag_mask) / 4)"),
-    ("channel/wake_bell.hpp", "word_.fetch_add(1, std::memory_order_relaxed);",
-     "word_.exchange(0, std::memory_order_relaxed);"),
-    ("channel/wake_bell.hpp", "std::numeric_limits<int>::max(), reach_", "1, reach_"),
     ("channel/first_comer.hpp", "if (decided / 2 < call)", "if (decided / 2 <= call)"),
     ("channel/first_comer.hpp", "== all;", "+ 1 >= all;"),
     ("channel/first_comer.hpp", "return decided == 2 * call + 1;", "return decided % 2 == 1;"),
     ("channel/first_comer.hpp", "facts_[parity() * ranks_ + rank_].put", "facts_[rank_].put"),
     ("channel/first_comer.hpp", "== all;", ">= ranks_;"),
-    ("channel/parking_spot.hpp", "const bool is_done = done();", "const bool is_done = false;"),
-    ("channel/parking_spot.hpp", "parked_.store(key, std::memory_order_relaxed);", ""),
-    ("channel/parking_spot.hpp", "awaited == anybody || awaited == own", "awaited == own"),
-    ("channel/parking_spot.hpp", "awaited == anybody || awaited == own", "awaited == anybody"),
-    ("channel/parking_spot.hpp", "Env::futex_wake(parked_, 1, reach_);", ""),
-    ("team/central_barrier.hpp", "sleepers_.fetch_add(1, std::memory_order_relaxed);", ""),
+    ("channel/event_count.hpp", "const bool is_done = done();", "const bool is_done = false;"),
+    ("channel/event_count.hpp", "word_.store(key, std::memory_order_relaxed);", ""),
+    ("channel/event_count.hpp", "word_.fetch_or(anybody, std::memory_order_relaxed) | anybody",
+     "(word_.exchange(anybody, std::memory_order_relaxed), anybody)"),
+    ("channel/event_count.hpp", "return (word | anybody) + 1;", "return 0;"),
+    ("channel/event_count.hpp", "awaited == anybody || awaited == own", "awaited == own"),
+    ("channel/event_count.hpp", "awaited == anybody || awaited == own", "awaited == anybody"),
+    ("channel/event_count.hpp", "Env::futex_wake(word_, std::numeric_limits<int>::max(), reach_);",
+     ""),
+    ("channel/event_count.hpp", "std::numeric_limits<int>::max(), reach_", "1, reach_"),
     ("team/central_barrier.hpp", "before >> 32 == update", "before >> 32 <= update + 1"),
     ("team/central_barrier.hpp", "const std::uint32_t next = phase + 1;",
      "const std::uint32_t next = phase + 1;"
@@ -134,7 +134,7 @@ SEEDED = [
 ]  # fmt: skip
 
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")
-FENCE = re.compile(r"Env::(?:light|heavy)_fence\(\w*\);")
+FENCE = re.compile(r"Env::(?:light|heavy|full)_fence\(\w*\);")
 WAKE = re.compile(r"^ *[\w.>-]*(?:wake_if_parked\(\)|wake_readers\(end\));", re.MULTILINE)
 
 

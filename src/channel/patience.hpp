@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: the awake part of a wait: spin, then yield. Spin loops also stand in wait_ladder and
-// team/barrier.cpp (the first looks of a wait), message/wait_until.hpp, team/line_probe.cpp and
-// machine/discover (measurements).
+// Purpose: the awake part of a wait: spin, then yield. Spin loops also stand in wait_ladder.cpp,
+// for as long as visits are urgent, and where something is measured: in team/line_probe.cpp and
+// in machine/discover.
 //
 // Roles: one Patience per waiting thread, used by that thread only.
 //
@@ -137,6 +137,17 @@ public:
 
     /// How often to look, with a pause between, before the clock is worth reading.
     [[nodiscard]] int quick_looks() const noexcept { return quick_looks_; }
+    /// These looks. Whether one of them succeeded.
+    template <class F>
+    [[nodiscard]] bool look_quickly(F& look) const {
+        for (int looks = quick_looks_; looks > 0; --looks) {
+            if (look()) [[likely]] {
+                return true;
+            }
+            cpu_pause();
+        }
+        return false;
+    }
 
     /// The waits that follow are for peers that may have so many bytes to move first: a peer with a
     /// CPU of its own, or all peers together that share one.

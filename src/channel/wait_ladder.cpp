@@ -91,7 +91,7 @@ Stranger* WaitLadder::stranger() noexcept {
 void WaitLadder::expect_sleeps(int change) noexcept {
     sleeps_ = std::clamp(sleeps_ + change, 0, 3);
     const bool spares_heavy = sleeps_ >= 2 || membarrier::is_dear();
-    spot_->set_fencing(spares_heavy ? Fencing::both : Fencing::owner);
+    spot_->set_fencing(spares_heavy ? Fencing::both : Fencing::sleeper);
 }
 
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: how a rank waits for a word: awake for a while (Patience), then asleep (ParkingSpot).
+// Purpose: how a rank waits for a word: awake for a while (Patience), then asleep (EventCount).
 //
 // Roles: one WaitLadder per rank, used by that rank's thread only. Others reach the rank through
-// its ParkingSpot after they have changed the word that it waits for.
+// its EventCount after they have changed the word that it waits for.
 //
 // Layout: private to the thread but for the parking spot and the team's `broken` flag.
 //
@@ -21,14 +21,14 @@
 // Progress: returns when the word satisfies the caller, the team is broken, or the deadline has
 // passed.
 //
-// Checked by: verify/worlds/parking_world.cpp for the parking; tests/unit/team for the deadlines;
-// tests/unit/channel/wait_ladder_test.cpp for how long it stays awake.
+// Checked by: verify/worlds/event_count_world.cpp for the parking; tests/unit/team for the
+// deadlines; tests/unit/channel/wait_ladder_test.cpp for how long it stays awake.
 #pragma once
 
 #include "channel/copy_gate.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
 #include "channel/patience.hpp"
 #include "channel/wait_record.hpp"
 #include "channel/waiter_cpus.hpp"
@@ -71,7 +71,7 @@ public:
         /// The first call comes after so long, the next ones at such intervals.
         std::int64_t visitor_every_ns = 0;
     };
-    using Spot = ParkingSpot<StandardEnv>;
+    using Spot = EventCount<StandardEnv>;
     using Gate = CopyGate<StandardEnv>;
     using Flag = StandardEnv::Atomic<std::uint32_t>;
 
@@ -129,19 +129,11 @@ public:
     template <class T, class Predicate>
     [[nodiscard]] bool await(const StandardEnv::Atomic<T>& word, std::memory_order order,
                              const Predicate& satisfied, T& seen) {
-        const int looks = patience_.quick_looks();
-        for (int i = 0; i < looks; ++i) {
-            seen = word.load(order);
-            if (satisfied(seen)) [[likely]] {
-                return true;
-            }
-            cpu_pause();
-        }
         auto look = [&]() noexcept {
             seen = word.load(order);
             return satisfied(seen);
         };
-        return climb(Look(look), background_);
+        return patience_.look_quickly(look) || climb(Look(look), background_);
     }
 
     /// Waits until `done()`, which may look at any words; every thread that changes them must wake
@@ -151,14 +143,7 @@ public:
         expect(-1);
         record_.begin_wait_for_any();
         expect_bytes(bytes);
-        const int looks = patience_.quick_looks();
-        for (int i = 0; i < looks; ++i) {
-            if (done()) [[likely]] {
-                return true;
-            }
-            cpu_pause();
-        }
-        return climb(Look(done), nullptr);
+        return patience_.look_quickly(done) || climb(Look(done), nullptr);
     }
 
     /// Lets a teammate go on first, for some turns at most, until `gone()`.

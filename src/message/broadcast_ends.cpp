@@ -28,7 +28,7 @@ namespace {
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
     : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      waiting_(shared->options().wait, is_short_of_time(2), *shared->cpus), told_(shared->lines()) {
+      waiting_(shared->options().wait, is_short_of_time(2), shared->cpus), told_(shared->lines()) {
     const std::lock_guard lock(shared->memory());
     auto& head = *shared->head;
     if (head.state.load(std::memory_order_relaxed) != BroadcastHead::unborn) {
@@ -45,7 +45,7 @@ BroadcastPublished::~BroadcastPublished() {
     change_if_possible(shared->memory(), [this] {
         shared->head->state.store(BroadcastHead::closed, std::memory_order_relaxed);
     });
-    shared->head->bell.ring();
+    shared->head->bell.wake_if_parked();
 }
 
 void BroadcastPublished::check(const void* data, std::size_t bytes) const {
@@ -62,7 +62,7 @@ void BroadcastPublished::check(const void* data, std::size_t bytes) const {
 
 void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
     sender.publish(data, bytes);
-    shared->head->bell.ring();
+    shared->head->bell.wake_if_parked();
 }
 
 bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
@@ -96,7 +96,7 @@ void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64
         auto look = [this, &now]() noexcept {
             return sender.reserve(now);
         };
-        message::wait_until(waiting_, look, std::min(left, group::look_every_ns),
+        channel::wait_until(waiting_, look, std::min(left, group::look_every_ns),
                             shared->head->room);
         drop_ended();
     }
@@ -139,7 +139,7 @@ void BroadcastPublished::drop(int reader) {
             shared->ring->line(line).place.load(std::memory_order_relaxed)};
         if (place.kind() != BroadcastKind::none) {
             sender.drop(line, place.tag());
-            shared->head->bell.ring(); // The reader may be asleep.
+            shared->head->bell.wake_if_parked(); // The reader may be asleep.
             return;
         }
     }
@@ -162,7 +162,7 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
 
 BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
     : shared(std::move(with)), policy(how),
-      waiting_(shared->options().wait, is_short_of_time(2), *shared->cpus),
+      waiting_(shared->options().wait, is_short_of_time(2), shared->cpus),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
     line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
 }
@@ -254,7 +254,7 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
         const std::int64_t slice =
             shared->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
         clock.expect_sleep(slice);
-        if (message::wait_until(waiting_, look, slice, shared->head->bell)) {
+        if (channel::wait_until(waiting_, look, slice, shared->head->bell)) {
             break;
         }
         if (const std::uint32_t pid = shared->lost_publisher(); pid != 0 && !has_something()) {

@@ -8,11 +8,10 @@
 #include "base/shared_memory.hpp"
 #include "channel/broadcast_ring.hpp"
 #include "channel/env.hpp"
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
+#include "channel/wait_until.hpp"
 #include "channel/waiter_cpus.hpp"
-#include "channel/wake_bell.hpp"
 #include "group/group.hpp"
-#include "message/wait_until.hpp"
 
 #include <corymb/broadcast_ring.hpp>
 
@@ -35,9 +34,9 @@ struct BroadcastHead {
     BroadcastHead(const BroadcastOptions& with, Reach reach)
         : options(with), room(reach), bell(reach) {}
 
-    BroadcastOptions options;                  ///< Does not change.
-    channel::ParkingSpot<BroadcastEnv> room;   ///< The publisher's, while readers block it.
-    channel::WakeBell<BroadcastEnv> bell;      ///< The readers'.
+    BroadcastOptions options;               ///< Does not change.
+    channel::EventCount<BroadcastEnv> room; ///< The publisher's, while readers block it.
+    channel::EventCount<BroadcastEnv, channel::Sleepers::many> bell; ///< The readers'.
     BroadcastEnv::Atomic<std::uint32_t> state; ///< A State; only ever grows. Changed with the lock.
 };
 
@@ -111,7 +110,7 @@ private:
     void drop_ended();
     [[noreturn]] void throw_late();
 
-    message::Waiting waiting_;
+    channel::Waiting waiting_;
     std::int64_t looked_at_ = 0;             // When the processes were looked after.
     std::vector<BroadcastReaderInfo> ended_; // Readers that have ended and were not told yet.
     std::vector<std::uint64_t> told_;        // By line: tag of the last drop that was told.
@@ -142,7 +141,7 @@ private:
     void tell() noexcept;
     [[noreturn]] void throw_dropped();
 
-    message::Waiting waiting_;
+    channel::Waiting waiting_;
     std::vector<std::uint64_t> copy_; // Copy of the message whose callback runs.
     std::uint64_t missed_ = 0;        // Messages missed since the last one.
     bool is_probing_ = false;

@@ -46,7 +46,7 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
       is_srbp(group->options.protocol == MailboxProtocol::srbp),
       is_nvp(group->options.protocol == MailboxProtocol::nvp),
       out_(static_cast<std::size_t>(group->size)), box_(&group->post.box(number)),
-      waiting_(group->options.wait, is_short_of_time(group->size), group->cpus) {
+      waiting_(group->options.wait, is_short_of_time(group->size), &group->cpus) {
     auto& post = group->post;
     const auto size = static_cast<std::size_t>(group->size);
     if (is_srbp) {
@@ -162,7 +162,7 @@ bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
         // The receiver may close its mailbox meanwhile, or end.
         const std::int64_t slice = std::min(left, group::look_every_ns);
         clock.expect_sleep(slice);
-        if (message::wait_until(waiting_, has_room, slice, way.box->room)) {
+        if (channel::wait_until(waiting_, has_room, slice, way.box->room)) {
             return true;
         }
         suspect(to);
@@ -219,7 +219,7 @@ std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call
                 receiver.settle();
             }
             if (count != 0) {
-                box.room.ring();
+                box.room.wake_if_parked();
             }
         }
         Receiver& receiver;
@@ -233,7 +233,7 @@ std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call
     std::size_t& count = settles.count;
     while (count < most && receiver.receive(now, message)) {
         if (count != 0 && count % quarter == 0) {
-            box_->room.ring(); // A sender that waits for room need not wait for the end.
+            box_->room.wake_if_parked(); // A sender that waits for room need not wait for the end.
         }
         const AtEnd used(receiver, &Receiver::release);
         ++count;
@@ -358,7 +358,7 @@ bool MailboxState::wait(std::int64_t limit_ns) {
         const std::int64_t slice =
             group->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
         clock.expect_sleep(slice);
-        if (message::wait_until(waiting_, look, slice, box_->spot)) {
+        if (channel::wait_until(waiting_, look, slice, box_->spot)) {
             return true;
         }
         tell_ended(left <= slice);

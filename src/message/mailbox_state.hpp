@@ -8,8 +8,8 @@
 
 #include "base/one_user.hpp"
 #include "channel/look_now.hpp"
+#include "channel/wait_until.hpp"
 #include "message/mailbox_shared.hpp"
-#include "message/wait_until.hpp"
 
 #include <corymb/mailbox.hpp>
 
@@ -97,7 +97,7 @@ private:
     // srbp:
     channel::SynchronisedReceiver<Env> shared_in_;
 
-    message::Waiting waiting_;
+    channel::Waiting waiting_;
     std::int64_t looked_at_ = 0;   // When the other processes were looked after.
     std::vector<Rank> told_ended_; // Ended members that `wait` has told.
 };

@@ -5,11 +5,10 @@
 
 #include "base/arena.hpp"
 #include "channel/env.hpp"
+#include "channel/event_count.hpp"
 #include "channel/message_ring.hpp"
 #include "channel/notification_vector.hpp"
-#include "channel/parking_spot.hpp"
 #include "channel/synchronised_ring.hpp"
-#include "channel/wake_bell.hpp"
 
 #include <corymb/mailbox.hpp>
 
@@ -33,8 +32,9 @@ struct Box {
 
     explicit Box(Reach reach) noexcept : spot(reach), room(reach) {}
 
-    channel::ParkingSpot<Env> spot; ///< The member's, while it waits for messages.
-    channel::WakeBell<Env> room;    ///< Wakes senders that wait for room to send to this member.
+    channel::EventCount<Env> spot; ///< The member's, while it waits for messages.
+    /// Senders that wait for room to send to this member sleep here.
+    channel::EventCount<Env, channel::Sleepers::many> room;
     /// A State; only ever grows. Senders read it each time and its line stays with them.
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> state;
 };

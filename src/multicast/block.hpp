@@ -5,7 +5,7 @@
 
 #include "base/cache_line.hpp"
 #include "base/reach.hpp"
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
 #include "multicast/shape.hpp"
 #include "multicast/snapshot.hpp"
 
@@ -29,7 +29,7 @@ public:
     using Claim = std::uint64_t;
     static constexpr Claim given_up = ~Claim{0};
     using Word = Atomic<std::uint64_t>;
-    using Spot = channel::ParkingSpot<Env>;
+    using Spot = channel::EventCount<Env>;
 
     /// Orders for a member: the range to forward, and the place of its answer.
     struct Task {

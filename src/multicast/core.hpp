@@ -13,7 +13,7 @@
 //   position       4      life       who holds, releases,  everybody     odd: held. One writer at
 //                                    buries                              a time; every holder has
 //                                                                        another life
-//   position       4      spot       parking_spot.hpp
+//   position       4      spot       event_count.hpp
 //   slot           8      busy       initiators            initiators    0, or whose it is
 //   slot           8      phase      initiator             leavers   2 g - 1: collecting for call
 //                                                                    number g; 2 g: its snapshot

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
 #include "channel/env.hpp"
-#include "channel/patience.hpp"
+#include "channel/wait_until.hpp"
 #include "channel/waiter_cpus.hpp"
 #include "team/central_barrier.hpp"
 
@@ -25,8 +24,6 @@ public:
 
 namespace {
 
-constexpr std::int64_t sleep_at_most_ns = 1'000'000'000; // Bounds one system call only.
-
 std::uint32_t checked(std::ptrdiff_t expected) {
     if (expected < 0 || expected > 0x7fffffff) {
         throw Error(Errc::invalid_argument,
@@ -45,23 +42,24 @@ bool is_crowded(std::uint32_t expected, const BarrierOptions& options) {
 }
 
 /// The wait history of a thread, one for each policy, shared by all barriers that it uses.
-struct OwnWaits {
-    channel::Patience ladder{WaitPolicy::ladder, false};
-    channel::Patience crowded{WaitPolicy::ladder, true};
-    channel::Patience spin{WaitPolicy::spin, false};
-    channel::Patience yield{WaitPolicy::yield, false};
-    channel::Patience park{WaitPolicy::park, false};
-    channel::CpuMates mates{nullptr};
-
-    channel::Patience& patience(WaitPolicy policy, bool is_crowded) noexcept {
+class OwnWaits {
+public:
+    channel::Waiting& of(WaitPolicy policy, bool is_crowded) noexcept {
         switch (policy) {
-        case WaitPolicy::ladder: return is_crowded ? crowded : ladder;
-        case WaitPolicy::spin: return spin;
-        case WaitPolicy::yield: return yield;
-        case WaitPolicy::park: return park;
+        case WaitPolicy::ladder: return is_crowded ? crowded_ : ladder_;
+        case WaitPolicy::spin: return spin_;
+        case WaitPolicy::yield: return yield_;
+        case WaitPolicy::park: return park_;
         }
-        return ladder;
+        return ladder_;
     }
+
+private:
+    channel::Waiting ladder_{WaitPolicy::ladder, false, nullptr};
+    channel::Waiting crowded_{WaitPolicy::ladder, true, nullptr};
+    channel::Waiting spin_{WaitPolicy::spin, false, nullptr};
+    channel::Waiting yield_{WaitPolicy::yield, false, nullptr};
+    channel::Waiting park_{WaitPolicy::park, false, nullptr};
 };
 
 } // namespace
@@ -87,32 +85,15 @@ void BarrierCore::complete(std::uint64_t phase) noexcept {
 void BarrierCore::wait(std::uint64_t phase) const noexcept {
     const auto old = static_cast<std::uint32_t>(phase);
     auto& barrier = state_->barrier;
-    auto look_now = [&]() noexcept {
+    auto is_complete = [&]() noexcept {
         return barrier.is_complete(old);
     };
-    auto never = []() noexcept {
-        return false;
-    };
     thread_local OwnWaits own;
-    auto& waiting = own.patience(state_->policy, state_->oversubscribed);
-    for (int i = 0; i < waiting.quick_looks(); ++i) {
-        if (look_now()) [[likely]] {
-            return;
-        }
-        channel::cpu_pause();
+    auto& waiting = own.of(state_->policy, state_->oversubscribed);
+    waiting.mates.be_among(state_->cpus);
+    while (
+        !channel::wait_until(waiting, is_complete, channel::without_limit_ns, barrier.sleepers())) {
     }
-    const std::int64_t begin = now_ns();
-    own.mates.be_among(state_->cpus);
-    if (waiting.wait_awake(channel::Look(look_now), channel::Look(never), &own.mates, begin) ==
-        channel::Patience::Outcome::satisfied) {
-        return;
-    }
-    while (!look_now()) {
-        barrier.sleep(old, sleep_at_most_ns);
-    }
-    const std::int64_t end = now_ns();
-    own.mates.note_waker(barrier.waker_cpu(), end);
-    waiting.learn_from_sleep(end - begin);
 }
 
 } // namespace corymb::detail

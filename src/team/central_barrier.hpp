@@ -9,16 +9,13 @@
 //   0     8      arrivals   participants      participants   phase | arrivals to come << 32
 //   0     4      expected   droppers          the last arrival
 //   1     4      phase      the last arrival  waiters
-//   1     4      sleepers   waiters           the last arrival
-//   1     4      waker      the last arrival  waiters        CPU of who woke them last: advice
+//   2     8      sleepers   event_count.hpp
 //
 // Protocol:
 //   arrive    subtract from the arrivals to come (A1); who takes the last one is last, runs the
 //             completion function, and calls complete.
-//   complete  1. arrivals = next phase | expected; 2. store the phase (P1); 3. light fence;
-//             4. if there are sleepers, wake all.
-//   wait      look at the phase (P1), awake for a while; then 1. sleepers + 1; 2. heavy fence;
-//             3. sleep while the phase is the old one; 4. sleepers - 1.
+//   complete  1. arrivals = next phase | expected; 2. store the phase (P1); 3. wake who sleeps.
+//   wait      look at the phase (P1), awake for a while; then asleep in `sleepers`.
 //   drop      subtract one from expected, before the dropper's own arrival.
 //
 // Order:
@@ -27,8 +24,6 @@
 //   P1: release store of `phase` in complete -> acquire load in wait: releases the waiters after
 //       the completion function. `expected` and `arrivals` in complete are relaxed: they are next
 //       used after A1 or P1.
-//   F1: light_fence between the store of `phase` and the load of `sleepers` <-> heavy_fence
-//       between the addition to `sleepers` and the kernel's look at `phase`: no wake-up is lost.
 //
 // Progress: arrive and complete are wait-free; wait waits for the other participants.
 //
@@ -36,16 +31,18 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/event_count.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <sched.h>
 
 namespace corymb::team {
 
 template <class Env>
 class CentralBarrier {
 public:
+    using Sleepers = channel::EventCount<Env, channel::Sleepers::many>;
+
     explicit CentralBarrier(std::uint32_t expected) noexcept
         : arrivals_(pack(0, expected)), expected_(expected) {}
 
@@ -67,11 +64,7 @@ public:
         arrivals_.store(pack(next, expected_.load(std::memory_order_relaxed)),
                         std::memory_order_relaxed);
         phase_.store(next, std::memory_order_release); // P1 release
-        Env::light_fence();                            // F1
-        if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-            waker_cpu_.store(::sched_getcpu(), std::memory_order_relaxed);
-            Env::futex_wake(phase_, everybody);
-        }
+        sleepers_.wake_if_parked();
     }
 
     /// One participant fewer from the next phase on.
@@ -81,21 +74,10 @@ public:
         return phase_.load(std::memory_order_acquire) != phase; // P1 acquire
     }
 
-    /// Sleeps until `phase` is complete or `timeout_ns` has passed; may return early.
-    void sleep(std::uint32_t phase, std::int64_t timeout_ns) noexcept {
-        sleepers_.fetch_add(1, std::memory_order_relaxed);
-        Env::heavy_fence(); // F1
-        Env::futex_wait(phase_, phase, timeout_ns);
-        sleepers_.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-    /// On which CPU the last arrival ran when it last woke somebody; -1: never.
-    [[nodiscard]] int waker_cpu() const noexcept {
-        return waker_cpu_.load(std::memory_order_relaxed);
-    }
+    /// For participants that sleep until their phase is complete.
+    [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
 
 private:
-    static constexpr int everybody = 0x7fffffff;
     static constexpr std::uint64_t pack(std::uint32_t phase, std::uint32_t to_come) noexcept {
         return phase | (std::uint64_t{to_come} << 32);
     }
@@ -103,8 +85,7 @@ private:
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> arrivals_;
     typename Env::template Atomic<std::uint32_t> expected_;
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint32_t> phase_;
-    typename Env::template Atomic<std::uint32_t> sleepers_;
-    std::atomic<std::int32_t> waker_cpu_{-1};
+    Sleepers sleepers_;
 };
 
 } // namespace corymb::team

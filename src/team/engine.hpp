@@ -5,7 +5,7 @@
 // Roles: one engine per rank, used by that rank's thread only.
 //
 // Layout: none of its own; all shared memory belongs to the channels (signal_line.hpp,
-// exchange_line.hpp, slot_ring.hpp, publication_ring.hpp, parking_spot.hpp) and to the callers'
+// exchange_line.hpp, slot_ring.hpp, publication_ring.hpp, event_count.hpp) and to the callers'
 // buffers.
 //
 // Protocol:

@@ -11,7 +11,7 @@
 #include "base/remote_memory.hpp"
 #include "channel/channels.hpp"
 #include "channel/copy_gate.hpp"
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
 #include "channel/signal_line.hpp"
 #include "team/call_terms.hpp"
 
@@ -47,7 +47,7 @@ enum class Kind : std::uint32_t {
 /// Ranks that have no CPU of their own sleep often. So may others where heavy fences are dear.
 inline channel::Fencing fencing_of(bool oversubscribed) noexcept {
     return oversubscribed || membarrier::is_dear() ? channel::Fencing::both
-                                                   : channel::Fencing::owner;
+                                                   : channel::Fencing::sleeper;
 }
 
 /// Number of a set of edges. Blocking operations have lane 0. Nonblocking collective number s has
@@ -122,7 +122,7 @@ struct RankState : LaneState<Env> {
     std::int32_t key = 0;
     Offset made = 0;
 
-    channel::ParkingSpot<Env> spot;
+    channel::EventCount<Env> spot;
     channel::CopyGate<Env> gate;
 };
 
@@ -164,7 +164,7 @@ class Fabric {
 public:
     /// `fencing` holds for the rank states if they are not there yet.
     Fabric(const Arena& arena, int size, LaneId lane = 0,
-           channel::Fencing fencing = channel::Fencing::owner)
+           channel::Fencing fencing = channel::Fencing::sleeper)
         : arena_(arena), size_(size), lane_(lane), states_(make_states(fencing)) {}
 
     [[nodiscard]] int size() const noexcept { return size_; }

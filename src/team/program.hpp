@@ -25,7 +25,7 @@ struct Peer {
     ProcessMark mark{};        ///< Mark of another process.
     /// Until this time the process is known to be alive (ProcessCopies).
     std::int64_t alive_until_ns = 0;
-    channel::ParkingSpot<Env>* spot = nullptr;
+    channel::EventCount<Env>* spot = nullptr;
     channel::SignalLine<Env>* signal_out = nullptr;
     channel::SignalLine<Env>* signal_in = nullptr;
     std::uint64_t signals_sent = 0;
@@ -44,11 +44,11 @@ template <class Env>
 struct PublicationEnd {
     Publication<Env>* publication = nullptr;
     std::uint32_t process = 0; ///< Process of the publisher; 0: this one.
-    channel::ParkingSpot<Env>* publisher_spot = nullptr;
-    std::vector<channel::ParkingSpot<Env>*> reader_spots; ///< Only the publisher's end.
-    std::vector<Rank> readers;                            ///< The ranks of `reader_spots`.
-    std::size_t reader_index = 0;                         ///< Only a reader's end.
-    std::uint64_t flags = 0;                              ///< Zero-byte publications made or seen.
+    channel::EventCount<Env>* publisher_spot = nullptr;
+    std::vector<channel::EventCount<Env>*> reader_spots; ///< Only the publisher's end.
+    std::vector<Rank> readers;                           ///< The ranks of `reader_spots`.
+    std::size_t reader_index = 0;                        ///< Only a reader's end.
+    std::uint64_t flags = 0;                             ///< Zero-byte publications made or seen.
     std::uint64_t messages = 0; ///< Publications with payload made or consumed.
 };
 

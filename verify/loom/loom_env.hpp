@@ -20,6 +20,8 @@ std::uint64_t loom_load(const LoomWord* word, int order);
 void loom_store(LoomWord* word, std::uint64_t value, int order);
 std::uint64_t loom_swap(LoomWord* word, std::uint64_t value, int order);
 std::uint64_t loom_add(LoomWord* word, std::uint64_t value, int order);
+std::uint64_t loom_or(LoomWord* word, std::uint64_t value, int order);
+bool loom_replace(LoomWord* word, std::uint64_t expected, std::uint64_t value, int order);
 void loom_fence();
 void loom_yield();
 void loom_futex_wait(const LoomWord* word, std::uint64_t expected);
@@ -72,6 +74,12 @@ struct LoomEnv {
         }
         T fetch_sub(T value, std::memory_order order) {
             return static_cast<T>(loom_add(word_, ~std::uint64_t{value} + 1, number(order)));
+        }
+        T fetch_or(T value, std::memory_order order) {
+            return static_cast<T>(loom_or(word_, value, number(order)));
+        }
+        bool replace(T expected, T value, std::memory_order order) {
+            return loom_replace(word_, expected, value, number(order));
         }
         [[nodiscard]] const LoomWord* word() const { return word_; }
 

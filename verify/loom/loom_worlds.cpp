@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worlds of two threads from the shipped headers, explored by loom. Each runs in a process of its
 // own, because a violation is a panic that no noexcept function lets through.
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
 #include "channel/slot_ring.hpp"
@@ -117,7 +117,7 @@ struct Publications {
 };
 
 struct Parking {
-    channel::ParkingSpot<LoomEnv> spot;
+    channel::EventCount<LoomEnv> spot;
     channel::SignalLine<LoomEnv> line;
     Letter letter;
 
@@ -151,9 +151,12 @@ struct Central {
         if (arrival.last) {
             barrier.complete(arrival.phase);
         }
-        while (!barrier.is_complete(arrival.phase)) {
-            barrier.sleep(arrival.phase, 1);
-        }
+        const auto done = [&] {
+            return barrier.is_complete(arrival.phase);
+        };
+        require(barrier.sleepers().park(
+                    done, [] { return false; }, [] { return std::int64_t{1}; }),
+                "it is woken");
         require(letter[1 - thread].read() == 7, "the other came");
     }
 };

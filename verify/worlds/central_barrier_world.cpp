@@ -19,9 +19,12 @@ void wait_asleep(Barrier& barrier, std::uint32_t phase) {
             return;
         }
     }
-    while (!barrier.is_complete(phase)) {
-        barrier.sleep(phase, 1'000'000'000);
-    }
+    const auto done = [&] {
+        return barrier.is_complete(phase);
+    };
+    require(barrier.sleepers().park(
+                done, [] { return false; }, [] { return 1'000'000'000; }),
+            "it is woken");
 }
 
 enum class Bug : std::uint8_t { none, completes_before_the_completion_step };
@@ -100,7 +103,8 @@ int main(int argc, char** argv) {
     return run_worlds(
         argc, argv,
         {
-            holds<Phased<2, 2>>("central barrier: 2 threads, 2 phases"),
+            holds<Phased<2, 2>>("central barrier: 2 threads, 2 phases, 2 preemptions",
+                                {.preemptions_max = 2}),
             holds<Phased<2, 2, 1>>("central barrier: 2 threads, 2 phases, 1 look awake"),
             holds<Phased<2, 1>>("central barrier: 2 threads, idle wake-ups",
                                 {.spurious_wakeups = 2}),

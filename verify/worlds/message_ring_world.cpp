@@ -4,7 +4,6 @@
 // sleeps until there is a message, and with a sender that sleeps until there is room.
 #include "channel/look_now.hpp"
 #include "channel/message_ring.hpp"
-#include "channel/wake_bell.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
 #include "worlds/owned.hpp"
@@ -24,7 +23,7 @@ enum class Bug : std::uint8_t {
     commits_before_filling,
     releases_before_use,
     sleeps_at_once,
-    rings_before_release
+    wakes_before_release
 };
 
 /// A ring through which `start` messages have gone already, and its two ends.
@@ -127,8 +126,7 @@ struct Asleep {
         for (std::uint64_t i = 0; i < Batches * Batch;) {
             if constexpr (bug == Bug::sleeps_at_once) {
                 if (!ready()) {
-                    spot.announce();
-                    spot.sleep(1);
+                    spot.sleep(spot.announce(), 1);
                 }
             } else {
                 require(spot.park(ready, never, [] { return 1'000'000'000; }), "it is woken");
@@ -142,12 +140,12 @@ struct Asleep {
     }
 };
 
-/// The sender sleeps for room; the receiver rings when there is some.
+/// The sender sleeps for room; the receiver wakes it when there is some.
 template <std::size_t Slots, std::uint64_t Messages, Bug bug = Bug::none>
 struct NoRoom {
     static constexpr int threads = 2;
     Link<Slots, 0> link;
-    corymb::channel::WakeBell<ExplorerEnv> room;
+    corymb::channel::EventCount<ExplorerEnv, corymb::channel::Sleepers::many> room;
 
     void run(int thread) {
         for (std::uint64_t i = 0; i < Messages; ++i) {
@@ -172,12 +170,12 @@ struct NoRoom {
         SlotMessage message;
         require(link.receiver.receive(waiter, message), "the receiver waits");
         require(use(message.bytes) == 100 + i, "messages come in order");
-        if (bug == Bug::rings_before_release) {
-            room.ring();
+        if (bug == Bug::wakes_before_release) {
+            room.wake_if_parked();
         }
         link.receiver.release();
-        if (bug != Bug::rings_before_release) {
-            room.ring();
+        if (bug != Bug::wakes_before_release) {
+            room.wake_if_parked();
         }
     }
 };
@@ -205,7 +203,7 @@ int main(int argc, char** argv) {
                 "message ring: released before it is used"),
             caught<Asleep<2, 1, Bug::sleeps_at_once>>("message ring: sleeps without a last look"),
             caught<Asleep<2, 1>>("message ring: no light fence", Fault::no_light_fence),
-            caught<NoRoom<1, 3, Bug::rings_before_release>>("message ring: rings before the room"),
+            caught<NoRoom<1, 3, Bug::wakes_before_release>>("message ring: wakes before the room"),
             caught<NoRoom<1, 3>>("message ring: no light fence behind the room",
                                  Fault::no_light_fence),
         });

@@ -2,12 +2,12 @@
 // A waiter that goes to sleep, with the shipped parking loop.
 #pragma once
 
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
 #include "explorer/env.hpp"
 
 namespace corymb::verify {
 
-using Spot = channel::ParkingSpot<ExplorerEnv>;
+using Spot = channel::EventCount<ExplorerEnv>;
 
 /// As channel::WaitLadder: `Looks` looks awake, then the parking loop.
 template <int Looks>

@@ -65,6 +65,23 @@ pub unsafe extern "C-unwind" fn loom_add(word: *const Word, value: u64, with: i3
 }
 
 #[no_mangle]
+pub unsafe extern "C-unwind" fn loom_or(word: *const Word, value: u64, with: i32) -> u64 {
+    (*word).value.fetch_or(value, order(with))
+}
+
+#[no_mangle]
+pub unsafe extern "C-unwind" fn loom_replace(
+    word: *const Word,
+    expected: u64,
+    value: u64,
+    with: i32,
+) -> bool {
+    let result =
+        (*word).value.compare_exchange(expected, value, order(with), Ordering::Relaxed);
+    result.is_ok()
+}
+
+#[no_mangle]
 pub extern "C-unwind" fn loom_fence() {
     fence(Ordering::SeqCst);
 }

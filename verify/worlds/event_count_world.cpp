@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/channel/parking_spot.hpp: an owner that parks on a signal line is woken, whoever comes first.
-// Time limits never expire here, so a lost wake-up is a deadlock. (With an expiring limit it would
-// only be late.)
-#include "channel/parking_spot.hpp"
+// src/channel/event_count.hpp: an owner that parks on a signal line is woken, whoever comes first,
+// and so is each of many sleepers. Time limits never expire here, so a lost wake-up is a deadlock.
+// (With an expiring limit it would only be late.)
+#include "channel/event_count.hpp"
 #include "channel/signal_line.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
@@ -27,8 +27,7 @@ struct AnnouncesTooLate {
             if (holds(seen)) {
                 return true;
             }
-            spot.announce();
-            spot.sleep(1);
+            spot.sleep(spot.announce(), 1);
         }
     }
 };
@@ -37,7 +36,7 @@ using corymb::channel::Fencing;
 
 /// The owner waits for `Signals` signals of each of `Wakers` wakers; each brings a letter.
 template <std::size_t Wakers, std::size_t Signals, class Waiter = ParkingWaiter<0>,
-          Fencing fencing = Fencing::owner>
+          Fencing fencing = Fencing::sleeper>
 struct Parking {
     static constexpr int threads = 1 + static_cast<int>(Wakers);
     Spot spot{corymb::Reach::process, fencing};
@@ -45,7 +44,7 @@ struct Parking {
     Letter letter[Wakers][Signals];
 
     Parking() {
-        Explorer::current().name(&spot, sizeof spot, "parked");
+        Explorer::current().name(&spot, sizeof spot, "event count");
         Explorer::current().name(line, sizeof line, "line");
         Explorer::current().name(letter, sizeof letter, "letter");
     }
@@ -92,7 +91,7 @@ struct Changing : Parking<Wakers, Signals> {
         int waits = 0;
         for (std::size_t i = 0; i < Signals; ++i) {
             for (std::size_t waker = 0; waker < Wakers; ++waker) {
-                spot.set_fencing(waits++ % 3 == 2 ? Fencing::owner : Fencing::both);
+                spot.set_fencing(waits++ % 3 == 2 ? Fencing::sleeper : Fencing::both);
                 require(line[waker].wait(waiter, received[waker]), "the owner is not told to stop");
             }
         }
@@ -193,6 +192,52 @@ struct WakesTooEarly {
     }
 };
 
+/// Thread 0 counts up and wakes each time; the others sleep until each count is there.
+template <int Count, std::uint64_t Events>
+struct Many {
+    static constexpr int threads = 1 + Count;
+    ExplorerEnv::Atomic<std::uint64_t> count;
+    corymb::channel::EventCount<ExplorerEnv, corymb::channel::Sleepers::many> events;
+
+    void run(int thread) {
+        for (std::uint64_t i = 1; i <= Events; ++i) {
+            if (thread == 0) {
+                count.store(i, std::memory_order_relaxed);
+                events.wake_if_parked();
+                continue;
+            }
+            const auto done = [this, i] {
+                return count.load(std::memory_order_relaxed) >= i;
+            };
+            require(events.park(
+                        done, [] { return false; }, [] { return 1'000'000'000; }),
+                    "it is woken");
+        }
+    }
+};
+
+/// Two wakers at once, each with a condition of its own; the other threads sleep for both.
+template <int Count>
+struct ManyOfTwo {
+    static constexpr int threads = 2 + Count;
+    std::array<ExplorerEnv::Atomic<std::uint64_t>, 2> flag;
+    corymb::channel::EventCount<ExplorerEnv, corymb::channel::Sleepers::many> events;
+
+    void run(int thread) {
+        if (thread < 2) {
+            flag.at(static_cast<std::size_t>(thread)).store(1, std::memory_order_relaxed);
+            events.wake_if_parked();
+            return;
+        }
+        const auto done = [this] {
+            return flag[0].load(std::memory_order_relaxed) != 0 &&
+                   flag[1].load(std::memory_order_relaxed) != 0;
+        };
+        require(
+            events.park(done, [] { return false; }, [] { return 1'000'000'000; }), "it is woken");
+    }
+};
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -203,7 +248,7 @@ int main(int argc, char** argv) {
             holds<Parking<1, 2, ParkingWaiter<1>>>("parking: 1 waker, 2 signals, 1 look awake"),
             holds<Parking<1, 2>>("parking: 1 waker, 2 signals, 2 idle wake-ups or timeouts",
                                  {.spurious_wakeups = 2}),
-            holds<Parking<2, 1>>("parking: 2 wakers, 1 signal each"),
+            holds_large<Parking<2, 1>>("parking: 2 wakers, 1 signal each"),
             holds_large<Parking<2, 2>>("parking: 2 wakers, 2 signals each, random walks",
                                        {.executions_max = 20'000, .random = true}),
             holds<Fenced<1, 2>>("parking with full fences: 1 waker, 2 signals"),
@@ -211,15 +256,25 @@ int main(int argc, char** argv) {
                                 {.spurious_wakeups = 2}),
             holds<Fenced<2, 1>>("parking with full fences: 2 wakers, 1 signal each"),
             holds<Changing<1, 2>>("parking with fences that change: 1 waker, 2 signals"),
-            holds<Changing<1, 3>>("parking with fences that change: 1 waker, 3 signals"),
-            holds<Changing<2, 1>>("parking with fences that change: 2 wakers"),
+            holds<Changing<1, 3>>("parking with fences that change: 1 waker, 3 signals",
+                                  {.preemptions_max = 2}),
+            holds_large<Changing<2, 1>>("parking with fences that change: 2 wakers"),
             holds<Keyed<2>>("parking: each waker wakes only who waits for it, 2 wakers"),
-            holds<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
-                            {.spurious_wakeups = 1}),
+            holds_large<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
+                                  {.spurious_wakeups = 1}),
             holds<Keyed<2, Names::nobody>>("parking: each waker wakes who waits for anybody"),
             holds<Broken<5>>("parking: the team breaks while one waker is awaited"),
             holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
             holds<Broken<-1>>("parking: the team breaks"),
+            holds<Many<1, 2>>("many: 1 sleeper, 2 events"),
+            holds<Many<2, 1>>("many: 2 sleepers, 1 event, 2 preemptions", {.preemptions_max = 2}),
+            holds_large<Many<2, 1>>("many: 2 sleepers, 1 event"),
+            holds_large<Many<2, 2>>("many: 2 sleepers, 2 events, random walks",
+                                    {.executions_max = 10'000, .random = true}),
+            holds<ManyOfTwo<1>>("many: 1 sleeper, 2 wakers at once"),
+            caught<Many<1, 1>>("many: no light fence", Fault::no_light_fence),
+            caught<Many<1, 1>>("many: no heavy fence", Fault::no_heavy_fence),
+            caught<Many<1, 1>>("many: no comparison", Fault::no_futex_compare),
             caught<Parking<1, 1>>("parking: no light fence", Fault::no_light_fence),
             caught<Parking<1, 1>>("parking: no heavy fence", Fault::no_heavy_fence),
             caught<Fenced<1, 1>>("parking with full fences: none", Fault::no_full_fence),

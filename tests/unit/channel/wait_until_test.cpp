@@ -2,10 +2,9 @@
 #include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
 #include "channel/env.hpp"
-#include "channel/parking_spot.hpp"
+#include "channel/event_count.hpp"
+#include "channel/wait_until.hpp"
 #include "channel/waiter_cpus.hpp"
-#include "channel/wake_bell.hpp"
-#include "message/wait_until.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +14,7 @@
 #include <memory>
 #include <thread>
 
-namespace corymb::message {
+namespace corymb::channel {
 namespace {
 
 constexpr std::int64_t limit_ns = 1'000'000;
@@ -36,9 +35,9 @@ protected:
 
     AffinityGuard guard_;
     int cpu_ = affinity_mask().front();
-    channel::WaiterCpus cpus_;
-    channel::ParkingSpot<channel::StandardEnv> spot_;
-    Waiting waiting_{WaitPolicy::ladder, false, cpus_};
+    WaiterCpus cpus_;
+    EventCount<StandardEnv> spot_;
+    Waiting waiting_{WaitPolicy::ladder, false, &cpus_};
     const int looks_alone_ = waiting_.patience.quick_looks();
 };
 
@@ -58,9 +57,9 @@ TEST_F(WaitUntilTest, AWaitSeesWhoElseWaitsOnItsCpu) {
 }
 
 TEST_F(WaitUntilTest, ASleeperLearnsWhereItsWakerRan) {
-    channel::WakeBell<channel::StandardEnv> bell;
+    EventCount<StandardEnv, Sleepers::many> of_many;
     const auto is_woken_from_here = [&](auto& bed, const auto& wake) {
-        Waiting waiting(WaitPolicy::ladder, false, cpus_);
+        Waiting waiting(WaitPolicy::ladder, false, &cpus_);
         const auto come = std::make_unique<std::atomic<bool>>(false);
         std::jthread waker([&] { // On the same CPU.
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -82,8 +81,8 @@ TEST_F(WaitUntilTest, ASleeperLearnsWhereItsWakerRan) {
         return false;
     };
     EXPECT_TRUE(some_time(spot_, [&] { spot_.wake_if_parked(); }));
-    EXPECT_TRUE(some_time(bell, [&] { bell.ring(); }));
+    EXPECT_TRUE(some_time(of_many, [&] { of_many.wake_if_parked(); }));
 }
 
 } // namespace
-} // namespace corymb::message
+} // namespace corymb::channel
