@@ -39,7 +39,8 @@ static void child(int mail, int news) {
     corymb_broadcast_reader* reader = NULL;
     must(corymb_mailbox_group_open(mail, &group));
     must(corymb_broadcast_ring_open(news, &ring));
-    must(corymb_broadcast_ring_reader(ring, CORYMB_BROADCAST_BLOCK, &reader));
+    must(
+        corymb_broadcast_ring_reader(ring, CORYMB_BROADCAST_BLOCK, CORYMB_BROADCAST_NEXT, &reader));
     must(corymb_mailbox_group_join(group, 1, &box));
     int at_end = 0;
     while (!at_end) {

@@ -36,6 +36,12 @@ enum class BroadcastPolicy : std::uint8_t {
     overrun, ///< The reader misses messages and is told their number.
 };
 
+/// The first message of a reader.
+enum class BroadcastStart : std::uint8_t {
+    next, ///< The next one that is published.
+    last, ///< The last one before it joined, if there is one, then the next: for states.
+};
+
 struct BroadcastOptions {
     /// Longest message; at most 16 MiB less two bytes. Up to 56 bytes a message is one cache line.
     std::size_t message_bytes = 56;
@@ -119,8 +125,9 @@ private:
 
 /// A reader. Movable, not copyable; used by one thread at a time.
 ///
-/// It gets the messages that are published after it has joined, each once and in order; with the
-/// policy `overrun` there may be gaps, whose length it is told.
+/// It gets the messages that are published after it has joined, and before them the last one if it
+/// starts there, each once and in order. With the policy `overrun` there may be gaps, whose length
+/// it is told.
 class CORYMB_EXPORT BroadcastReader {
 public:
     BroadcastReader() noexcept;
@@ -150,7 +157,8 @@ public:
 
     /// Returns when a message is there, at once or after a sleep. False: `limit` has passed, or the
     /// publisher has closed the ring. Throws Errc::timeout as `probe`, Errc::team_broken when the
-    /// publisher's process has ended without closing it; both only when nothing is there to read.
+    /// publisher's process has ended without closing it and there is no other publisher yet; both
+    /// only when nothing is there to read.
     [[nodiscard]] bool wait(std::chrono::nanoseconds limit);
     /// Whether the publisher has closed the ring and everything is read.
     [[nodiscard]] bool at_end();
@@ -160,7 +168,8 @@ public:
 private:
     friend class BroadcastRing;
     using Handler = void (*)(void* self, const BroadcastMessage& message);
-    BroadcastReader(std::shared_ptr<detail::BroadcastShared> shared, BroadcastPolicy policy);
+    BroadcastReader(std::shared_ptr<detail::BroadcastShared> shared, BroadcastPolicy policy,
+                    BroadcastStart start);
     std::size_t probe_with(Handler handler, void* self, std::size_t most);
     std::unique_ptr<detail::BroadcastRead, void (*)(detail::BroadcastRead*)> state_;
 };
@@ -182,12 +191,14 @@ public:
     /// Throws Errc::invalid_argument for a ring that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;
 
-    /// Makes this thread the publisher. Throws Errc::invalid_argument the second time in the ring's
-    /// life.
+    /// Makes this thread the publisher. If the process of an earlier one has ended without closing
+    /// the ring, this one goes on after its last message. Throws Errc::invalid_argument while there
+    /// is a publisher, and when it has closed the ring.
     [[nodiscard]] BroadcastPublisher publisher();
     /// Makes this thread a reader from now on. Takes a lock; the publisher is not disturbed. Throws
     /// Errc::invalid_argument when there are `BroadcastOptions::readers` readers already.
-    [[nodiscard]] BroadcastReader reader(BroadcastPolicy policy = BroadcastPolicy::block);
+    [[nodiscard]] BroadcastReader reader(BroadcastPolicy policy = BroadcastPolicy::block,
+                                         BroadcastStart start = BroadcastStart::next);
 
     /// All readers and how far they are. O(readers), with the lock of `reader`.
     [[nodiscard]] std::vector<BroadcastReaderInfo> readers() const;

@@ -60,6 +60,12 @@ BroadcastPolicy policy_of(const std::string& name) {
     throw Error(Errc::unknown_name,
                 "there is no policy '" + name + "'; there are block, drop and overrun");
 }
+BroadcastStart start_of(const std::string& name) {
+    if (name == "next" || name == "last") {
+        return name == "next" ? BroadcastStart::next : BroadcastStart::last;
+    }
+    throw Error(Errc::unknown_name, "there is no start '" + name + "'; there are next and last");
+}
 const char* name_of(BroadcastPolicy policy) {
     return policy == BroadcastPolicy::block  ? "block"
            : policy == BroadcastPolicy::drop ? "drop"
@@ -206,13 +212,16 @@ void bind_broadcast_ring(nb::module_& module) {
              "A descriptor for child processes, of a ring between processes; close it.")
         .def(
             "publisher", [](BroadcastRing& self) { return Publisher{self.publisher()}; },
-            "This thread publishes; once in the ring's life.")
+            "This thread publishes. If the process of an earlier publisher has ended without "
+            "closing the ring, it goes on after the last message.")
         .def(
             "reader",
-            [](BroadcastRing& self, const std::string& policy) {
-                return Reader{self.reader(policy_of(policy))};
+            [](BroadcastRing& self, const std::string& policy, const std::string& start) {
+                return Reader{self.reader(policy_of(policy), start_of(start))};
             },
-            nb::arg("policy") = "block", "This thread reads from now on.")
+            nb::arg("policy") = "block", nb::arg("start") = "next",
+            "This thread reads from now on. With start='last' it first gets the last message that "
+            "was published before, if there is one.")
         .def("readers", &BroadcastRing::readers, "All readers and how far they are.")
         .def_prop_ro("memory", &BroadcastRing::memory, "Bytes of shared memory.");
 }

@@ -40,6 +40,16 @@ BroadcastPolicy policy_of(corymb_broadcast_policy given) {
            "; use a value of corymb_broadcast_policy");
 }
 
+BroadcastStart start_of(corymb_broadcast_start given) {
+    switch (given) {
+    case CORYMB_BROADCAST_NEXT: return BroadcastStart::next;
+    case CORYMB_BROADCAST_LAST: return BroadcastStart::last;
+    default: break;
+    }
+    refuse("there is no start " + std::to_string(static_cast<int>(given)) +
+           "; use a value of corymb_broadcast_start");
+}
+
 BroadcastOptions broadcast_options(const corymb_broadcast_options* given) {
     BroadcastOptions options;
     if (given != nullptr) {
@@ -96,9 +106,11 @@ corymb_status corymb_broadcast_ring_publisher(corymb_broadcast_ring* ring,
 
 corymb_status corymb_broadcast_ring_reader(corymb_broadcast_ring* ring,
                                            corymb_broadcast_policy policy,
+                                           corymb_broadcast_start start,
                                            corymb_broadcast_reader** reader) noexcept {
-    return c::give_handle(reader, "corymb_broadcast_ring_reader: reader",
-                          [&] { return c::OfRank(c::held(ring).reader(c::policy_of(policy))); });
+    return c::give_handle(reader, "corymb_broadcast_ring_reader: reader", [&] {
+        return c::OfRank(c::held(ring).reader(c::policy_of(policy), c::start_of(start)));
+    });
 }
 
 corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,

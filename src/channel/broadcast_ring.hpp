@@ -36,7 +36,11 @@
 //              (P2).
 //   join       1. store the place with a position; 2. read `bound` with a read-modify-write (P4);
 //              3. begin at the larger of the two.
+//   last       after join: steps 1 to 3 of the reader for the message before its first. Nothing
+//              protects that one: the publisher may overwrite it, and then there is none.
 //   leave      store a place without a kind (P2).
+//   succeed    a publisher whose process has ended is followed by another, which the caller's lock
+//              puts after it. That one goes on behind the last whole message.
 //   A dropped reader may still read the slots. It finds that it was overtaken at the latest when a
 //   slot was used again, like a reader that overruns.
 //
@@ -62,6 +66,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
+#include "channel/look_now.hpp"
 #include "channel/message_slots.hpp"
 
 #include <algorithm>
@@ -190,9 +195,19 @@ class BroadcastSender {
 
 public:
     BroadcastSender() noexcept = default;
+    /// Goes on where an earlier publisher, which has ended, has stopped.
     BroadcastSender(Ring& ring, const BroadcastShape& shape) noexcept
         : ring_(&ring), slots_(ring.slots(shape)), readers_(shape.readers),
-          slowest_(shape.readers) {}
+          published_(ring.published.load(std::memory_order_relaxed)), slowest_(shape.readers) {
+        const std::uint64_t word = slots_.word(published_).load(std::memory_order_relaxed);
+        if ((word & Ring::number_mask) == ((published_ + 1) & Ring::number_mask) &&
+            word >> Ring::length_at != Ring::length_while_written) {
+            ring.published.store(++published_, std::memory_order_relaxed); // It was whole.
+        }
+        if (published_ != 0) {
+            credited_ = published_ - slots_.count(); // Nothing is known of the readers.
+        }
+    }
 
     [[nodiscard]] std::uint64_t published() const noexcept { return published_; }
 
@@ -340,8 +355,8 @@ public:
         if (const std::uint64_t now = word.load(std::memory_order_relaxed); now != seen) {
             return overtaken_by(now);
         }
-        if (static_cast<BroadcastKind>(tag_ & 3U) == BroadcastKind::block) {
-            // Readers of other kinds may race with the publisher, and find out afterwards.
+        if (static_cast<BroadcastKind>(tag_ & 3U) == BroadcastKind::block && position_ >= told_) {
+            // Other reads may race with the publisher, and the reader finds out afterwards.
             Env::note_read(payload, length);
         }
         ++position_;
@@ -349,6 +364,20 @@ public:
             settle();
         }
         return Got::message;
+    }
+    /// Before the first `receive`: copies the message before the reader's first one. False: there
+    /// is none, or none any more.
+    [[nodiscard]] bool take_last(std::uint64_t* to, std::size_t& length) {
+        if (position_ == 0) {
+            return false;
+        }
+        LookNow now;
+        --position_;
+        const bool is_taken = receive(now, to, length) == Got::message;
+        if (!is_taken) {
+            ++position_;
+        }
+        return is_taken;
     }
     /// After `overtaken`: goes on with the second half of the messages in the ring. Returns how
     /// many messages are missed.

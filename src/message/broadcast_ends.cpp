@@ -27,14 +27,18 @@ namespace {
 } // namespace
 
 BroadcastPublished::BroadcastPublished(std::shared_ptr<BroadcastShared> with)
-    : shared(std::move(with)), sender(*shared->ring, shared->shape),
-      waiting_(shared->options().wait, is_short_of_time(2), shared->cpus), told_(shared->lines()) {
+    : shared(std::move(with)), waiting_(shared->options().wait, is_short_of_time(2), shared->cpus),
+      told_(shared->lines()) {
+    const bool follows = shared->lost_publisher() != 0;
     const std::lock_guard lock(shared->memory());
     auto& head = *shared->head;
-    if (head.state.load(std::memory_order_relaxed) != BroadcastHead::unborn) {
-        refuse("the ring has, or had, its publisher; make a ring for each");
+    const bool is_unborn = head.state.load(std::memory_order_relaxed) == BroadcastHead::unborn;
+    if (!is_unborn && !(follows && shared->place(shared->publishing()).pid == 0)) {
+        refuse("the ring has, or had, its publisher; make a ring for each, or wait until the "
+               "publisher's process has ended");
     }
     shared->take(shared->publishing());
+    sender = {*shared->ring, shared->shape};
     head.state.store(BroadcastHead::open, std::memory_order_relaxed);
 }
 
@@ -160,11 +164,16 @@ std::vector<BroadcastReaderInfo> BroadcastPublished::take_dropped() {
     return dropped;
 }
 
-BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how)
+BroadcastRead::BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how,
+                             BroadcastStart start)
     : shared(std::move(with)), policy(how),
       waiting_(shared->options().wait, is_short_of_time(2), shared->cpus),
       copy_(BroadcastShared::Ring::words_of(shared->options().message_bytes)) {
-    line = shared->take_line(how, receiver); // Last: nothing may throw once it has joined.
+    line = shared->take_line(how, receiver); // Nothing may throw once it has joined.
+    std::size_t length = 0;
+    if (start == BroadcastStart::last && receiver.take_last(copy_.data(), length)) {
+        early_ = length;
+    }
 }
 
 BroadcastRead::~BroadcastRead() {
@@ -204,6 +213,11 @@ std::size_t BroadcastRead::probe(Handler handler, void* self, std::size_t most) 
     } probing(*this);
     const std::size_t lap = std::min<std::size_t>(most, shared->shape.slots.slots);
     const std::size_t quarter = std::max<std::size_t>(shared->shape.slots.slots / 4, 1);
+    if (early_ && lap != 0) {
+        ++probing.count;
+        const std::size_t length = *std::exchange(early_, std::nullopt);
+        handler(self, {std::as_bytes(std::span(copy_)).first(length), receiver.position(), 0});
+    }
     LookNow now;
     for (std::size_t looks = 0; probing.count < lap && looks < 2 * lap; ++looks) {
         std::size_t length = 0;
@@ -240,7 +254,7 @@ void BroadcastRead::throw_dropped() {
 }
 
 bool BroadcastRead::has_something() noexcept {
-    return receiver.peek() != Got::nothing || receiver.is_dropped();
+    return early_ || receiver.peek() != Got::nothing || receiver.is_dropped();
 }
 
 bool BroadcastRead::wait(std::int64_t limit_ns) {
@@ -268,7 +282,8 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
         }
     }
     const Got got = receiver.peek();
-    if (got == Got::message || (got == Got::overtaken && policy == BroadcastPolicy::overrun)) {
+    if (early_ || got == Got::message ||
+        (got == Got::overtaken && policy == BroadcastPolicy::overrun)) {
         return true;
     }
     if (got == Got::overtaken || receiver.is_dropped()) {

@@ -120,8 +120,10 @@ BroadcastReader::BroadcastReader() noexcept : state_(nullptr, nullptr) {}
 BroadcastReader::BroadcastReader(BroadcastReader&& other) noexcept = default;
 BroadcastReader& BroadcastReader::operator=(BroadcastReader&& other) noexcept = default;
 BroadcastReader::~BroadcastReader() = default;
-BroadcastReader::BroadcastReader(std::shared_ptr<BroadcastShared> shared, BroadcastPolicy policy)
-    : state_(new BroadcastRead(std::move(shared), policy), detail::end_handle<BroadcastRead>) {}
+BroadcastReader::BroadcastReader(std::shared_ptr<BroadcastShared> shared, BroadcastPolicy policy,
+                                 BroadcastStart start)
+    : state_(new BroadcastRead(std::move(shared), policy, start),
+             detail::end_handle<BroadcastRead>) {}
 
 int BroadcastReader::number() const noexcept {
     return state_ == nullptr ? -1 : static_cast<int>(state_->line);
@@ -173,9 +175,9 @@ BroadcastPublisher BroadcastRing::publisher() {
     return BroadcastPublisher(shared_);
 }
 
-BroadcastReader BroadcastRing::reader(BroadcastPolicy policy) {
+BroadcastReader BroadcastRing::reader(BroadcastPolicy policy, BroadcastStart start) {
     static_cast<void>(checked_own(shared_));
-    return {shared_, policy};
+    return {shared_, policy, start};
 }
 
 std::vector<BroadcastReaderInfo> BroadcastRing::readers() const {

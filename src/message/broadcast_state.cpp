@@ -138,7 +138,8 @@ std::uint32_t BroadcastShared::lost_publisher() {
         return head->state.load(std::memory_order_relaxed) == BroadcastHead::open;
     };
     bury_ended(publishing(), places(), [&](std::size_t) { return is_open(); });
-    return is_open() ? place(publishing()).lost_pid : 0;
+    const group::Place& of = place(publishing());
+    return is_open() && of.pid == 0 ? of.lost_pid : 0;
 }
 
 BroadcastHead::State BroadcastShared::state() const {

@@ -72,7 +72,8 @@ struct BroadcastShared : group::Group {
     [[nodiscard]] BroadcastReaderInfo info(std::size_t reader) noexcept;
     /// Frees the lines of readers whose processes have ended. Returns these readers.
     std::vector<BroadcastReaderInfo> reclaim();
-    /// The publisher's process if it has ended before it closed the ring; 0: it has not.
+    /// The publisher's process if it has ended before it closed the ring, and none has followed; 0:
+    /// it has not.
     [[nodiscard]] std::uint32_t lost_publisher();
     [[nodiscard]] BroadcastHead::State state() const;
 
@@ -119,7 +120,7 @@ private:
 struct BroadcastRead {
     using Handler = void (*)(void* self, const BroadcastMessage& message);
 
-    BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how);
+    BroadcastRead(std::shared_ptr<BroadcastShared> with, BroadcastPolicy how, BroadcastStart start);
     ~BroadcastRead();
     BroadcastRead(const BroadcastRead&) = delete;
     BroadcastRead& operator=(const BroadcastRead&) = delete;
@@ -127,7 +128,9 @@ struct BroadcastRead {
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
     bool at_end();
-    [[nodiscard]] std::uint64_t last() const noexcept { return receiver.position(); }
+    [[nodiscard]] std::uint64_t last() const noexcept {
+        return receiver.position() - (early_ ? 1 : 0);
+    }
 
     const std::shared_ptr<BroadcastShared> shared;
     const BroadcastPolicy policy;
@@ -142,8 +145,10 @@ private:
     [[noreturn]] void throw_dropped();
 
     channel::Waiting waiting_;
-    std::vector<std::uint64_t> copy_; // Copy of the message whose callback runs.
-    std::uint64_t missed_ = 0;        // Messages missed since the last one.
+    std::vector<std::uint64_t> copy_; // Copy of the message whose callback runs, or of `early_`.
+    // Length of the message before the first one, which was copied when this reader joined.
+    std::optional<std::size_t> early_;
+    std::uint64_t missed_ = 0; // Messages missed since the last one.
     bool is_probing_ = false;
 };
 

@@ -271,3 +271,43 @@ def test_sim_messages(corymb_call: Command, tmp_path: Path) -> None:
     assert "claimed" not in few.stdout
     for wrong in (["--members", "3"], ["--peers", "48"], ["--peers", "0"]):
         assert corymb_call("sim", "messages", "--machine", "scc-48c", *wrong).returncode == 2
+
+
+def test_a_late_reader_starts_with_the_last_message() -> None:
+    ring = corymb.BroadcastRing(slots=4)
+    with ring.publisher() as publisher:
+        with ring.reader(start="last") as first:
+            assert first.receive() == []
+            publisher.publish(b"one")
+            assert first.receive() == [(1, b"one", 0)]
+        publisher.publish(b"two")
+        with ring.reader("overrun", start="last") as late:
+            publisher.publish(b"three")
+            assert late.last == 1
+            assert late.receive() == [(2, b"two", 0), (3, b"three", 0)]
+        with pytest.raises(corymb.Error, match="there are next and last"):
+            ring.reader(start="first")
+
+
+def publish_and_end(descriptor: int) -> None:
+    ring = corymb.BroadcastRing.open(descriptor)
+    publisher = ring.publisher()
+    publisher.publish(b"one")
+    os._exit(0)
+
+
+def test_another_publisher_follows_one_whose_process_has_ended() -> None:
+    ring = corymb.BroadcastRing(between_processes=True)
+    descriptor = ring.make_descriptor()
+    reader = ring.reader()
+    child = multiprocessing.get_context("fork").Process(target=publish_and_end, args=(descriptor,))
+    child.start()
+    child.join(LIMIT_S)
+    os.close(descriptor)
+    assert reader.receive() == [(1, b"one", 0)]
+    with pytest.raises(corymb.Error, match=f"pid {child.pid}") as caught:
+        reader.wait(LIMIT_S)
+    assert caught.value.code == "team_broken"
+    publisher = ring.publisher()
+    publisher.publish(b"two")
+    assert reader.receive() == [(2, b"two", 0)]

@@ -103,6 +103,33 @@ struct Joining : Common<1> {
     }
 };
 
+/// A reader joins and wants the message before, whatever overwrites that.
+template <std::uint64_t Messages>
+struct LateJoining : Common<1> {
+    static constexpr int threads = 2;
+    LateJoining() { publish(1, LookNow{}); }
+
+    void run(int thread) {
+        if (thread == 0) {
+            for (std::uint64_t number = 2; number <= Messages; ++number) {
+                publish(number, AwaitWaiter{});
+            }
+            return;
+        }
+        Receiver own(ring.object, shape, 0, BroadcastKind::block);
+        std::array<std::uint64_t, 2> words{};
+        std::size_t length = 0;
+        const std::uint64_t before = own.position();
+        if (own.take_last(words.data(), length)) {
+            require(words[0] == 100 + before, "the last message is whole");
+        }
+        require(own.position() == before, "the next message is the one behind it");
+        while (own.position() < Messages) {
+            require(take(own, AwaitWaiter{}) == Got::message, "nobody overtakes it");
+        }
+    }
+};
+
 /// The publisher never waits; what a reader takes is whole all the same.
 template <std::uint64_t Messages, BroadcastKind Kind>
 struct Overtaking : Common<1> {
@@ -169,6 +196,9 @@ int main(int argc, char** argv) {
             holds<Blocking<1, 5>>("broadcast ring: 1 reader blocks, 5 messages through 2 slots"),
             holds<Joining<4, 4>>("broadcast ring: a reader joins during 4 messages"),
             holds<Joining<4, 1>>("broadcast ring: a reader joins and leaves after one"),
+            holds<LateJoining<4>>("broadcast ring: a late reader takes the last message"),
+            caught<LateJoining<4>>("broadcast ring: last message, release is relaxed",
+                                   Fault::release_is_relaxed),
             holds<Overtaking<4, overrun>>("broadcast ring: 4 messages overrun a reader"),
             holds<Overtaking<3, drop>>("broadcast ring: a reader is dropped"),
             holds<LineAgain>("broadcast ring: a line is used again"),

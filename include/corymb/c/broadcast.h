@@ -22,6 +22,13 @@ typedef enum corymb_broadcast_policy {
     CORYMB_BROADCAST_POLICY_MAX = 0x7FFFFFFF
 } corymb_broadcast_policy;
 
+/// The first message of a reader.
+typedef enum corymb_broadcast_start {
+    CORYMB_BROADCAST_NEXT = 0, ///< The next one that is published.
+    CORYMB_BROADCAST_LAST = 1, ///< The last one before it joined, if there is one, then the next.
+    CORYMB_BROADCAST_START_MAX = 0x7FFFFFFF
+} corymb_broadcast_start;
+
 /// Begin with corymb_broadcast_options_init, which sets the defaults.
 typedef struct corymb_broadcast_options {
     size_t struct_size;
@@ -80,13 +87,14 @@ CORYMB_EXPORT corymb_status corymb_broadcast_ring_open(int descriptor, corymb_br
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
                                                                   int* descriptor) CORYMB_NOEXCEPT;
-/// Makes this thread the publisher; once in the life of the ring.
+/// Makes this thread the publisher. If the process of an earlier one has ended without closing the
+/// ring, this one goes on after its last message.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_publisher(
     corymb_broadcast_ring* ring, corymb_broadcast_publisher** publisher) CORYMB_NOEXCEPT;
 /// Makes this thread a reader from now on.
-CORYMB_EXPORT corymb_status
-corymb_broadcast_ring_reader(corymb_broadcast_ring* ring, corymb_broadcast_policy policy,
-                             corymb_broadcast_reader** reader) CORYMB_NOEXCEPT;
+CORYMB_EXPORT corymb_status corymb_broadcast_ring_reader(
+    corymb_broadcast_ring* ring, corymb_broadcast_policy policy, corymb_broadcast_start start,
+    corymb_broadcast_reader** reader) CORYMB_NOEXCEPT;
 /// All readers: how many in `*count`, up to `room` of them in `infos`.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,
                                                           corymb_broadcast_reader_info* infos,

@@ -164,9 +164,12 @@ static void mailboxes(void) {
 static void late_reader(corymb_broadcast_ring* ring, corymb_broadcast_publisher* publisher) {
     corymb_broadcast_reader_info info;
     corymb_broadcast_reader* late = NULL;
+    Got first = {0};
     size_t count = 0;
     int published = 1;
-    OK(corymb_broadcast_ring_reader(ring, CORYMB_BROADCAST_BLOCK, &late));
+    OK(corymb_broadcast_ring_reader(ring, CORYMB_BROADCAST_BLOCK, CORYMB_BROADCAST_LAST, &late));
+    OK(corymb_broadcast_probe(late, keep_published, &first, 1, &count));
+    CHECK(count == 1 && first.number == corymb_broadcast_published(publisher));
     OK(corymb_broadcast_publish(publisher, "1", 1, 0));
     OK(corymb_broadcast_publish(publisher, "2", 1, 0));
     OK(corymb_broadcast_try_publish(publisher, "3", 1, &published));
@@ -232,8 +235,12 @@ static void broadcast_ring(void) {
     OK(corymb_broadcast_ring_open(descriptor, &same));
     OK(corymb_broadcast_ring_publisher(ring, &publisher));
     REFUSED(corymb_broadcast_ring_publisher(same, &second));
-    REFUSED(corymb_broadcast_ring_reader(same, (corymb_broadcast_policy)9, &reader));
-    OK(corymb_broadcast_ring_reader(same, CORYMB_BROADCAST_OVERRUN, &reader));
+    REFUSED(corymb_broadcast_ring_reader(same, (corymb_broadcast_policy)9, CORYMB_BROADCAST_NEXT,
+                                         &reader));
+    REFUSED(corymb_broadcast_ring_reader(same, CORYMB_BROADCAST_DROP, (corymb_broadcast_start)2,
+                                         &reader));
+    OK(corymb_broadcast_ring_reader(same, CORYMB_BROADCAST_OVERRUN, CORYMB_BROADCAST_LAST,
+                                    &reader));
     OK(corymb_broadcast_wait(reader, 0, &ready));
     CHECK(!ready);
     OK(corymb_broadcast_publish(publisher, "a", 2, 0));

@@ -125,7 +125,8 @@ void make(World& world, bool over_nodes) {
     ok(corymb_active_messages_call(world.active, 0, 1, nullptr, 0, &world.active_call));
     ok(corymb_broadcast_ring_create(nullptr, &world.ring));
     ok(corymb_broadcast_ring_publisher(world.ring, &world.publisher));
-    ok(corymb_broadcast_ring_reader(world.ring, CORYMB_BROADCAST_BLOCK, &world.reader));
+    ok(corymb_broadcast_ring_reader(world.ring, CORYMB_BROADCAST_BLOCK, CORYMB_BROADCAST_NEXT,
+                                    &world.reader));
     ok(corymb_multicast_group_create(2, nullptr, &world.multicast_group));
     ok(corymb_multicast_group_initiator(world.multicast_group, 0, &world.multicast));
     ok(corymb_multicast_call(world.multicast, do_nothing, nullptr, &world.token));

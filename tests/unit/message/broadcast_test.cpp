@@ -248,6 +248,41 @@ TEST(BroadcastTest, WhatIsWrongIsRefused) {
     expect_error(Errc::invalid_argument, "empty", [&] { probe(empty); });
 }
 
+TEST(BroadcastTest, ALateReaderMayStartWithTheLastMessage) {
+    using Values = std::vector<std::uint64_t>;
+    for (const auto policy :
+         {BroadcastPolicy::block, BroadcastPolicy::drop, BroadcastPolicy::overrun}) {
+        BroadcastRing ring({.slots = 2});
+        BroadcastPublisher publisher = ring.publisher();
+        BroadcastReader first = ring.reader(policy, BroadcastStart::last);
+        EXPECT_FALSE(first.wait(std::chrono::nanoseconds(0))) << "there is none";
+        publish(publisher, 1, 1);
+        EXPECT_EQ(probe(first).values, Values{1});
+        first = BroadcastReader();
+        publish(publisher, 2, 7);
+        BroadcastReader late = ring.reader(policy, BroadcastStart::last);
+        EXPECT_EQ(late.last(), 6U);
+        EXPECT_TRUE(late.wait(std::chrono::nanoseconds(0)));
+        publish(publisher, 8, 8);
+        EXPECT_EQ(late.probe(
+                      [](const BroadcastMessage& message) {
+                          EXPECT_EQ(message.number, 7U);
+                          EXPECT_EQ(message.missed, 0U);
+                      },
+                      1),
+                  1U);
+        EXPECT_EQ(late.last(), 7U);
+        publish(publisher, 9, 9);
+        EXPECT_EQ(probe(late).values, (Values{8, 9}));
+        publisher = BroadcastPublisher();
+        EXPECT_TRUE(late.at_end());
+        BroadcastReader last = ring.reader(policy, BroadcastStart::last);
+        EXPECT_FALSE(last.at_end()) << "also of a ring that is closed";
+        EXPECT_EQ(probe(last).values, Values{9});
+        EXPECT_TRUE(last.at_end());
+    }
+}
+
 TEST(BroadcastTest, ACallbackMayThrowButNotUseItsReader) {
     BroadcastRing ring({.slots = 4});
     BroadcastPublisher publisher = ring.publisher();

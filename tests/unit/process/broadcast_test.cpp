@@ -6,6 +6,7 @@
 
 #include <corymb/broadcast_ring.hpp>
 
+#include <array>
 #include <filesystem>
 
 namespace corymb {
@@ -117,6 +118,16 @@ TEST(BroadcastProcessTest, AStoppedReaderIsNamedAtTheDeadline) {
     children.signal(slow, SIGKILL);
 }
 
+template <class Call>
+void expect_team_broken(const Call& call) {
+    try {
+        call();
+        ADD_FAILURE() << "a dead publisher goes on";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::team_broken) << error.what();
+    }
+}
+
 TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
     BroadcastRing ring({.slots = 64, .between_processes = true});
     const Descriptor descriptor(ring);
@@ -146,6 +157,56 @@ TEST(BroadcastProcessTest, AReaderIsToldThatThePublisherWasKilled) {
                   std::string::npos)
             << error.what();
     }
+}
+
+/// Each publisher is killed at any moment, and the next one goes on.
+TEST(BroadcastProcessTest, APublisherFollowsOneThatWasKilled) {
+    BroadcastRing ring({.message_bytes = 128, .slots = 8, .between_processes = true});
+    const Descriptor descriptor(ring);
+    BroadcastReader reader = ring.reader();
+    std::uint64_t next = 1;
+    const auto read_all = [&] {
+        reader.probe([&](const BroadcastMessage& message) {
+            EXPECT_EQ(message.number, next);
+            for (const std::byte byte : message.bytes) {
+                ASSERT_EQ(byte, static_cast<std::byte>(next)) << "whole";
+            }
+            ++next;
+        });
+    };
+    const auto publish = [](BroadcastPublisher& publisher) {
+        std::array<std::byte, 128> message{};
+        message.fill(static_cast<std::byte>(publisher.published() + 1));
+        return publisher.try_publish(message.data(), message.size());
+    };
+    for (int round = 0; round < 20; ++round) {
+        Children children;
+        const std::size_t victim = children.start([&] {
+            BroadcastRing same = BroadcastRing::open(descriptor.number());
+            BroadcastPublisher publisher = same.publisher();
+            for (;;) {
+                static_cast<void>(publish(publisher));
+            }
+        });
+        const std::uint64_t before = reader.last();
+        while (reader.last() < before + 10) {
+            read_all();
+        }
+        EXPECT_THROW(static_cast<void>(ring.publisher()), Error) << "there is one";
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+        children.signal(victim, SIGKILL);
+        static_cast<void>(children.wait(victim));
+    }
+    read_all();
+    expect_team_broken([&] { static_cast<void>(reader.wait(long_enough)); });
+    BroadcastPublisher last = ring.publisher();
+    EXPECT_EQ(last.published(), reader.last());
+    EXPECT_FALSE(reader.wait(1ms)) << "no error any more";
+    ASSERT_TRUE(publish(last));
+    read_all();
+    EXPECT_EQ(last.published(), reader.last());
+    last = BroadcastPublisher();
+    EXPECT_THROW(static_cast<void>(ring.publisher()), Error) << "it was closed";
 }
 
 /// Readers are killed at any moment of their life, one after the other.
