@@ -55,8 +55,8 @@ struct BroadcastOptions {
     std::chrono::nanoseconds deadline{0};
     WaitPolicy wait = WaitPolicy::ladder;
     /// Processes of one user that give the same name meet at one ring, which the first of them
-    /// makes with its options. The name is free again when that process has no handle of the ring
-    /// any more. Implies `between_processes`. Empty: no name.
+    /// makes with its options. The name is free again when no process that gave it has a handle of
+    /// the ring any more. Implies `between_processes`. Empty: no name.
     std::string_view name{};
 };
 

@@ -60,8 +60,8 @@ struct MailboxOptions {
     /// For `automatic`: `choose_mailbox` is asked on this model, when the group is made.
     const Machine* machine = nullptr;
     /// Processes of one user that give the same name and size meet in one group, which the first of
-    /// them makes with its options. The name is free again when that process has no handle of the
-    /// group any more. Implies `between_processes`. Empty: no name.
+    /// them makes with its options. The name is free again when no process that gave it has a
+    /// handle of the group any more. Implies `between_processes`. Empty: no name.
     std::string_view name{};
 };
 

@@ -72,8 +72,8 @@ struct MulticastOptions {
     /// The memory can be shared with other processes (`MulticastGroup::make_descriptor`).
     bool between_processes = false;
     /// Processes of one user that give the same name and size meet in one group, which the first of
-    /// them makes with its options. The name is free again when that process has no handle of the
-    /// group any more. Implies `between_processes`. Empty: no name.
+    /// them makes with its options. The name is free again when no process that gave it has a
+    /// handle of the group any more. Implies `between_processes`. Empty: no name.
     std::string_view name{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "group/name_meeting.hpp"
 
+#include "base/limit_text.hpp"
 #include "base/wait_clock.hpp"
 
 #include <corymb/error.hpp>
@@ -10,8 +11,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
+#include <iterator>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -39,29 +44,42 @@ struct Answer {
     Kind kind;
 };
 
-/// Room for one descriptor beside a message.
-union Rights {
-    cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-class Socket {
+/// Descriptors beside a message: the memory's and perhaps the listening socket's.
+class Rights {
 public:
-    Socket() : number_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {}
-    explicit Socket(int number) noexcept : number_(number) {}
-    ~Socket() {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
+    static constexpr std::size_t most = 2;
+
+    explicit Rights(msghdr& message) noexcept : message_(message) {
+        message.msg_control = bytes_;
+        message.msg_controllen = sizeof bytes_;
     }
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    [[nodiscard]] int number() const noexcept { return number_; }
-    int release() noexcept { return std::exchange(number_, -1); }
+    void put(const int* descriptors, std::size_t count) noexcept {
+        message_.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        cmsghdr* const header = CMSG_FIRSTHDR(&message_);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(count * sizeof(int));
+        std::memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+    }
+    /// A descriptor of the message that has come; -1: there is none of this number.
+    [[nodiscard]] int take(std::size_t number) const noexcept {
+        const cmsghdr* const header = CMSG_FIRSTHDR(&message_);
+        int descriptor = -1;
+        if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
+            header->cmsg_len >= CMSG_LEN((number + 1) * sizeof(int))) {
+            std::memcpy(&descriptor, CMSG_DATA(header) + number * sizeof(int), sizeof descriptor);
+        }
+        return descriptor;
+    }
 
 private:
-    int number_;
+    msghdr& message_;
+    alignas(cmsghdr) char bytes_[CMSG_SPACE(most * sizeof(int))] = {};
 };
+
+Descriptor new_socket() noexcept {
+    return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+}
 
 /// `call` is bind or connect.
 template <class Call>
@@ -115,9 +133,9 @@ void limit_waits(int socket) noexcept {
 
 } // namespace
 
-NameMeeting::NameMeeting(std::string name, Kind kind, int size, const Make& make,
+NameMeeting::NameMeeting(std::string name, Kind kind, int size, const Make& make, Holders holders,
                          std::int64_t patience_ns)
-    : name_(std::move(name)), kind_(kind), size_(size) {
+    : name_(std::move(name)), kind_(kind), size_(size), holders_(holders) {
     const std::string address = fmt::format("corymb-{}-{}", ::geteuid(), name_);
     if (address.size() > sizeof(sockaddr_un::sun_path) - 2) {
         throw Error(Errc::invalid_argument,
@@ -140,16 +158,14 @@ NameMeeting::~NameMeeting() {
     if (fork_count_ != fork_count()) { // The thread is the parent's.
         static_cast<void>(new std::thread(std::move(server_)));
     } else if (server_.joinable()) {
-        ::shutdown(listener_, SHUT_RDWR); // Ends the thread's wait.
+        const std::uint64_t one = 1;
+        static_cast<void>(!::write(stop_.number(), &one, sizeof one));
         server_.join();
-    }
-    if (listener_ >= 0) {
-        ::close(listener_);
     }
 }
 
 bool NameMeeting::hold(const std::string& address, const Make& make) {
-    Socket listener;
+    Descriptor listener = new_socket();
     const auto bind = [&](const sockaddr* where, socklen_t length) {
         return ::bind(listener.number(), where, length);
     };
@@ -162,18 +178,27 @@ bool NameMeeting::hold(const std::string& address, const Make& make) {
                                 std::strerror(errno)));
     }
     memory_ = make();
-    if (::listen(listener.number(), 128) != 0) {
+    if (::listen(listener.number(), 128) != 0 ||
+        ::fcntl(listener.number(), F_SETFL, O_NONBLOCK) != 0) {
         throw Error(Errc::io, fmt::format("cannot listen ({})", std::strerror(errno)));
     }
-    listener_ = listener.release();
+    start_to_serve(listener);
+    return true;
+}
+
+void NameMeeting::start_to_serve(Descriptor& listener) {
+    listener_ = std::move(listener);
+    stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC));
+    if (stop_.number() < 0) {
+        throw Error(Errc::io, fmt::format("no descriptor to hold the name '{}': {}", name_,
+                                          reason_with_limit(errno)));
+    }
     try {
         server_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
-        ::close(std::exchange(listener_, -1));
         throw Error(Errc::io,
                     fmt::format("no thread to hold the name '{}' ({})", name_, error.what()));
     }
-    return true;
 }
 
 void NameMeeting::serve() const noexcept {
@@ -181,12 +206,15 @@ void NameMeeting::serve() const noexcept {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr); // Handlers run in the program's own threads.
     for (;;) {
-        const Socket client(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+        pollfd events[] = {{listener_.number(), POLLIN, 0}, {stop_.number(), POLLIN, 0}};
+        ::poll(events, std::size(events), -1);
+        if (events[1].revents != 0) {
+            return;
+        }
+        const Descriptor client(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
         if (client.number() >= 0) {
             answer(client.number());
-        } else if (errno == EINVAL) { // Shut down.
-            return;
-        } else {
+        } else if (errno != EAGAIN) {         // Another holder was faster.
             std::this_thread::sleep_for(1ms); // For example no descriptor is free.
         }
     }
@@ -212,22 +240,19 @@ void NameMeeting::answer(int client) const noexcept {
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    Rights rights{};
+    Rights rights(message);
+    const int descriptors[Rights::most] = {memory_->descriptor(), listener_.number()};
     if (reply.verdict == Verdict::welcome) {
-        message.msg_control = &rights;
-        message.msg_controllen = sizeof rights;
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        const int descriptor = memory_->descriptor();
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+        rights.put(descriptors, holders_ == Holders::all ? 2 : 1);
+    } else {
+        message.msg_control = nullptr;
+        message.msg_controllen = 0;
     }
     ::sendmsg(client, &message, MSG_NOSIGNAL);
 }
 
 bool NameMeeting::ask(const std::string& address) {
-    const Socket socket;
+    const Descriptor socket = new_socket();
     limit_waits(socket.number());
     const auto connect = [&](const sockaddr* where, socklen_t length) {
         return ::connect(socket.number(), where, length);
@@ -244,12 +269,10 @@ bool NameMeeting::ask(const std::string& address) {
                       kind_};
     Answer reply{};
     iovec part{&reply, sizeof reply};
-    Rights rights{};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    message.msg_control = &rights;
-    message.msg_controllen = sizeof rights;
+    const Rights rights(message);
     if (::send(socket.number(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello ||
         ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC) != sizeof reply) {
         return false;
@@ -257,14 +280,15 @@ bool NameMeeting::ask(const std::string& address) {
     if (reply.verdict != Verdict::welcome) {
         refuse(name_, kind_, size_, reply);
     }
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
+    const Descriptor memory(rights.take(0));
+    Descriptor listener(rights.take(1));
+    if (memory.number() < 0 || (holders_ == Holders::all && listener.number() < 0)) {
         return false;
     }
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-    const Socket received(descriptor);
-    memory_ = SharedMemory::open(descriptor);
+    memory_ = SharedMemory::open(memory.number());
+    if (holders_ == Holders::all) {
+        start_to_serve(listener);
+    }
     return true;
 }
 

@@ -104,7 +104,8 @@ Place place_of(const AttachOptions& options, std::optional<group::NameMeeting>& 
     if (!options.name.empty()) {
         meeting.emplace(
             options.name, group::Kind::team, options.size,
-            [&options] { return team::make_team_memory(options.size); }, patience_of(options));
+            [&options] { return team::make_team_memory(options.size); }, group::Holders::first,
+            patience_of(options));
         place.memory = meeting->memory();
     } else if (options.descriptor >= 0) {
         place.memory = SharedMemory::open(options.descriptor);

@@ -122,6 +122,38 @@ TEST(NamesTest, ANameIsFreeWhenItsHolderIsKilledOrHasGone) {
     EXPECT_NO_THROW(static_cast<void>(BroadcastRing(options).publisher())) << "a new one again";
 }
 
+TEST(NamesTest, ANameOutlivesTheProcessThatMadeTheGroup) {
+    const std::string name = name_for("handed-on");
+    const BroadcastOptions options{.name = name};
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    Children children;
+    const std::size_t maker = children.start([&] {
+        const BroadcastRing ring(options);
+        require(::write(ready[1], "r", 1) == 1, "told");
+        std::this_thread::sleep_for(long_enough);
+    });
+    char token = 0;
+    ASSERT_EQ(::read(ready[0], &token, 1), 1);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    BroadcastRing ring(options);
+    const BroadcastPublisher publisher = ring.publisher();
+    children.signal(maker, SIGKILL);
+    static_cast<void>(children.wait(maker));
+    const std::size_t late = children.start([&] {
+        BroadcastRing same(options);
+        require(same.reader(BroadcastPolicy::block).wait(0ms) == false, "no message");
+        try {
+            static_cast<void>(same.publisher());
+        } catch (const Error&) {
+            return;
+        }
+        require(false, "it has a publisher");
+    });
+    EXPECT_EQ(children.wait(late), 0);
+}
+
 TEST(NamesTest, AForkedChildMayDropAHandleThatHoldsTheName) {
     const std::string name = name_for("fork");
     auto ring = std::make_unique<BroadcastRing>(BroadcastOptions{.name = name});
