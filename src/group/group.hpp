@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace corymb::group {
@@ -69,6 +70,10 @@ public:
     ~Group() = default;
 
     [[nodiscard]] bool is_machine_wide() const noexcept { return file_ != nullptr; }
+    /// How long a thread waits before it looks after the other processes; for `wait_in_slices`.
+    [[nodiscard]] std::int64_t slice_ns() const noexcept {
+        return is_machine_wide() ? look_every_ns : std::numeric_limits<std::int64_t>::max();
+    }
     [[nodiscard]] Memory& memory() const noexcept { return memory_; }
     [[nodiscard]] Arena& arena() noexcept { return arena_; }
     [[nodiscard]] std::size_t places() const noexcept { return head_.places; }

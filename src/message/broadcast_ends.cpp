@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of the publisher and of a reader.
+#include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
-#include "base/wait_clock.hpp"
 #include "channel/look_now.hpp"
+#include "group/slices.hpp"
 #include "message/broadcast_state.hpp"
 
 #include <corymb/error.hpp>
@@ -86,23 +87,15 @@ bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
 
 void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64_t limit_ns) {
     LookNow now;
-    if (sender.reserve(now)) {
-        put(data, bytes);
-        return;
-    }
-    WaitClock clock;
-    while (!sender.reserve(now)) {
-        const std::int64_t left = limit_ns - clock.waited_ns();
-        if (left <= 0) {
-            throw_late();
-        }
-        clock.expect_sleep(std::min(left, group::look_every_ns));
-        auto look = [this, &now]() noexcept {
-            return sender.reserve(now);
-        };
-        channel::wait_until(waiting_, look, std::min(left, group::look_every_ns),
-                            shared->head->room);
-        drop_ended();
+    auto look = [this, &now]() noexcept {
+        return sender.reserve(now);
+    };
+    const auto wait = [&](std::int64_t ns) {
+        return channel::wait_until(waiting_, look, ns, shared->head->room);
+    };
+    if (!look() && !group::wait_in_slices(limit_ns, group::look_every_ns, wait,
+                                          [this](bool /*is_last*/) { drop_ended(); })) {
+        throw_late();
     }
     put(data, bytes);
 }
@@ -263,23 +256,19 @@ bool BroadcastRead::wait(std::int64_t limit_ns) {
         return has_something() ||
                shared->head->state.load(std::memory_order_relaxed) == BroadcastHead::closed;
     };
-    WaitClock clock;
-    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
-        const std::int64_t slice =
-            shared->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
-        clock.expect_sleep(slice);
-        if (channel::wait_until(waiting_, look, slice, shared->head->bell)) {
-            break;
-        }
+    const auto wait = [&](std::int64_t ns) {
+        return channel::wait_until(waiting_, look, ns, shared->head->bell);
+    };
+    const auto look_after = [this](bool /*is_last*/) {
         if (const std::uint32_t pid = shared->lost_publisher(); pid != 0 && !has_something()) {
             throw Error(Errc::team_broken,
                         "the publisher (pid " + std::to_string(pid) +
                             ") has ended without closing the ring, after message " +
                             std::to_string(receiver.position()));
         }
-        if (left <= slice) {
-            return false;
-        }
+    };
+    if (!group::wait_in_slices(limit_ns, shared->slice_ns(), wait, look_after)) {
+        return false;
     }
     const Got got = receiver.peek();
     if (early_ || got == Got::message ||

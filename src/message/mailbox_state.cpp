@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/mailbox_state.hpp"
 
+#include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
-#include "base/wait_clock.hpp"
+#include "group/slices.hpp"
 
 #include <corymb/error.hpp>
 
@@ -152,24 +153,16 @@ void MailboxState::suspect(Rank to) {
 }
 
 bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
-    WaitClock clock;
-    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
-        Out& way = out(to, 0);
+    const auto wait = [&](std::int64_t ns) {
+        Out& way = out(to, 0); // Throws once the receiver has closed its mailbox.
         channel::LookNow now;
         auto has_room = [&]() noexcept {
             return is_srbp ? way.shared_ring.has_room(now) : way.ring.has_room(now);
         };
-        // The receiver may close its mailbox meanwhile, or end.
-        const std::int64_t slice = std::min(left, group::look_every_ns);
-        clock.expect_sleep(slice);
-        if (channel::wait_until(waiting_, has_room, slice, way.box->room)) {
-            return true;
-        }
-        suspect(to);
-        if (left <= slice) {
-            return has_room();
-        }
-    }
+        return channel::wait_until(waiting_, has_room, ns, way.box->room);
+    };
+    return group::wait_in_slices(limit_ns, group::look_every_ns, wait,
+                                 [&](bool /*is_last*/) { suspect(to); });
 }
 
 void MailboxState::open(Out& to, Rank number) {
@@ -353,19 +346,11 @@ bool MailboxState::wait(std::int64_t limit_ns) {
     auto look = [this]() noexcept {
         return has_message();
     };
-    WaitClock clock;
-    for (std::int64_t left = limit_ns;; left = limit_ns - clock.waited_ns()) {
-        const std::int64_t slice =
-            group->is_machine_wide() ? std::min(left, group::look_every_ns) : left;
-        clock.expect_sleep(slice);
-        if (channel::wait_until(waiting_, look, slice, box_->spot)) {
-            return true;
-        }
-        tell_ended(left <= slice);
-        if (left <= slice) {
-            return has_message();
-        }
-    }
+    const auto wait = [&](std::int64_t ns) {
+        return channel::wait_until(waiting_, look, ns, box_->spot);
+    };
+    return group::wait_in_slices(limit_ns, group->slice_ns(), wait,
+                                 [this](bool is_last) { tell_ended(is_last); });
 }
 
 } // namespace corymb::detail
