@@ -45,8 +45,21 @@ void join_fences(bool full) {
     }
 }
 
-Head& make_head(Arena& arena, Kind kind, std::size_t places) {
-    const bool full_fences = make_fences(arena.memory().reach());
+Head* find_any(const Arena& arena) noexcept {
+    std::byte* const found = arena.root() == 0 ? nullptr : arena.find(head_key);
+    return found == nullptr ? nullptr : std::launder(reinterpret_cast<Head*>(found));
+}
+
+Head& open_head(const Arena& arena, Kind kind) {
+    const std::lock_guard lock(arena.memory());
+    Head& head = require_head(arena, kind);
+    join_fences(head.full_fences != 0);
+    return head;
+}
+
+} // namespace
+
+Head& make_head(Arena& arena, Kind kind, std::size_t places, bool full_fences) {
     return *arena.find_or_make_sized<Head>(
         head_key, sizeof(Head) + places * sizeof(Place), [&](void* at) {
             auto* const made = new (at) Head{kind, full_fences ? 1U : 0U, places};
@@ -56,13 +69,7 @@ Head& make_head(Arena& arena, Kind kind, std::size_t places) {
         });
 }
 
-Head* find_any(const Arena& arena) noexcept {
-    std::byte* const found = arena.root() == 0 ? nullptr : arena.find(head_key);
-    return found == nullptr ? nullptr : std::launder(reinterpret_cast<Head*>(found));
-}
-
-Head& find_head(const Arena& arena, Kind kind) {
-    const std::lock_guard lock(arena.memory());
+Head& require_head(const Arena& arena, Kind kind) {
     Head* const head = find_any(arena);
     if (head == nullptr || head->kind != kind) {
         const Words words = words_of(kind);
@@ -72,11 +79,8 @@ Head& find_head(const Arena& arena, Kind kind) {
                                                 words.name + found + "; take one of " +
                                                 words.maker);
     }
-    join_fences(head->full_fences != 0);
     return *head;
 }
-
-} // namespace
 
 Words words_of(Kind kind) noexcept {
     switch (kind) {
@@ -95,11 +99,11 @@ Head* find(const Arena& arena, Kind kind) noexcept {
 
 Group::Group(Kind kind, std::size_t places, std::shared_ptr<SharedMemory> to)
     : file_(std::move(to)), memory_(file_ ? static_cast<Memory&>(*file_) : heap_), arena_(memory_),
-      head_(make_head(arena_, kind, places)) {}
+      head_(make_head(arena_, kind, places, make_fences(memory_.reach()))) {}
 
 Group::Group(Kind kind, std::shared_ptr<SharedMemory> with)
     : file_(std::move(with)), memory_(*file_), arena_(memory_, file_->root()),
-      head_(find_head(arena_, kind)) {}
+      head_(open_head(arena_, kind)) {}
 
 void Group::publish() noexcept {
     if (file_) {

@@ -53,6 +53,12 @@ struct Head {
     }
 };
 
+/// Makes the head of a group in an arena. For teams, which have no Group: their ranks sign in to a
+/// roster.
+Head& make_head(Arena& arena, Kind kind, std::size_t places, bool full_fences);
+/// The head in an arena that another process has made. Call it with the lock. Throws
+/// Errc::invalid_argument, which says what the arena holds instead.
+[[nodiscard]] Head& require_head(const Arena& arena, Kind kind);
 /// The head in an arena; null when the arena holds something else. Call it with the lock, or on
 /// memory that is only looked at.
 [[nodiscard]] Head* find(const Arena& arena, Kind kind) noexcept;

@@ -4,6 +4,7 @@
 #include "base/hardware_threads.hpp"
 #include "base/membarrier.hpp"
 #include "base/wait_clock.hpp"
+#include "group/group.hpp"
 #include "plan/limits.hpp"
 #include "team/fabric.hpp"
 #include "team/rank_cpus.hpp"
@@ -271,18 +272,16 @@ std::shared_ptr<SharedMemory> make_team_memory(int size) {
             }
         });
     static_cast<void>(roster);
+    static_cast<void>(group::make_head(arena, group::Kind::team, 0, false));
     memory->set_root(arena.root());
     return memory;
 }
 
 Roster& roster_of(SharedMemory& memory) {
     const std::lock_guard lock(memory);
-    std::byte* const found =
-        memory.root() == 0 ? nullptr : Arena(memory, memory.root()).find(roster_key);
-    if (found == nullptr) {
-        throw Error(Errc::invalid_argument, "the descriptor is not the memory of a team");
-    }
-    return *std::launder(reinterpret_cast<Roster*>(found));
+    const Arena arena(memory, memory.root());
+    static_cast<void>(group::require_head(arena, group::Kind::team));
+    return *std::launder(reinterpret_cast<Roster*>(arena.find(roster_key)));
 }
 
 Rank sign_in(Company& company, Rank first, int count) {

@@ -7,6 +7,7 @@
 #include <corymb/error.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
+#include <corymb/process.hpp>
 
 #include <gtest/gtest.h>
 
@@ -184,7 +185,15 @@ TEST(GroupTest, ADescriptorOfAnotherKindIsRefusedWithItsName) {
                    "not that of a multicast group" + found + "MulticastGroup::make_descriptor");
     expect_refusal([&] { static_cast<void>(BroadcastRing::open(descriptor)); },
                    "not that of a broadcast ring" + found + "BroadcastRing::make_descriptor");
+    AttachOptions options;
+    options.descriptor = descriptor;
+    expect_refusal([&] { static_cast<void>(Team::attach(options)); },
+                   "not that of a team" + found + "make_team_descriptor");
     ::close(descriptor);
+    const int team = make_team_descriptor(2);
+    expect_refusal([&] { static_cast<void>(MailboxGroup::open(team)); },
+                   "not that of a group of mailboxes but of a team; take one of");
+    ::close(team);
 }
 
 } // namespace
