@@ -17,7 +17,6 @@
 #include <corymb/c/operation.h>
 #include <corymb/c/options.h>
 #include <corymb/c/over_nodes.h>
-#include <corymb/c/packed.h>
 #include <corymb/c/parts.h>
 #include <corymb/c/requests.h>
 #include <corymb/c/status.h>

@@ -47,15 +47,12 @@ Reduction standard_reduction(const Arguments& arguments) {
 
 using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
 
-corymb_status in_request(corymb_team* team, const Arguments& arguments, corymb_request** request,
-                         Begin begin) noexcept {
-    return give_request(team, request, [&](Team& own, corymb_request& made) {
-        const Wish wish = wish_of(own, arguments, made.own_call);
-        made.request = begin(own, wish, made.own_call);
-        if (arguments.staging) {
-            made.request = Untyped::keeping(std::move(made.request), arguments.staging);
-        }
-    });
+void put(Team& team, const Arguments& arguments, corymb_request& request, Begin begin) {
+    const Wish wish = wish_of(team, arguments, request.own_call);
+    request.request = begin(team, wish, request.own_call);
+    if (arguments.staging) {
+        request.request = Untyped::keeping(std::move(request.request), arguments.staging);
+    }
 }
 
 } // namespace
@@ -116,14 +113,12 @@ corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
     return guarded([&] { perform(team, arguments); });
 }
 
-corymb_status start(corymb_team* team, const Arguments& arguments,
-                    corymb_request** request) noexcept {
-    return in_request(team, arguments, request, &Untyped::start);
+void start(Team& team, const Arguments& arguments, corymb_request& request) {
+    put(team, arguments, request, &Untyped::start);
 }
 
-corymb_status make(corymb_team* team, const Arguments& arguments,
-                   corymb_request** request) noexcept {
-    return in_request(team, arguments, request, &Untyped::make);
+void prepare(Team& team, const Arguments& arguments, corymb_request& request) {
+    put(team, arguments, request, &Untyped::make);
 }
 
 } // namespace corymb::c

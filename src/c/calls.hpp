@@ -51,10 +51,9 @@ void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit,
 /// Runs the operation. Throws its errors.
 void perform(corymb_team* team, const Arguments& arguments);
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
-corymb_status start(corymb_team* team, const Arguments& arguments,
-                    corymb_request** request) noexcept;
-corymb_status make(corymb_team* team, const Arguments& arguments,
-                   corymb_request** request) noexcept;
+/// Puts the operation into the request, started or to be started. Throws the operation's errors.
+void start(Team& team, const Arguments& arguments, corymb_request& request);
+void prepare(Team& team, const Arguments& arguments, corymb_request& request);
 
 /// Puts the request of `begin(team, request)` into a new request handle; the last step of every
 /// call that has a request.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks.
-#include "c/calls.hpp"
+#include "c/operation.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -28,45 +28,46 @@ std::span<std::byte> incoming(void* data, size_t count, corymb_type type) {
     return {static_cast<std::byte*>(data), bytes_of(count, type)};
 }
 
+/// What `send` or `receive` returns for the message's data and the other rank.
+template <class Send, class Receive>
+auto with_data(const corymb_operation& message, const Send& send, const Receive& receive) {
+    if (message.parts != nullptr) {
+        c::refuse("a message has no parts; leave `parts` NULL");
+    }
+    const corymb_type type = message.type;
+    const bool sends = message.op == CORYMB_SEND;
+    const corymb_packed* layout = sends ? message.packed_input : message.packed_output;
+    if (layout != nullptr) {
+        const Packed<std::byte> data = c::bytes_of(layout, type);
+        return sends ? send(data, message.root) : receive(data, message.root);
+    }
+    return sends ? send(outgoing(message.input, message.count, type), message.root)
+                 : receive(incoming(message.output, message.count, type), message.root);
+}
+
 } // namespace
 
-corymb_status corymb_send(const void* data, size_t count, corymb_type type, int to,
-                          corymb_team* team) noexcept {
-    return c::guarded([&] { c::live(team).team.send(outgoing(data, count, type), to); });
+namespace corymb::c {
+
+void run_message(const corymb_operation& message, Team& team) {
+    with_data(
+        message, [&](const auto& data, int to) { team.send(data, to); },
+        [&](const auto& data, int from) { team.recv(data, from); });
 }
 
-corymb_status corymb_isend(const void* data, size_t count, corymb_type type, int to,
-                           corymb_team* team, corymb_request** request) noexcept {
-    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
-        made.request = own.isend(outgoing(data, count, type), to);
-    });
+Request start_message(const corymb_operation& message, Team& team) {
+    return with_data(
+        message, [&](const auto& data, int to) { return team.isend(data, to); },
+        [&](const auto& data, int from) { return team.irecv(data, from); });
 }
 
-corymb_status corymb_send_init(const void* data, size_t count, corymb_type type, int to,
-                               corymb_team* team, corymb_request** request) noexcept {
-    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
-        made.request = own.send_init(outgoing(data, count, type), to);
-    });
+Request prepare_message(const corymb_operation& message, Team& team) {
+    return with_data(
+        message, [&](const auto& data, int to) { return team.send_init(data, to); },
+        [&](const auto& data, int from) { return team.recv_init(data, from); });
 }
 
-corymb_status corymb_recv(void* data, size_t count, corymb_type type, int from,
-                          corymb_team* team) noexcept {
-    return c::guarded([&] { c::live(team).team.recv(incoming(data, count, type), from); });
-}
-
-corymb_status corymb_irecv(void* data, size_t count, corymb_type type, int from, corymb_team* team,
-                           corymb_request** request) noexcept {
-    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
-        made.request = own.irecv(incoming(data, count, type), from);
-    });
-}
-
-corymb_status corymb_recv_init(void* data, size_t count, corymb_type type, int from,
-                               corymb_team* team, corymb_request** request) noexcept {
-    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
-        made.request = own.recv_init(incoming(data, count, type), from);
-    });
-}
+} // namespace corymb::c
 
 corymb_status corymb_sendrecv(const void* out, size_t out_count, corymb_type out_type, int to,
                               void* in, size_t in_count, corymb_type in_type, int from,

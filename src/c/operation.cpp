@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives, all by one value.
-#include "c/calls.hpp"
+// Operations, all by one value.
+#include "c/operation.hpp"
+
 #include "c/known_options.hpp"
 
-#include <optional>
 #include <string>
 
 using namespace corymb;
@@ -11,7 +11,10 @@ using namespace corymb;
 namespace {
 
 /// Arguments that the operation does not have are left out.
-c::Arguments arguments_of(const corymb_operation& operation) {
+c::Arguments arguments_of(const corymb_operation& operation, const Team& team) {
+    if (c::is_packed(operation)) [[unlikely]] {
+        return c::packed_arguments(operation, team);
+    }
     const Collective op = c::op_of(operation.op);
     c::Arguments made{op,
                       op == Collective::broadcast ? nullptr : operation.input,
@@ -32,25 +35,30 @@ c::Arguments arguments_of(const corymb_operation& operation) {
     return made;
 }
 
-c::Arguments arguments_of(const corymb_operation* operation) {
+/// Calls `body` with the operation as this library knows it.
+template <class Body>
+void with_known(const corymb_operation* operation, const Body& body) {
     c::require(operation, "operation");
     if (operation->struct_size == sizeof *operation) [[likely]] {
-        return arguments_of(*operation);
+        body(*operation);
+    } else {
+        body(c::as_known(*operation, "corymb_operation_init"));
     }
-    return arguments_of(c::as_known(*operation, "corymb_operation_init"));
 }
 
-/// The operation as `made(arguments)` makes a request of it.
-template <class Made>
-corymb_status in_request(const corymb_operation* operation, corymb_request** request,
-                         const Made& made) noexcept {
-    std::optional<c::Arguments> known;
-    const corymb_status status = c::guarded([&] {
-        c::require(request, "request");
-        *request = nullptr;
-        known = arguments_of(operation);
-    });
-    return status != CORYMB_OK ? status : made(*known);
+void run(const corymb_operation& operation, corymb_team* team) {
+    if (c::is_message(operation)) [[unlikely]] {
+        c::run_message(operation, c::live(team).team);
+        return;
+    }
+    const c::Arguments arguments = arguments_of(operation, c::live(team).team);
+    if (arguments.staging) [[unlikely]] {
+        arguments.staging->before();
+    }
+    c::perform(team, arguments);
+    if (arguments.staging) [[unlikely]] {
+        arguments.staging->after();
+    }
 }
 
 } // namespace
@@ -60,17 +68,36 @@ corymb_status corymb_barrier(corymb_team* team) noexcept {
 }
 
 corymb_status corymb_run(const corymb_operation* operation, corymb_team* team) noexcept {
-    return c::guarded([&] { c::perform(team, arguments_of(operation)); });
+    return c::guarded(
+        [&] { with_known(operation, [&](const corymb_operation& known) { run(known, team); }); });
 }
 
 corymb_status corymb_begin(const corymb_operation* operation, corymb_team* team,
                            corymb_request** request) noexcept {
-    return in_request(operation, request,
-                      [&](const c::Arguments& known) { return c::start(team, known, request); });
+    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
+        with_known(operation, [&](const corymb_operation& known) {
+            if (c::is_message(known)) {
+                made.request = c::start_message(known, own);
+                return;
+            }
+            const c::Arguments arguments = arguments_of(known, own);
+            if (arguments.staging) {
+                arguments.staging->before(); // A persistent one does so when it starts.
+            }
+            c::start(own, arguments, made);
+        });
+    });
 }
 
 corymb_status corymb_prepare(const corymb_operation* operation, corymb_team* team,
                              corymb_request** request) noexcept {
-    return in_request(operation, request,
-                      [&](const c::Arguments& known) { return c::make(team, known, request); });
+    return c::give_request(team, request, [&](Team& own, corymb_request& made) {
+        with_known(operation, [&](const corymb_operation& known) {
+            if (c::is_message(known)) {
+                made.request = c::prepare_message(known, own);
+            } else {
+                c::prepare(own, arguments_of(known, own), made);
+            }
+        });
+    });
 }

@@ -33,6 +33,9 @@ typedef enum corymb_collective {
     CORYMB_REDUCE_SCATTER = 8,
     CORYMB_SCAN = 9,
     CORYMB_EXSCAN = 10,
+    // Messages between two ranks: only in a corymb_operation.
+    CORYMB_SEND = 64,
+    CORYMB_RECV = 65,
     CORYMB_COLLECTIVE_MAX = 0x7FFFFFFF
 } corymb_collective;
 

@@ -45,4 +45,19 @@ inline std::vector<int> blamed_ranks() {
     return ranks;
 }
 
+/// An operation on data that does not lie in one piece.
+inline corymb_operation packed(corymb_collective op, const corymb_packed* input,
+                               const corymb_packed* output, corymb_type type, corymb_op with,
+                               int root) {
+    corymb_operation made;
+    corymb_operation_init(&made);
+    made.op = op;
+    made.root = root;
+    made.type = type;
+    made.with = with;
+    made.packed_input = input;
+    made.packed_output = output;
+    return made;
+}
+
 } // namespace c_test

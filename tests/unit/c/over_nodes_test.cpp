@@ -74,7 +74,17 @@ struct FirstRank {
 corymb_operation operation_of(corymb_collective op, const void* input, void* output, size_t count,
                               corymb_type type, corymb_op with, int root,
                               const corymb_part_lists* parts = nullptr) {
-    return {sizeof(corymb_operation), op, root, type, with, input, output, count, parts};
+    return {sizeof(corymb_operation),
+            op,
+            root,
+            type,
+            with,
+            input,
+            output,
+            count,
+            parts,
+            nullptr,
+            nullptr};
 }
 
 corymb_status run(corymb_collective op, const void* input, void* output, size_t count,
@@ -411,11 +421,12 @@ TEST(OverNodesOfC, DoesWhatEveryTeamDoes) {
     const auto unpack = [](void* context, const void* from) {
         std::memcpy(context, from, sizeof(int));
     };
-    int packed = 9;
-    const corymb_packed layout{1, pack, unpack, &packed};
-    expect_ok(
-        corymb_run_packed(CORYMB_BROADCAST, nullptr, &layout, CORYMB_INT32, CORYMB_NO_OP, 0, team));
-    EXPECT_EQ(packed, 9);
+    int data = 9;
+    const corymb_packed layout{1, pack, unpack, &data};
+    const corymb_operation broadcast =
+        packed(CORYMB_BROADCAST, nullptr, &layout, CORYMB_INT32, CORYMB_NO_OP, 0);
+    expect_ok(corymb_run(&broadcast, team));
+    EXPECT_EQ(data, 9);
     expect_ok(corymb_team_set_deadline(team, 1'000'000'000));
     expect_ok(corymb_team_warm_up(team, CORYMB_REDUCE, 64, 0, 1));
     EXPECT_GE(count_plans(team), 2);

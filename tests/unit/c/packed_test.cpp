@@ -61,15 +61,16 @@ void perform(Form form, corymb_collective op, Thirds* input, Thirds* output, cor
     const corymb_packed out = output != nullptr ? output->layout() : corymb_packed{};
     const corymb_packed* from = input != nullptr ? &in : nullptr;
     const corymb_packed* to = output != nullptr ? &out : nullptr;
+    const corymb_operation operation = packed(op, from, to, CORYMB_INT, with, root);
     if (form == Form::blocking) {
-        expect_ok(corymb_run_packed(op, from, to, CORYMB_INT, with, root, team));
+        expect_ok(corymb_run(&operation, team));
         return;
     }
     corymb_request* request = nullptr;
     if (form == Form::nonblocking) {
-        expect_ok(corymb_start_packed(op, from, to, CORYMB_INT, with, root, team, &request));
+        expect_ok(corymb_begin(&operation, team, &request));
     } else {
-        expect_ok(corymb_prepare_packed(op, from, to, CORYMB_INT, with, root, team, &request));
+        expect_ok(corymb_prepare(&operation, team, &request));
         expect_ok(corymb_start(request));
     }
     expect_ok(corymb_wait(&request));
@@ -125,20 +126,18 @@ TEST(PackedTest, MessagesInThreeForms) {
         Thirds data(5, 100 * rank);
         const corymb_packed layout = data.layout();
         corymb_request* request = nullptr;
-        if (rank == 0) {
-            expect_ok(corymb_send_packed(&layout, CORYMB_INT, 1, team));
-            expect_ok(corymb_isend_packed(&layout, CORYMB_INT, 1, team, &request));
-            expect_ok(corymb_wait(&request));
-            expect_ok(corymb_send_packed_init(&layout, CORYMB_INT, 1, team, &request));
-        } else {
-            expect_ok(corymb_recv_packed(&layout, CORYMB_INT, 0, team));
-            EXPECT_EQ(data.at(4), 4);
+        const corymb_operation message =
+            rank == 0 ? packed(CORYMB_SEND, &layout, nullptr, CORYMB_INT, CORYMB_NO_OP, 1)
+                      : packed(CORYMB_RECV, nullptr, &layout, CORYMB_INT, CORYMB_NO_OP, 0);
+        expect_ok(corymb_run(&message, team));
+        EXPECT_EQ(data.at(4), 4);
+        if (rank == 1) {
             data.set(0);
-            expect_ok(corymb_irecv_packed(&layout, CORYMB_INT, 0, team, &request));
-            expect_ok(corymb_wait(&request));
-            EXPECT_EQ(data.at(4), 4);
-            expect_ok(corymb_recv_packed_init(&layout, CORYMB_INT, 0, team, &request));
         }
+        expect_ok(corymb_begin(&message, team, &request));
+        expect_ok(corymb_wait(&request));
+        EXPECT_EQ(data.at(4), 4);
+        expect_ok(corymb_prepare(&message, team, &request));
         for (int round = 0; round < 3; ++round) {
             data.set(rank == 0 ? round : -1);
             expect_ok(corymb_start(request));
@@ -160,7 +159,8 @@ TEST(PackedTest, WhatDoesNotFitIsRefused) {
         silent.unpack = nullptr;
         const auto run = [&](corymb_collective op, const corymb_packed* in,
                              const corymb_packed* out) {
-            return corymb_run_packed(op, in, out, CORYMB_INT, CORYMB_SUM, 0, team);
+            const corymb_operation operation = packed(op, in, out, CORYMB_INT, CORYMB_SUM, 0);
+            return corymb_run(&operation, team);
         };
         expect_invalid(run(CORYMB_BARRIER, &whole, &whole), "barrier");
         expect_invalid(run(static_cast<corymb_collective>(99), &whole, &whole), "99");
@@ -168,17 +168,23 @@ TEST(PackedTest, WhatDoesNotFitIsRefused) {
         expect_invalid(run(CORYMB_ALLREDUCE, &whole, nullptr), "0");
         expect_invalid(run(CORYMB_ALLREDUCE, &whole, &silent), "unpack");
         corymb_request* request = nullptr;
-        expect_invalid(corymb_start_packed(CORYMB_ALLREDUCE, &whole, &whole, CORYMB_INT, CORYMB_SUM,
-                                           0, team, nullptr),
-                       "request");
-        expect_invalid(corymb_prepare_packed(CORYMB_ALLREDUCE, &whole, &silent, CORYMB_INT,
-                                             CORYMB_SUM, 0, team, &request),
-                       "unpack");
+        corymb_operation operation =
+            packed(CORYMB_ALLREDUCE, &whole, &silent, CORYMB_INT, CORYMB_SUM, 0);
+        expect_invalid(corymb_prepare(&operation, team, &request), "unpack");
+        expect_invalid(corymb_begin(&operation, team, nullptr), "request");
+        const size_t counts[] = {4};
+        const corymb_part_lists parts{counts, nullptr, counts, nullptr};
+        operation.parts = &parts;
+        expect_invalid(corymb_run(&operation, team), "parts");
+        operation.op = CORYMB_SEND;
+        expect_invalid(corymb_run(&operation, team), "parts");
         EXPECT_EQ(request, nullptr);
         EXPECT_EQ(data.at(3), 4);
     });
     corymb_packed none{};
-    expect_invalid(corymb_send_packed(&none, CORYMB_INT, 0, nullptr), "team");
+    const corymb_operation message =
+        packed(CORYMB_SEND, &none, nullptr, CORYMB_INT, CORYMB_NO_OP, 0);
+    expect_invalid(corymb_run(&message, nullptr), "team");
 }
 
 } // namespace

@@ -216,15 +216,15 @@ TEST(PackedWholeVectorsTest, InEveryForm) {
         Pieces out{Vector(count)};
         const corymb_packed from = in.layout();
         const corymb_packed to = out.layout();
-        expect_ok(corymb_run_packed(CORYMB_REDUCE_SCATTER, &from, &to, CORYMB_UINT64, op, 0, team));
+        const corymb_operation operation =
+            packed(CORYMB_REDUCE_SCATTER, &from, &to, CORYMB_UINT64, op, 0);
+        expect_ok(corymb_run(&operation, team));
         expect_part(out);
         corymb_request* request = nullptr;
-        expect_ok(corymb_start_packed(CORYMB_REDUCE_SCATTER, &from, &to, CORYMB_UINT64, op, 0, team,
-                                      &request));
+        expect_ok(corymb_begin(&operation, team, &request));
         expect_ok(corymb_wait(&request));
         expect_part(out);
-        expect_ok(corymb_prepare_packed(CORYMB_REDUCE_SCATTER, &from, &to, CORYMB_UINT64, op, 0,
-                                        team, &request));
+        expect_ok(corymb_prepare(&operation, team, &request));
         for (int round = 0; round < 2; ++round) {
             expect_ok(corymb_start(request));
             expect_ok(corymb_wait(&request));
