@@ -11,6 +11,7 @@
 #include <corymb/c/broadcast.h>
 #include <corymb/c/calls.h>
 #include <corymb/c/collectives.h>
+#include <corymb/c/handles.h>
 #include <corymb/c/mailboxes.h>
 #include <corymb/c/messages.h>
 #include <corymb/c/multicast.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages and global pointers.
+#include "c/give_back.hpp"
 #include "c/known_options.hpp"
 #include "c/mailbox_handles.hpp"
 #include "c/of_rank.hpp"
@@ -153,8 +154,8 @@ corymb_status corymb_active_messages_serve(corymb_active_messages* active, int64
     });
 }
 
-corymb_status corymb_active_messages_free(corymb_active_messages** active) noexcept {
-    return c::free_unused(active, "corymb_active_messages_free: active");
+void c::give_back(corymb_active_messages*& active) {
+    c::free_unused(active);
 }
 
 corymb_status corymb_active_call_wait(corymb_active_call** call, int64_t limit_ns, void* answer,
@@ -166,7 +167,7 @@ corymb_status corymb_active_call_wait(corymb_active_call** call, int64_t limit_n
         c::give_answer(of.object.wait(c::time_of(limit_ns, "limit_ns")), answer, room, bytes);
     });
     if (call != nullptr && c::is_live(*call) && (*call)->held->object.is_taken()) {
-        static_cast<void>(c::free_held(call, "corymb_active_call_wait: call"));
+        c::free_held(*call);
     }
     return status;
 }
@@ -179,8 +180,8 @@ corymb_status corymb_active_call_test(corymb_active_call* call, int* done) noexc
     });
 }
 
-corymb_status corymb_active_call_free(corymb_active_call** call) noexcept {
-    return c::free_unused(call, "corymb_active_call_free: call");
+void c::give_back(corymb_active_call*& call) {
+    c::free_unused(call);
 }
 
 corymb_status corymb_active_messages_offer(corymb_active_messages* active, void* memory,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcast rings.
+#include "c/give_back.hpp"
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
@@ -126,8 +127,8 @@ corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
                          [&] { return c::held(ring).memory(); });
 }
 
-corymb_status corymb_broadcast_ring_free(corymb_broadcast_ring** ring) noexcept {
-    return c::free_held(ring, "corymb_broadcast_ring_free: ring");
+void c::give_back(corymb_broadcast_ring*& ring) {
+    c::free_held(ring);
 }
 
 corymb_status corymb_broadcast_publish(corymb_broadcast_publisher* publisher, const void* data,
@@ -157,8 +158,8 @@ corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publisher* publishe
         [&] { c::give_list(c::held(publisher).take_dropped(), infos, room, count, c::info_of); });
 }
 
-corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publisher) noexcept {
-    return c::free_held(publisher, "corymb_broadcast_publisher_free: publisher");
+void c::give_back(corymb_broadcast_publisher*& publisher) {
+    c::free_held(publisher);
 }
 
 int corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) noexcept {
@@ -202,6 +203,6 @@ uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) noexcept {
     return c::is_live(reader) ? reader->held->object.last() : 0;
 }
 
-corymb_status corymb_broadcast_reader_free(corymb_broadcast_reader** reader) noexcept {
-    return c::free_unused(reader, "corymb_broadcast_reader_free: reader");
+void c::give_back(corymb_broadcast_reader*& reader) {
+    c::free_unused(reader);
 }

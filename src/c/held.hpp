@@ -48,19 +48,13 @@ template <class Slot>
     return *live(handle).held;
 }
 
-/// Ends the object and the handle; nothing for NULL.
+/// Ends the object and the handle.
 template <class Slot>
-corymb_status free_held(Slot** handle, const char* what) noexcept {
-    return guarded([&] {
-        require(handle, what);
-        if (*handle == nullptr) {
-            return;
-        }
-        Slot& slot = live(*handle);
-        *handle = nullptr;
-        slot.held.reset();
-        AllSlots<Slot>::give_back(slot);
-    });
+void free_held(Slot*& handle) {
+    Slot& slot = live(handle);
+    handle = nullptr;
+    slot.held.reset();
+    AllSlots<Slot>::give_back(slot);
 }
 
 } // namespace corymb::c

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocking collectives that are made again and again.
+#include "c/give_back.hpp"
 #include "c/kept_call.hpp"
 #include "team/member.hpp"
 
@@ -66,16 +67,10 @@ corymb_status corymb_call_run(corymb_call* call, const void* input, void* output
     });
 }
 
-corymb_status corymb_call_free(corymb_call** call) noexcept {
-    return c::guarded([&] {
-        c::require(call, "corymb_call_free: call");
-        if (*call == nullptr) {
-            return;
-        }
-        corymb_call& handle = c::live(*call);
-        const auto in_call = detail::Untyped::member(handle.team->team).user.enter_to_end();
-        *call = nullptr;
-        std::erase(handle.team->calls, &handle);
-        Calls::give_back(handle);
-    });
+void c::give_back(corymb_call*& call) {
+    corymb_call& handle = c::live(call);
+    const auto in_call = detail::Untyped::member(handle.team->team).user.enter_to_end();
+    call = nullptr;
+    std::erase(handle.team->calls, &handle);
+    Calls::give_back(handle);
 }

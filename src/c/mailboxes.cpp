@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes.
+#include "c/give_back.hpp"
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/mailbox_handles.hpp"
@@ -112,8 +113,8 @@ corymb_status corymb_mailbox_group_memory(const corymb_mailbox_group* group,
                          [&] { return c::held(group).memory(); });
 }
 
-corymb_status corymb_mailbox_group_free(corymb_mailbox_group** group) noexcept {
-    return c::free_held(group, "corymb_mailbox_group_free: group");
+void c::give_back(corymb_mailbox_group*& group) {
+    c::free_held(group);
 }
 
 int corymb_mailbox_rank(const corymb_mailbox* mailbox) noexcept {
@@ -211,6 +212,6 @@ corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
                          [&] { return c::held(mailbox).object.has_left(member); });
 }
 
-corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) noexcept {
-    return c::free_unused(mailbox, "corymb_mailbox_free: mailbox");
+void c::give_back(corymb_mailbox*& mailbox) {
+    c::free_unused(mailbox);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acknowledged multicast.
+#include "c/give_back.hpp"
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
@@ -130,7 +131,7 @@ corymb_status look_at(corymb_multicast_token** token, const Look& look) noexcept
         look(of.object);
     });
     if (token != nullptr && is_live(*token) && (*token)->held->object.is_complete()) {
-        static_cast<void>(free_held(token, "token"));
+        free_held(*token);
     }
     return status;
 }
@@ -196,8 +197,8 @@ corymb_status corymb_multicast_group_under_way(const corymb_multicast_group* gro
     });
 }
 
-corymb_status corymb_multicast_group_free(corymb_multicast_group** group) noexcept {
-    return c::free_held(group, "corymb_multicast_group_free: group");
+void c::give_back(corymb_multicast_group*& group) {
+    c::free_held(group);
 }
 
 int corymb_multicast_rank(const corymb_multicast* multicast) noexcept {
@@ -284,8 +285,8 @@ corymb_status corymb_multicast_send(corymb_multicast* multicast, const void* mes
     });
 }
 
-corymb_status corymb_multicast_free(corymb_multicast** multicast) noexcept {
-    return c::free_unused(multicast, "corymb_multicast_free: multicast");
+void c::give_back(corymb_multicast*& multicast) {
+    c::free_unused(multicast);
 }
 
 corymb_status corymb_multicast_token_wait(corymb_multicast_token** token,
@@ -319,6 +320,6 @@ corymb_status corymb_multicast_token_late(const corymb_multicast_token* token,
     });
 }
 
-corymb_status corymb_multicast_token_free(corymb_multicast_token** token) noexcept {
-    return c::free_unused(token, "corymb_multicast_token_free: token");
+void c::give_back(corymb_multicast_token*& token) {
+    c::free_unused(token);
 }

@@ -46,14 +46,9 @@ corymb_status use(Handle* handle, const Body& body) noexcept {
 }
 
 template <class Handle>
-corymb_status free_unused(Handle** handle, const char* what) noexcept {
-    const corymb_status status = guarded([&] {
-        require(handle, what);
-        if (*handle != nullptr) {
-            require_unused(*handle);
-        }
-    });
-    return status == CORYMB_OK ? free_held(handle, what) : status;
+void free_unused(Handle*& handle) {
+    require_unused(handle);
+    free_held(handle);
 }
 
 /// Gives a handle for the result of `begin(object)`; with `made` null the result is thrown away.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams of processes.
+#include "c/give_back.hpp"
 #include "c/handles.hpp"
 #include "c/options.hpp"
 
@@ -55,17 +56,11 @@ corymb_status corymb_process_team_abandon(corymb_process_team* team, int rank,
         [&] { c::live(team).team->abandon(rank, why != nullptr ? why : "it gave no reason"); });
 }
 
-corymb_status corymb_process_team_free(corymb_process_team** team) noexcept {
-    return c::guarded([&] {
-        c::require(team, "corymb_process_team_free: team");
-        if (*team == nullptr) {
-            return;
-        }
-        corymb_process_team& handle = c::live(*team);
-        *team = nullptr;
-        handle.team.reset();
-        c::AllSlots<corymb_process_team>::give_back(handle);
-    });
+void c::give_back(corymb_process_team*& team) {
+    corymb_process_team& handle = c::live(team);
+    team = nullptr;
+    handle.team.reset();
+    c::AllSlots<corymb_process_team>::give_back(handle);
 }
 
 corymb_status corymb_make_team_descriptor(int size, int* descriptor) noexcept {

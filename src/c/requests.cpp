@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completing and starting operations under way.
+#include "c/give_back.hpp"
 #include "c/handles.hpp"
 
 #include <algorithm>
@@ -193,17 +194,11 @@ corymb_status corymb_start_all(corymb_request** requests, size_t count) noexcept
     });
 }
 
-corymb_status corymb_request_free(corymb_request** request) noexcept {
-    return c::guarded([&] {
-        c::require(request, "the pointer to the request");
-        if (*request == nullptr) {
-            return;
-        }
-        corymb_request& handle = c::live(*request);
-        const auto call = c::InHome::to_end(*handle.home);
-        *request = nullptr;
-        c::free_request(handle);
-    });
+void c::give_back(corymb_request*& request) {
+    corymb_request& handle = c::live(request);
+    const auto call = c::InHome::to_end(*handle.home);
+    request = nullptr;
+    c::free_request(handle);
 }
 
 corymb_status corymb_progress(corymb_team* team, size_t* under_way) noexcept {

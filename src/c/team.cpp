@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions of a rank to its team.
 #include "c/calls.hpp"
+#include "c/give_back.hpp"
 #include "c/handles.hpp"
 #include "c/known_options.hpp"
 #include "c/text.hpp"
@@ -89,24 +90,18 @@ corymb_status corymb_team_set_deadline(corymb_team* team, int64_t deadline_ns) n
     });
 }
 
-corymb_status corymb_team_free(corymb_team** team) noexcept {
-    return c::guarded([&] {
-        c::require(team, "corymb_team_free: team");
-        if (*team == nullptr) {
-            return;
-        }
-        corymb_team& handle = c::live(*team);
-        if (handle.is_of_threads) {
-            c::refuse("corymb_team_free: corymb_threads gives this handle back itself");
-        }
-        const OneUser& user = detail::Untyped::member(handle.team).user;
-        if (user.is_busy() && !user.is_inherited()) {
-            c::refuse("corymb_team_free: the team is in use, by another thread or by a call that "
-                      "runs what frees it");
-        }
-        *team = nullptr;
-        c::free_handle(handle);
-    });
+void c::give_back(corymb_team*& team) {
+    corymb_team& handle = c::live(team);
+    if (handle.is_of_threads) {
+        c::refuse("corymb_team_free: corymb_threads gives this handle back itself");
+    }
+    const OneUser& user = detail::Untyped::member(handle.team).user;
+    if (user.is_busy() && !user.is_inherited()) {
+        c::refuse("corymb_team_free: the team is in use, by another thread or by a call that "
+                  "runs what frees it");
+    }
+    team = nullptr;
+    c::free_handle(handle);
 }
 
 corymb_status corymb_team_warm_up(corymb_team* team, corymb_collective op, uint64_t bytes, int root,

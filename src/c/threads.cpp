@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams of threads: the library's own, and the user's.
+#include "c/give_back.hpp"
 #include "c/handles.hpp"
 #include "c/options.hpp"
 
@@ -132,15 +133,9 @@ corymb_status corymb_thread_team_abandon(corymb_thread_team* team, int rank,
         [&] { c::live(team).team->abandon(rank, why != nullptr ? why : "it gave no reason"); });
 }
 
-corymb_status corymb_thread_team_free(corymb_thread_team** team) noexcept {
-    return c::guarded([&] {
-        c::require(team, "corymb_thread_team_free: team");
-        if (*team == nullptr) {
-            return;
-        }
-        corymb_thread_team& handle = c::live(*team);
-        *team = nullptr;
-        handle.team.reset();
-        c::AllSlots<corymb_thread_team>::give_back(handle);
-    });
+void c::give_back(corymb_thread_team*& team) {
+    corymb_thread_team& handle = c::live(team);
+    team = nullptr;
+    handle.team.reset();
+    c::AllSlots<corymb_thread_team>::give_back(handle);
 }

@@ -170,9 +170,9 @@ int while_waiting(void* board) noexcept {
 
 /// Rank 0's word goes to all ranks of the communicator's team.
 bool broadcast(const Communicator& communicator, std::uint64_t& word) {
-    const corymb_operation operation{sizeof operation, CORYMB_BROADCAST, 0,     CORYMB_UINT64,
-                                     CORYMB_NO_OP,     nullptr,          &word, 1,
-                                     nullptr};
+    const corymb_operation operation{sizeof operation, CORYMB_BROADCAST, 0,      CORYMB_UINT64,
+                                     CORYMB_NO_OP,     nullptr,          &word,  1,
+                                     nullptr,          nullptr,          nullptr};
     return library().run(&operation, communicator.team) == CORYMB_OK;
 }
 

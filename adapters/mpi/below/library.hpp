@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 namespace corymb::mpi {
 
@@ -18,13 +19,11 @@ namespace corymb::mpi {
     X(attach)                                                                                      \
     X(absent_ranks)                                                                                \
     X(make_team_descriptor)                                                                        \
-    X(team_free)                                                                                   \
     X(team_abandon)                                                                                \
     X(team_notes)                                                                                  \
     X(team_plans)                                                                                  \
     X(call_create)                                                                                 \
     X(call_run)                                                                                    \
-    X(call_free)                                                                                   \
     X(team_over_nodes)                                                                             \
     X(team_network)                                                                                \
     X(knows_network)                                                                               \
@@ -40,7 +39,7 @@ namespace corymb::mpi {
     X(wait)                                                                                        \
     X(start)                                                                                       \
     X(progress)                                                                                    \
-    X(request_free)
+    X(give_back)
 
 struct Library {
 #define CORYMB_MPI_MEMBER(name) decltype(&corymb_##name) name = nullptr;
@@ -56,6 +55,13 @@ inline constinit std::atomic<const Library*> known_library{nullptr};
 [[nodiscard]] inline const Library& library() {
     const Library* const known = known_library.load(std::memory_order_acquire);
     return known != nullptr ? *known : open_library();
+}
+
+/// Gives a handle of libcorymb back, whatever that says, and sets it to null.
+template <class Handle>
+void give_back(corymb_handle_kind kind, Handle*& handle) {
+    void* given = std::exchange(handle, nullptr);
+    library().give_back(kind, &given);
 }
 
 } // namespace corymb::mpi

@@ -216,7 +216,7 @@ void give_back_team(Communicator& communicator) noexcept {
 void end_team(RankTeam& team, bool all) noexcept {
     team.kept.forget();
     if (team.team != nullptr) {
-        library().team_free(&team.team);
+        give_back(CORYMB_HANDLE_TEAM, team.team);
     }
     team.board.reset(); // Waits of the team ask it.
     if (team.id != 0) {

@@ -7,7 +7,7 @@ namespace corymb::mpi {
 
 void KeptCalls::drop(KeptCall& entry) noexcept {
     if (entry.call != nullptr) {
-        library().call_free(&entry.call);
+        give_back(CORYMB_HANDLE_CALL, entry.call);
     }
 }
 

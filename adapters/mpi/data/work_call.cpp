@@ -14,8 +14,8 @@ const std::size_t* list(const SmallList<std::size_t, small_ranks>& numbers) noex
 
 corymb_status Work::call(Form form, corymb_team* team, corymb_request** request) const noexcept {
     corymb_part_lists lists{};
-    corymb_operation operation{sizeof operation, op,    root,   type, with, input,
-                               output,           count, nullptr};
+    corymb_operation operation{sizeof operation, op,    root,    type,    with,   input,
+                               output,           count, nullptr, nullptr, nullptr};
     if (parts) {
         lists = {list(parts->in.counts), list(parts->in.displacements), list(parts->out.counts),
                  list(parts->out.displacements)};

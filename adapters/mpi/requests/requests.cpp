@@ -133,7 +133,7 @@ void free_left(Communicator& communicator) noexcept {
     if (communicator.has_left.load(std::memory_order_relaxed)) {
         const std::lock_guard lock(communicator.left_lock);
         for (corymb_request*& request : communicator.left) {
-            library().request_free(&request);
+            give_back(CORYMB_HANDLE_REQUEST, request);
         }
         communicator.left.clear();
         communicator.has_left.store(false, std::memory_order_relaxed);
@@ -146,7 +146,7 @@ void free_or_leave(Communicator& communicator, corymb_request* request) noexcept
     try {
         const InUse use(communicator, std::try_to_lock);
         if (use.has_it()) {
-            library().request_free(&request);
+            give_back(CORYMB_HANDLE_REQUEST, request);
             return;
         }
         if (has_many_threads()) {
@@ -158,7 +158,7 @@ void free_or_leave(Communicator& communicator, corymb_request* request) noexcept
     } catch (const std::exception&) { // No memory to leave it in: it waits.
     }
     const InUse use(communicator);
-    library().request_free(&request);
+    give_back(CORYMB_HANDLE_REQUEST, request);
 }
 
 } // namespace

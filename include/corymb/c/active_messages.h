@@ -3,6 +3,7 @@
 // that another rank offers. Part of <corymb.h>; docs/messages.md states the guarantees.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/mailboxes.h>
 
 #ifdef __cplusplus
@@ -64,8 +65,7 @@ CORYMB_EXPORT corymb_status corymb_active_messages_serve(corymb_active_messages*
                                                          int64_t limit_ns,
                                                          size_t* served) CORYMB_NOEXCEPT;
 /// Closes the mailbox; calls that are under way end with CORYMB_INVALID_ARGUMENT.
-CORYMB_EXPORT corymb_status corymb_active_messages_free(corymb_active_messages** active)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(active_messages, CORYMB_HANDLE_ACTIVE_MESSAGES)
 
 /// Puts the answer into the `room` bytes at `answer` and its length into `*bytes` (may be NULL), or
 /// drops it when `answer` is NULL. Serves others' requests meanwhile. Whatever it returns `*call`
@@ -78,7 +78,7 @@ CORYMB_EXPORT corymb_status corymb_active_call_wait(corymb_active_call** call, i
 CORYMB_EXPORT corymb_status corymb_active_call_test(corymb_active_call* call,
                                                     int* done) CORYMB_NOEXCEPT;
 /// Nobody waits for the answer any more; the handler still runs.
-CORYMB_EXPORT corymb_status corymb_active_call_free(corymb_active_call** call) CORYMB_NOEXCEPT;
+CORYMB_FREE(active_call, CORYMB_HANDLE_ACTIVE_CALL)
 
 /// Offers these bytes: others may use them, while this rank polls, until they are withdrawn.
 CORYMB_EXPORT corymb_status

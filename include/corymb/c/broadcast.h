@@ -3,6 +3,7 @@
 // guarantees.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/options.h>
 
 #ifdef __cplusplus
@@ -104,8 +105,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_ring_readers(const corymb_broadcast
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
                                                          size_t* bytes) CORYMB_NOEXCEPT;
 /// Gives the ring back; its ends go on. Sets *ring to NULL; so do all functions of this kind.
-CORYMB_EXPORT corymb_status corymb_broadcast_ring_free(corymb_broadcast_ring** ring)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(broadcast_ring, CORYMB_HANDLE_BROADCAST_RING)
 
 /// Waits for readers that block, at most `limit_ns` (0: the ring's deadline); then CORYMB_TIMEOUT,
 /// whose text and ranks name them, and nothing was published.
@@ -129,8 +129,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publi
                                                           size_t room,
                                                           size_t* count) CORYMB_NOEXCEPT;
 /// Closes the ring: readers still get its messages.
-CORYMB_EXPORT corymb_status corymb_broadcast_publisher_free(corymb_broadcast_publisher** publisher)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(broadcast_publisher, CORYMB_HANDLE_BROADCAST_PUBLISHER)
 
 /// Unique among the readers of the moment; -1 when there is no such reader.
 CORYMB_EXPORT int
@@ -150,8 +149,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* rea
 /// Number of the last message that was read or missed; 0 when there is no such reader.
 CORYMB_EXPORT uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) CORYMB_NOEXCEPT;
 /// Leaves.
-CORYMB_EXPORT corymb_status corymb_broadcast_reader_free(corymb_broadcast_reader** reader)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(broadcast_reader, CORYMB_HANDLE_BROADCAST_READER)
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 // Blocking collectives that are made again and again. Part of <corymb.h>.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/team.h>
 #include <corymb/c/types.h>
 
@@ -26,7 +27,7 @@ CORYMB_EXPORT corymb_status corymb_call_create(corymb_collective op, size_t coun
 CORYMB_EXPORT corymb_status corymb_call_run(corymb_call* call, const void* input,
                                             void* output) CORYMB_NOEXCEPT;
 /// NULL is allowed.
-CORYMB_EXPORT corymb_status corymb_call_free(corymb_call** call) CORYMB_NOEXCEPT;
+CORYMB_FREE(call, CORYMB_HANDLE_CALL)
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 // guarantees.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/options.h>
 
 #ifdef __cplusplus
@@ -78,7 +79,7 @@ CORYMB_EXPORT corymb_status corymb_mailbox_group_reason(const corymb_mailbox_gro
 CORYMB_EXPORT corymb_status corymb_mailbox_group_memory(const corymb_mailbox_group* group,
                                                         size_t* bytes) CORYMB_NOEXCEPT;
 /// Members that have joined go on. Sets *group to NULL; so do all functions of this kind.
-CORYMB_EXPORT corymb_status corymb_mailbox_group_free(corymb_mailbox_group** group) CORYMB_NOEXCEPT;
+CORYMB_FREE(mailbox_group, CORYMB_HANDLE_MAILBOX_GROUP)
 
 /// -1 and 0 when there is no such mailbox.
 CORYMB_EXPORT int corymb_mailbox_rank(const corymb_mailbox* mailbox) CORYMB_NOEXCEPT;
@@ -119,7 +120,7 @@ CORYMB_EXPORT corymb_status corymb_mailbox_wait(corymb_mailbox* mailbox, int64_t
 CORYMB_EXPORT corymb_status corymb_mailbox_has_left(const corymb_mailbox* mailbox, int member,
                                                     int* left) CORYMB_NOEXCEPT;
 /// Closes the mailbox: unread messages are lost, and a later send to it fails.
-CORYMB_EXPORT corymb_status corymb_mailbox_free(corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
+CORYMB_FREE(mailbox, CORYMB_HANDLE_MAILBOX)
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 // all have run it. Part of <corymb.h>; docs/multicast.md states the guarantees.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/options.h>
 
 #ifdef __cplusplus
@@ -129,8 +130,7 @@ CORYMB_EXPORT corymb_status corymb_multicast_group_under_way(const corymb_multic
                                                              size_t room,
                                                              size_t* count) CORYMB_NOEXCEPT;
 /// Places and tokens go on. Sets *group to NULL; so do all functions of this kind.
-CORYMB_EXPORT corymb_status corymb_multicast_group_free(corymb_multicast_group** group)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(multicast_group, CORYMB_HANDLE_MULTICAST_GROUP)
 
 /// -1 and 0 when there is no such place.
 CORYMB_EXPORT int corymb_multicast_rank(const corymb_multicast* multicast) CORYMB_NOEXCEPT;
@@ -170,7 +170,7 @@ CORYMB_EXPORT corymb_status corymb_multicast_send(corymb_multicast* multicast, c
                                                   size_t bytes, uint32_t handler,
                                                   corymb_multicast_token** token) CORYMB_NOEXCEPT;
 /// Leaves, as well as it can. CORYMB_INVALID_ARGUMENT inside of a call that runs on this rank.
-CORYMB_EXPORT corymb_status corymb_multicast_free(corymb_multicast** multicast) CORYMB_NOEXCEPT;
+CORYMB_FREE(multicast, CORYMB_HANDLE_MULTICAST)
 
 /// Waits until all members have run the call, at most `limit_ns` (0: the group's deadline), and
 /// serves the calls of others meanwhile. Then gives *token back and sets it to NULL. While *token
@@ -191,8 +191,7 @@ CORYMB_EXPORT corymb_status corymb_multicast_token_late(const corymb_multicast_t
                                                         corymb_multicast_late* late, size_t room,
                                                         size_t* count) CORYMB_NOEXCEPT;
 /// Nobody waits for the call any more; it goes on.
-CORYMB_EXPORT corymb_status corymb_multicast_token_free(corymb_multicast_token** token)
-    CORYMB_NOEXCEPT;
+CORYMB_FREE(multicast_token, CORYMB_HANDLE_MULTICAST_TOKEN)
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 // Functions for an operation under way. Part of <corymb.h>.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/team.h>
 
 #ifdef __cplusplus
@@ -37,7 +38,7 @@ CORYMB_EXPORT corymb_status corymb_start_all(corymb_request** requests,
                                              size_t count) CORYMB_NOEXCEPT;
 /// Waits for an operation under way, without its outcome, and gives the request back. NULL is
 /// nothing.
-CORYMB_EXPORT corymb_status corymb_request_free(corymb_request** request) CORYMB_NOEXCEPT;
+CORYMB_FREE(request, CORYMB_HANDLE_REQUEST)
 /// Goes on with all operations under way as far as it can at once; bounded. How many are still
 /// under way comes in `*under_way`, which may be NULL.
 CORYMB_EXPORT corymb_status corymb_progress(corymb_team* team, size_t* under_way) CORYMB_NOEXCEPT;

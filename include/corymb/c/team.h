@@ -2,6 +2,7 @@
 // Teams of threads and of processes. Part of <corymb.h>.
 #pragma once
 
+#include <corymb/c/handles.h>
 #include <corymb/c/options.h>
 
 #ifdef __cplusplus
@@ -34,7 +35,7 @@ CORYMB_EXPORT corymb_status corymb_thread_team_join(corymb_thread_team* team, in
 CORYMB_EXPORT corymb_status corymb_thread_team_abandon(corymb_thread_team* team, int rank,
                                                        const char* why) CORYMB_NOEXCEPT;
 /// Ranks that have joined go on. Sets *team to NULL; so do all functions of this kind.
-CORYMB_EXPORT corymb_status corymb_thread_team_free(corymb_thread_team** team) CORYMB_NOEXCEPT;
+CORYMB_FREE(thread_team, CORYMB_HANDLE_THREAD_TEAM)
 
 /// Makes this process one rank of a team of processes; returns when all ranks are there. `options`
 /// NULL: the team that `corymb run` has prepared.
@@ -52,7 +53,7 @@ CORYMB_EXPORT corymb_status corymb_process_team_join(corymb_process_team* team, 
                                                      corymb_team** joined) CORYMB_NOEXCEPT;
 CORYMB_EXPORT corymb_status corymb_process_team_abandon(corymb_process_team* team, int rank,
                                                         const char* why) CORYMB_NOEXCEPT;
-CORYMB_EXPORT corymb_status corymb_process_team_free(corymb_process_team** team) CORYMB_NOEXCEPT;
+CORYMB_FREE(process_team, CORYMB_HANDLE_PROCESS_TEAM)
 
 /// Makes the memory of a team of `size` ranks; child processes inherit the descriptor, which the
 /// caller closes.
@@ -89,7 +90,7 @@ CORYMB_EXPORT corymb_status corymb_team_set_deadline(corymb_team* team,
 /// are left keep their outcome and are still to be freed. Others that wait for this rank, now or
 /// later, get CORYMB_TEAM_BROKEN at once. CORYMB_MISMATCH: a rank that had left before had called
 /// other collective operations; the handle is given back all the same.
-CORYMB_EXPORT corymb_status corymb_team_free(corymb_team** team) CORYMB_NOEXCEPT;
+CORYMB_FREE(team, CORYMB_HANDLE_TEAM)
 /// Collective: from the next one on, blocking calls of this kind run with the best plan that a
 /// search finds; returns when it is found. Without it they begin with a plan that is made at once,
 /// and go over to that plan when they have taken as long as the search. `bytes` are those of a

@@ -7,13 +7,19 @@ import sys
 from pathlib import Path
 
 COMMENT = re.compile(r"//[^\n]*")
+FREE = re.compile(r"^CORYMB_FREE\((\w+),", re.MULTILINE)
+FORMS = re.compile(r"^CORYMB_COLLECTIVE(?:_OF_PARTS)?\((\w+),", re.MULTILINE)
 FUNCTION = re.compile(r"(?:CORYMB_EXPORT|static inline)\s[^;{()]*?\b(corymb_\w+)\s*\(")
 
 
 def main(folder: str, output: str) -> None:
     names = set()
     for header in Path(folder).rglob("*.h"):
-        names |= set(FUNCTION.findall(COMMENT.sub("", header.read_text())))
+        text = COMMENT.sub("", header.read_text())
+        names |= set(FUNCTION.findall(text))
+        names |= {f"corymb_{name}_free" for name in FREE.findall(text)}
+        for name in FORMS.findall(text):
+            names |= {f"corymb_{name}", f"corymb_i{name}", f"corymb_{name}_init"}
     text = "".join(f"C_FUNCTION({name})\n" for name in sorted(names))
     Path(output).write_text("// Written by c_functions.py.\n" + text)
 
