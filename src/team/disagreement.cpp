@@ -15,11 +15,11 @@ namespace corymb::detail {
 
 namespace {
 
-using State = team::LaneState<team::Env>;
+using RankState = team::LaneState<team::Env>;
 
 /// The state of each rank on a lane; null: the rank has none.
-std::vector<const State*> states_of(TeamShared& shared, team::LaneId lane) {
-    std::vector<const State*> states;
+std::vector<const RankState*> states_of(TeamShared& shared, team::LaneId lane) {
+    std::vector<const RankState*> states;
     const auto edges = shared.lane(lane);
     for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
         states.push_back(lane == 0 ? &shared.fabric.state(rank) : edges.lane_state_if_made(rank));
@@ -27,11 +27,11 @@ std::vector<const State*> states_of(TeamShared& shared, team::LaneId lane) {
     return states;
 }
 
-std::uint64_t started(const State& state) noexcept {
+std::uint64_t started(const RankState& state) noexcept {
     return state.started.load(std::memory_order_relaxed);
 }
 
-std::uint64_t finished(const State* state) noexcept {
+std::uint64_t finished(const RankState* state) noexcept {
     return state == nullptr ? 0 : state->finished.load(std::memory_order_relaxed);
 }
 
@@ -42,7 +42,7 @@ struct Party {
 };
 
 /// The parties in operation `number`, the largest first.
-std::vector<Party> parties(const std::vector<const State*>& states, std::uint64_t number) {
+std::vector<Party> parties(const std::vector<const RankState*>& states, std::uint64_t number) {
     std::vector<Party> all;
     for (std::size_t rank = 0; rank < states.size(); ++rank) {
         const auto terms =
@@ -64,9 +64,9 @@ std::vector<Party> parties(const std::vector<const State*>& states, std::uint64_
     return all;
 }
 
-bool differ_in(const std::vector<const State*>& states, std::uint64_t number) {
+bool differ_in(const std::vector<const RankState*>& states, std::uint64_t number) {
     std::optional<team::CallTerms> first;
-    for (const State* const state : states) {
+    for (const RankState* const state : states) {
         const auto terms = state == nullptr ? std::nullopt : state->calls.read(number);
         if (terms && first && *terms != *first) {
             return true;
@@ -137,7 +137,7 @@ std::string describe(const ObjectCall& object, const team::CallTerms& terms) {
 }
 
 /// The call that a rank is in, or was in last: "broadcast of 8 bytes, root 0".
-std::string latest_call(const State& state) {
+std::string latest_call(const RankState& state) {
     const auto terms = state.calls.read(started(state));
     return terms ? detail::describe(*terms) : "an operation";
 }
@@ -145,8 +145,8 @@ std::string latest_call(const State& state) {
 /// The failure of ranks whose digests up to `number` differ, when no log goes back to the first
 /// difference.
 team::Failure differ_before(TeamShared& shared, team::LaneId lane, Rank own, Rank other,
-                            std::uint64_t number, const State& at_own) {
-    const std::uint64_t known = number - std::min(number - 1, State::Log::entries - 1);
+                            std::uint64_t number, const RankState& at_own) {
+    const std::uint64_t known = number - std::min(number - 1, RankState::Log::entries - 1);
     return {Errc::mismatch,
             fmt::format("{} and {} of a team of {} have called different operations{} before "
                         "number {}, and now wait in number {}, {}; {}",
@@ -157,9 +157,9 @@ team::Failure differ_before(TeamShared& shared, team::LaneId lane, Rank own, Ran
 
 /// The awaited rank has nothing more to send for operation `number`.
 team::Failure awaits_nothing(TeamShared& shared, team::LaneId lane, Rank own, Rank other,
-                             std::uint64_t number, const std::vector<const State*>& states) {
-    const State& at_own = *states[static_cast<std::size_t>(own)];
-    const State& at_other = *states[static_cast<std::size_t>(other)];
+                             std::uint64_t number, const std::vector<const RankState*>& states) {
+    const RankState& at_own = *states[static_cast<std::size_t>(own)];
+    const RankState& at_other = *states[static_cast<std::size_t>(other)];
     return {Errc::mismatch,
             fmt::format("{} waits in operation {}{} of a team of {}, {}, for {}, which has done "
                         "its operation {} and has come to operation {}, {}; {}",
@@ -181,7 +181,7 @@ bool contradict(std::uint64_t one, std::uint64_t other) noexcept {
 }
 
 /// "has sent 8 bytes" of message `number`, or where the log no longer has it, of a later one.
-std::string said_of_message(const State& state, std::uint64_t number, const char* what) {
+std::string said_of_message(const RankState& state, std::uint64_t number, const char* what) {
     if (const auto terms = state.calls.read(number)) {
         return fmt::format("{} {} bytes", what, terms->bytes);
     }
@@ -247,7 +247,7 @@ std::string describe(const team::CallTerms& terms) {
 std::optional<team::Failure> disagreement(TeamShared& shared, team::LaneId lane,
                                           std::uint64_t last) {
     const auto states = states_of(shared, lane);
-    for (std::uint64_t number = last - std::min(last, State::Log::entries) + 1; number <= last;
+    for (std::uint64_t number = last - std::min(last, RankState::Log::entries) + 1; number <= last;
          ++number) {
         if (differ_in(states, number)) {
             const auto all = parties(states, number);
@@ -266,7 +266,7 @@ std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, team:
     const auto states = states_of(shared, lane);
     const std::uint64_t number = wait.number;
     const std::uint64_t standstill = standstill_of(number, digest);
-    State& mine = lane == 0 ? shared.fabric.state(own) : shared.lane(lane).lane_state(own);
+    RankState& mine = lane == 0 ? shared.fabric.state(own) : shared.lane(lane).lane_state(own);
     mine.standstill.store(standstill, std::memory_order_relaxed);
     if (!known_ && differ_in(states, number)) {
         known_ = disagreement(shared, lane, number);
@@ -277,7 +277,7 @@ std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, team:
     bool are_done = true; // The awaited ranks are done with the operation.
     Rank done = -1;
     for (Rank rank = 0; rank < shared.fabric.size(); ++rank) {
-        const State* const other = states[static_cast<std::size_t>(rank)];
+        const RankState* const other = states[static_cast<std::size_t>(rank)];
         if (rank == own) {
             continue;
         }
@@ -303,9 +303,9 @@ std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, team:
 std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, Rank own, bool sends,
                                                        const LongWait& wait, std::uint64_t looks) {
     auto edges = shared.lane(team::pair_lane);
-    State& mine = edges.pair_state(own, wait.peer, sends);
+    RankState& mine = edges.pair_state(own, wait.peer, sends);
     mine.standstill.store(standstill_of(wait.number, {}), std::memory_order_relaxed);
-    const State* const other = edges.pair_state_if_made(wait.peer, own, !sends);
+    const RankState* const other = edges.pair_state_if_made(wait.peer, own, !sends);
     if (other == nullptr) {
         return std::nullopt;
     }
@@ -326,8 +326,8 @@ std::optional<team::Failure> WaitDoubts::contradiction(TeamShared& shared, Rank 
 std::optional<team::Failure> message_mismatch(TeamShared& shared, Rank own, Rank peer, bool sends,
                                               std::uint64_t number) {
     const auto edges = shared.lane(team::pair_lane);
-    const State* const mine = edges.pair_state_if_made(own, peer, sends);
-    const State* const other = edges.pair_state_if_made(peer, own, !sends);
+    const RankState* const mine = edges.pair_state_if_made(own, peer, sends);
+    const RankState* const other = edges.pair_state_if_made(peer, own, !sends);
     const auto here = mine == nullptr ? std::nullopt : mine->calls.read(number);
     const auto there = other == nullptr ? std::nullopt : other->calls.read(number);
     if (!here || !there || *here == *there) {
@@ -348,8 +348,8 @@ team::Failure foreign_message(TeamShared& shared, Rank rank) {
 team::Failure foreign_message(TeamShared& shared, team::LaneId lane, Rank own, Rank peer,
                               std::uint64_t number) {
     const auto states = states_of(shared, lane);
-    const State* const mine = states[static_cast<std::size_t>(own)];
-    const State* const other = peer < 0 ? nullptr : states[static_cast<std::size_t>(peer)];
+    const RankState* const mine = states[static_cast<std::size_t>(own)];
+    const RankState* const other = peer < 0 ? nullptr : states[static_cast<std::size_t>(peer)];
     if (mine == nullptr || other == nullptr) {
         return foreign_message(shared, own);
     }
