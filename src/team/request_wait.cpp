@@ -11,7 +11,7 @@ namespace corymb::detail {
 
 namespace {
 
-using ShownState = team::LaneState<team::Env>;
+using RankState = team::LaneState<team::Env>;
 
 // The word has, from the lowest bit: 16 bits of a call that is far from all that the rank is in, so
 // that nobody takes it for a standstill in a call; 12 of the lane; 16 of the peer; 1 for `sends`;
@@ -21,15 +21,15 @@ constexpr std::uint64_t lanes_max = 1U << 12U;
 constexpr std::uint64_t ranks_max = 1U << 16U;
 constexpr std::uint64_t numbers = 1U << 19U;
 
-std::uint64_t started(const ShownState& state) noexcept {
+std::uint64_t started(const RankState& state) noexcept {
     return state.started.load(std::memory_order_relaxed);
 }
 
-std::uint64_t mark_of(const ShownState& state) noexcept {
+std::uint64_t mark_of(const RankState& state) noexcept {
     return (started(state) + far_away) & 0xFFFFU;
 }
 
-std::optional<RequestWait> shown_by(const ShownState& state) noexcept {
+std::optional<RequestWait> shown_by(const RankState& state) noexcept {
     const std::uint64_t word = state.standstill.load(std::memory_order_relaxed);
     if (word == 0 || (word & 0xFFFFU) != mark_of(state)) {
         return std::nullopt;
@@ -52,8 +52,7 @@ bool needs_all(const team::CallTerms& terms) noexcept {
 }
 
 /// The state of `rank` on the lane of a wait; null: it has had nothing to do there.
-const ShownState* state_in(TeamShared& shared, Rank rank, Rank peer, bool sends,
-                           team::LaneId lane) {
+const RankState* state_in(TeamShared& shared, Rank rank, Rank peer, bool sends, team::LaneId lane) {
     const auto edges = shared.lane(lane);
     return lane == team::pair_lane ? edges.pair_state_if_made(rank, peer, sends)
                                    : edges.lane_state_if_made(rank);
@@ -61,7 +60,7 @@ const ShownState* state_in(TeamShared& shared, Rank rank, Rank peer, bool sends,
 
 /// "message 3 from rank 0", or "barrier, its operation 1 on lane 2".
 std::string text_of(TeamShared& shared, Rank awaited, const RequestWait& wait,
-                    const ShownState& waiting) {
+                    const RankState& waiting) {
     const std::uint64_t number = started(waiting);
     if (wait.lane == team::pair_lane) {
         return fmt::format("message {} {} {}", number, wait.sends ? "to" : "from",
@@ -80,7 +79,7 @@ void ShownWait::show(TeamShared& shared, Rank own, const RequestWait& wait) noex
         return;
     }
     is_shown_ = true;
-    ShownState& state = shared.fabric.state(own);
+    RankState& state = shared.fabric.state(own);
     state.standstill.store(mark_of(state) | static_cast<std::uint64_t>(wait.lane) << 16U |
                                static_cast<std::uint64_t>(wait.peer) << 28U |
                                std::uint64_t{wait.sends} << 44U | (wait.number % numbers) << 45U,
@@ -88,21 +87,21 @@ void ShownWait::show(TeamShared& shared, Rank own, const RequestWait& wait) noex
 }
 
 std::optional<team::Failure> waits_in_request(TeamShared& shared, Rank own, Rank awaited) {
-    const ShownState& mine = shared.fabric.state(own);
+    const RankState& mine = shared.fabric.state(own);
     const std::uint64_t number = started(mine);
     const auto terms = mine.calls.read(number);
     if (!terms) {
         return std::nullopt;
     }
     for (Rank other = 0; other < shared.fabric.size(); ++other) {
-        const ShownState& theirs = shared.fabric.state(other);
+        const RankState& theirs = shared.fabric.state(other);
         const auto wait = shown_by(theirs);
         if (other == own || !wait || wait->peer != own || started(theirs) >= number ||
             !(needs_all(*terms) || other == awaited)) {
             continue;
         }
-        const ShownState* const waiting = state_in(shared, other, own, wait->sends, wait->lane);
-        const ShownState* const wanted = state_in(shared, own, other, !wait->sends, wait->lane);
+        const RankState* const waiting = state_in(shared, other, own, wait->sends, wait->lane);
+        const RankState* const wanted = state_in(shared, own, other, !wait->sends, wait->lane);
         if (waiting == nullptr || started(*waiting) % numbers != wait->number ||
             (wanted != nullptr && started(*wanted) >= started(*waiting))) {
             continue;
