@@ -2,7 +2,7 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap ablation format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -54,6 +54,9 @@ mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries and mpi4py, with
 
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
 	@tools/mpi_pairs.sh overlap
+
+ablation: ## What each number of src/*/tuning.hpp is worth, simulated, in docs/ablation.md; 5 minutes
+	@tools/ablation.sh
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh

@@ -6,6 +6,7 @@
 // its own operand, too, when its turn comes.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/tuning.hpp"
 
 #include <utility>
 
@@ -14,9 +15,7 @@ namespace corymb::generate {
 namespace {
 
 bool applies(Collective op, const GenerateInput& input) {
-    // n^2 steps, and as many readers of lines. Longer programs lose by more than turns cost.
-    constexpr Rank ranks_max = 64;
-    if (input.costs.size() > ranks_max) {
+    if (input.costs.size() > tuning::all_to_all_ranks_most) {
         return false;
     }
     switch (op) {

@@ -4,6 +4,7 @@
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
 #include "plan/generate/rounds.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -110,12 +111,10 @@ Plan alltoall(const GenerateInput& input) {
     return std::move(writer).finished();
 }
 
-// Longer parts are copied once in each round, which never pays; and the steps grow with n^2.
-constexpr std::uint64_t part_bytes_max = 2048;
-constexpr Rank alltoall_ranks_max = 512;
+constexpr Rank alltoall_ranks_max = 512; // The steps grow with n^2.
 
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.blocks != 1 || input.bytes > part_bytes_max) {
+    if (input.blocks != 1 || input.bytes > tuning::bruck_bytes_most) {
         return false;
     }
     return op == Collective::allgather ||

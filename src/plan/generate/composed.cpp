@@ -6,6 +6,7 @@
 #include "plan/compose.hpp"
 #include "plan/generate/family_list.hpp"
 #include "plan/search/levels.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -195,10 +196,9 @@ std::uint64_t common_slices(const GenerateInput& input) {
 }
 
 bool direct_applies(Collective op, const GenerateInput& input) {
-    constexpr std::uint64_t slice_bytes_min = 512;
     return (op == Collective::reduce || op == Collective::allreduce) && !input.ordered &&
            input.blocks == 1 && input.via == Mechanism::pull && !group_levels(input).empty() &&
-           input.bytes / common_slices(input) >= slice_bytes_min;
+           input.bytes / common_slices(input) >= tuning::slice_bytes_least;
 }
 
 } // namespace

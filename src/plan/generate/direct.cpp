@@ -5,6 +5,7 @@
 // Cluster 2017). A barrier at the end acknowledges all loans at once.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -182,13 +183,10 @@ Plan broadcast(const GenerateInput& input) {
 }
 
 bool applies(Collective op, const GenerateInput& input) {
-    constexpr std::uint64_t slice_bytes_min = 512;
-    // n^2 loans and more, each followed to its end when the plan is proved. Larger groups have
-    // slices level by level (composed-direct).
-    constexpr Rank ranks_max = 256;
-    constexpr Rank slicing_ranks_max = 64;
+    // Larger groups have slices level by level (composed-direct).
     if (input.via != Mechanism::pull ||
-        input.costs.size() > (op == Collective::alltoall ? ranks_max : slicing_ranks_max)) {
+        input.costs.size() >
+            (op == Collective::alltoall ? tuning::direct_ranks_most : tuning::slicing_ranks_most)) {
         return false;
     }
     switch (op) {
@@ -198,9 +196,8 @@ bool applies(Collective op, const GenerateInput& input) {
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::broadcast:
-        // Slices of a few lines, at least; else their number costs more than their copying.
         return input.bytes / static_cast<std::uint64_t>(input.costs.size()) / input.blocks >=
-                   slice_bytes_min ||
+                   tuning::slice_bytes_least ||
                input.costs.size() == 1;
     default: return false;
     }

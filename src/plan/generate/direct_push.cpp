@@ -10,6 +10,7 @@
 // last where the order permits; then the root lends it together with the place for the result.
 #include "plan/generate/family_list.hpp"
 #include "plan/generate/plan_writer.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -167,15 +168,13 @@ private:
 };
 
 bool applies(Collective op, const GenerateInput& input) {
-    constexpr std::uint64_t slice_bytes_min = 512; // See `direct`.
-    constexpr Rank slicing_ranks_max = 64;
     const Rank size = input.costs.size();
     if (input.via != Mechanism::pull || size == 1) {
         return false;
     }
     const bool has_slices =
-        size <= slicing_ranks_max &&
-        input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= slice_bytes_min;
+        size <= tuning::slicing_ranks_most &&
+        input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= tuning::slice_bytes_least;
     switch (op) {
     case Collective::gather: return input.blocks == 1;
     case Collective::broadcast: return input.blocks == 1 && has_slices;

@@ -6,6 +6,7 @@
 #include "plan/generate/numbering.hpp"
 #include "plan/generate/plan_writer.hpp"
 #include "plan/generate/rounds.hpp"
+#include "plan/tuning.hpp"
 
 #include <utility>
 #include <vector>
@@ -104,16 +105,11 @@ Plan allreduce(const GenerateInput& input) {
     return std::move(writer).finished();
 }
 
-// A ring has n^2 messages. Beyond these sizes it takes longer to plan and to prove than it is
-// worth, with pull above all, where every loan is followed to its end.
-constexpr Rank ranks_max = 192;
-constexpr Rank pulling_ranks_max = 64;
-
 bool applies(Collective op, const GenerateInput& input) {
     const Rank size = input.costs.size();
     if (input.blocks != 1 || // The family cuts the payload itself.
-        (input.via == Mechanism::pull && size > pulling_ranks_max) ||
-        (op != Collective::allgather && size > ranks_max)) {
+        (input.via == Mechanism::pull && size > tuning::pulling_ring_ranks_most) ||
+        (op != Collective::allgather && size > tuning::ring_ranks_most)) {
         return false;
     }
     if (op == Collective::allreduce) {

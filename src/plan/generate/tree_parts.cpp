@@ -2,6 +2,7 @@
 #include "plan/generate/tree_parts.hpp"
 
 #include "plan/generate/plan_writer.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -66,12 +67,11 @@ public:
         }
         return result;
     }
-    /// Whether the parent sorts the runs itself, rather than taking one message for each: copying
-    /// within a rank costs less than a message, unless there is much to copy.
+    /// Whether the parent sorts the runs itself, rather than taking one message for each.
     [[nodiscard]] bool stages(const std::vector<Run>& runs, Rank child) const {
         const std::uint64_t bytes =
             writer_.plan().bytes_max * static_cast<std::uint64_t>(count(child));
-        return runs.size() > 1 && bytes / runs.size() < staged_run_bytes_max;
+        return runs.size() > 1 && bytes / runs.size() < tuning::sorted_run_bytes_most;
     }
     [[nodiscard]] Blocks staging(Rank rank, Rank child) {
         // The place behind the parts that stay; a root keeps its own parts in input or output.
@@ -81,8 +81,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t staged_run_bytes_max = 2048;
-
     PlanWriter& writer_;
     const Tree& tree_;
     std::vector<std::vector<Rank>> members_;

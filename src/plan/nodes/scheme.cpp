@@ -3,6 +3,7 @@
 
 #include "machine/model/nearness.hpp"
 #include "plan/limits.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,14 +37,10 @@ constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
 constexpr std::string_view pieces_word = "pieces-";
-/// Smaller pieces are not worth their messages, of which many at a time disturb each other.
-constexpr std::uint64_t piece_bytes_least(std::uint64_t pieces) {
-    constexpr std::uint64_t few = 32;
-    return pieces <= few ? 1024 : 8192;
+std::uint64_t piece_bytes_least(std::uint64_t pieces) {
+    return pieces <= tuning::few_pieces ? tuning::piece_bytes_least
+                                        : tuning::many_piece_bytes_least;
 }
-constexpr std::uint64_t slice_bytes_least = 2048;
-/// All pieces and slices together; more are not worth it either.
-constexpr std::uint64_t messages_most = std::uint64_t{1} << 18;
 
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
@@ -139,7 +136,7 @@ bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t
     const std::uint64_t all = scheme.pieces * static_cast<std::uint64_t>(scheme.leaders);
     return scheme.pieces == 1 ||
            (bytes >= all * piece_bytes_least(all) &&
-            scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= messages_most);
+            scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= tuning::pieces_most);
 }
 
 /// Broadcast and reduce by several leaders of some node, or by one. A slice is as good as a piece.
@@ -159,9 +156,10 @@ bool applies_up_or_down(Collective op, const Layout& layout, const Scheme& schem
     const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
     const std::uint64_t slices = scheme.pieces * leaders;
     return scheme.roles == Roles::lanes && layout.nodes.size() > 1 && leaders <= largest &&
-           bytes >= slices * std::max(slice_bytes_least, piece_bytes_least(slices)) &&
+           bytes >=
+               slices * std::max(tuning::leader_slice_bytes_least, piece_bytes_least(slices)) &&
            slices * static_cast<std::uint64_t>(layout.size()) <=
-               (scheme.pieces == 1 ? steps_most : messages_most);
+               (scheme.pieces == 1 ? steps_most : tuning::pieces_most);
 }
 
 /// No more than a run has ranks, nor, where a node has several runs, messages that an edge within

@@ -5,6 +5,7 @@
 #include "plan/search/anneal_state.hpp"
 #include "plan/search/edge_table.hpp"
 #include "plan/search/near_table.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,12 +84,6 @@ private:
     double factor_;
 };
 
-// Shares of the kinds of move, of 2^16. Tuned on the 14 machines of docs/plan-search.md.
-constexpr std::uint32_t share_reattach = 36'000;      // else an exchange
-constexpr std::uint32_t share_near_parent = 49'000;   // of reattachments; else any parent
-constexpr std::uint32_t share_near_child = 32'768;    // of exchanges; else with any rank
-constexpr std::uint32_t share_whole_subtree = 32'768; // of exchanges; else of the two ranks alone
-
 class Annealer {
 public:
     Annealer(const EdgeTable& edges, const Tree& start, const AnnealOptions& options)
@@ -122,13 +117,14 @@ private:
         const auto draw = static_cast<std::uint32_t>(bits >> 32);
         limit_ = state_.cost() + temperature_.tolerance(draw);
         const Rank rank = critical_[((bits & 0xffff) * critical_.size()) >> 16];
-        return ((bits >> 16) & 0xffff) < share_reattach ? try_reattach(rank) : try_exchange(rank);
+        return ((bits >> 16) & 0xffff) < tuning::share_reattach ? try_reattach(rank)
+                                                                : try_exchange(rank);
     }
 
     bool try_reattach(Rank rank) {
         const std::uint64_t bits = random_.next();
         const auto pick = static_cast<std::uint32_t>(bits >> 32);
-        const Rank parent = (bits & 0xffff) < share_near_parent
+        const Rank parent = (bits & 0xffff) < tuning::share_near_parent
                                 ? near_parents_.draw(rank, pick, member_bits(bits))
                                 : any_rank(pick);
         if (parent == state_.parent(rank) || state_.is_within(parent, rank)) {
@@ -147,13 +143,13 @@ private:
         const std::uint64_t bits = random_.next();
         const auto pick = static_cast<std::uint32_t>(bits >> 32);
         const Rank parent = state_.parent(rank);
-        const Rank other = (bits & 0xffff) < share_near_child
+        const Rank other = (bits & 0xffff) < tuning::share_near_child
                                ? near_children_.draw(parent, pick, member_bits(bits))
                                : any_rank(pick);
         if (other == rank || (!options_.free_root && other == state_.root())) {
             return false;
         }
-        const bool whole = ((bits >> 16) & 0xffff) < share_whole_subtree &&
+        const bool whole = ((bits >> 16) & 0xffff) < tuning::share_whole_subtree &&
                            !state_.is_within(other, rank) && !state_.is_within(rank, other);
         if (whole && state_.parent(other) == parent) {
             return false;

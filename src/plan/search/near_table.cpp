@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/search/near_table.hpp"
 
+#include "plan/tuning.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace corymb {
-
-namespace {
-
-// Tried on the 14 machines of docs/plan-search.md: 6 and 30 near partners are both worse than 16.
-// A row that stands for many ranks needs fewer rows for as many partners.
-constexpr std::size_t near_ranks = 16;
-constexpr std::size_t near_groups = 4;
-
-} // namespace
 
 NearTable::NearTable(const EdgeTable& edges, Want want) : edges_(edges) {
     const auto rows = static_cast<std::size_t>(edges.row_count());
@@ -33,7 +26,7 @@ NearTable::NearTable(const EdgeTable& edges, Want want) : edges_(edges) {
         return begin_[row + 1] - begin_[row];
     };
     const bool dense = rows == members_.size();
-    width_ = std::min(dense ? near_ranks : near_groups, dense ? rows - 1 : rows);
+    width_ = std::min(dense ? tuning::near_ranks : tuning::near_groups, dense ? rows - 1 : rows);
     std::vector<std::pair<std::int64_t, std::int32_t>> order(rows);
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t other = 0; other < rows; ++other) {

@@ -3,6 +3,7 @@
 
 #include "plan/search/anneal.hpp"
 #include "plan/search/greedy.hpp"
+#include "plan/tuning.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,14 +16,8 @@ namespace corymb {
 
 namespace {
 
-// Half of the moves go into short runs with different seeds (and roots, if free): on rugged costs
-// the end of one long run varies by several per cent, the best of four by less than one.
-constexpr std::uint64_t short_runs = 4;
+using tuning::short_runs;
 constexpr double heat_of_long_run = 0.005;
-// With a free root; the second and third candidates are seldom better, and each costs short runs.
-constexpr std::size_t roots_max = 2;
-// Above, look-ahead costs more time than annealing needs to make up for it.
-constexpr Rank look_ahead_ranks_max = 256;
 
 std::size_t at(Rank rank) {
     return static_cast<std::size_t>(rank);
@@ -48,7 +43,7 @@ Tree best_start(const TreeCosts& costs, Rank root, std::span<const Tree> starts)
         best.keep_better(std::move(tree), costs);
     };
     consider(earliest_completion(costs, root));
-    if (costs.size() <= look_ahead_ranks_max) {
+    if (costs.size() <= tuning::look_ahead_ranks_most) {
         consider(earliest_completion_look_ahead(costs, root));
     }
     for (const Tree& start : starts) {
@@ -74,7 +69,7 @@ std::vector<Rank> roots_to_try(std::span<const Rank> candidates, Rank root) {
     if (root >= 0) {
         return {root};
     }
-    const auto tried = candidates.first(std::min(candidates.size(), roots_max));
+    const auto tried = candidates.first(std::min(candidates.size(), tuning::roots_most));
     return {tried.begin(), tried.end()};
 }
 
