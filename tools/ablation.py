@@ -55,13 +55,13 @@ def requests(kind: str) -> list[list[str]]:
         return [["--only", "|".join(CLUSTERS), "--ranks", "1"]]
     ranks = ",".join(map(str, RANKS))
     every = {
-        "blocks": ("broadcast,reduce,allreduce", "65536,1048576", "1"),
+        "blocks": ("broadcast,reduce,allreduce", "4096,65536,1048576", "1"),
         "families": (
             "broadcast,allreduce,gather,allgather,alltoall,reduce_scatter",
-            "8,65536",
+            "8,4096,65536",
             "1",
         ),
-        "search": ("broadcast,reduce", "8", "2000"),
+        "search": ("barrier,broadcast,reduce,allreduce", "8", "2000"),
     }
     operations, payloads, moves = every[kind]
     common = ["--operations", operations, "--bytes", payloads, "--moves", moves, "--ranks", ranks]
@@ -113,7 +113,7 @@ def page(rows: list[list[str]], seconds: float) -> str:
     header = [
         "number", "value", "off", "plans changed", "times, mean", "worst", "best", "planning",
     ]  # fmt: skip
-    lines = [" | ".join(header), "|".join("---" for _ in header)]
+    lines = [" | ".join(header), " | ".join("---" for _ in header)]
     table = "\n".join(f"| {line} |" for line in [*lines, *(" | ".join(row) for row in rows)])
     return (
         "# What the planner's numbers are worth\n\n"

@@ -21,21 +21,9 @@ inline constexpr Rank any_ranks = 1 << 20;
 /// lines. The number of shorter slices costs more than their copying.
 CORYMB_TUNED std::uint64_t slice_bytes_least =
     tuned<std::uint64_t>("plan/families/slice_bytes_least", 512, 1);
-/// Above so many ranks payloads are not cut in a slice for each rank, which takes n^2 loans.
-CORYMB_TUNED Rank slicing_ranks_most = tuned<Rank>("plan/families/slicing_ranks_most", 64, 192);
-/// Above so many ranks nobody pulls out of everybody's buffers: n^2 loans, each followed to its end
-/// when the plan is proved.
-CORYMB_TUNED Rank direct_ranks_most = tuned<Rank>("plan/families/direct_ranks_most", 256, 64);
-/// Above so many ranks there is no ring. It has n^2 messages, and takes longer to plan and to prove
-/// than it is worth.
-CORYMB_TUNED Rank ring_ranks_most = tuned<Rank>("plan/families/ring_ranks_most", 192, 64);
-/// `ring_ranks_most` by pull, where every loan is followed to its end.
-CORYMB_TUNED Rank pulling_ring_ranks_most =
-    tuned<Rank>("plan/families/pulling_ring_ranks_most", 64, 192);
-/// Above so many ranks not everybody reads everybody's line: longer programs lose by more than the
-/// turns of CPUs cost.
-CORYMB_TUNED Rank all_to_all_ranks_most =
-    tuned<Rank>("plan/families/all_to_all_ranks_most", 64, 192);
+/// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed to
+/// their end: planning and proof take longer than the plan is worth.
+CORYMB_TUNED Rank square_ranks_most = tuned<Rank>("plan/families/square_ranks_most", 256, 64);
 /// Longer parts are not sent on in log2 n rounds (`bruck`): they are copied once in each.
 CORYMB_TUNED std::uint64_t bruck_bytes_most =
     tuned<std::uint64_t>("plan/families/bruck_bytes_most", 2048, any_bytes);
@@ -58,10 +46,8 @@ CORYMB_TUNED std::uint32_t share_near_child =
 /// Share of exchanges of whole subtrees; the others exchange two ranks alone.
 CORYMB_TUNED std::uint32_t share_whole_subtree =
     tuned<std::uint32_t>("plan/search/share_whole_subtree", 32'768, 0);
-/// Ranks that count as near.
+/// Ranks that count as near, or rows of costs where a row stands for many ranks.
 CORYMB_TUNED std::size_t near_ranks = tuned<std::size_t>("plan/search/near_ranks", 16, 64);
-/// Rows of costs that count as near, where a row stands for many ranks.
-CORYMB_TUNED std::size_t near_groups = tuned<std::size_t>("plan/search/near_groups", 4, 16);
 /// Half of the moves go into so many short runs with different seeds, and roots if these are free.
 /// On rugged costs the end of one long run varies by several per cent.
 CORYMB_TUNED std::uint64_t short_runs = tuned<std::uint64_t>("plan/search/short_runs", 4, 1);
@@ -72,20 +58,8 @@ CORYMB_TUNED Rank look_ahead_ranks_most = tuned<Rank>("plan/search/look_ahead_ra
 
 // Schemes on several nodes.
 
-/// Up to so many pieces have `piece_bytes_least`, more of them `many_piece_bytes_least`: many
-/// messages at a time disturb each other.
-CORYMB_TUNED std::uint64_t few_pieces = tuned<std::uint64_t>("plan/schemes/few_pieces", 32, 1024);
-/// Least bytes of a piece. Smaller ones are not worth their messages.
+/// Least bytes of a piece or a leader's slice. Smaller ones are not worth their messages.
 CORYMB_TUNED std::uint64_t piece_bytes_least =
     tuned<std::uint64_t>("plan/schemes/piece_bytes_least", 1024, 64);
-/// Least bytes of one of many pieces.
-CORYMB_TUNED std::uint64_t many_piece_bytes_least =
-    tuned<std::uint64_t>("plan/schemes/many_piece_bytes_least", 8192, 64);
-/// Least bytes of a leader's slice of a payload.
-CORYMB_TUNED std::uint64_t leader_slice_bytes_least =
-    tuned<std::uint64_t>("plan/schemes/leader_slice_bytes_least", 2048, 64);
-/// All pieces and slices together; more are not worth it either.
-CORYMB_TUNED std::uint64_t pieces_most =
-    tuned<std::uint64_t>("plan/schemes/pieces_most", std::uint64_t{1} << 18U, any_bytes);
 
 } // namespace corymb::tuning

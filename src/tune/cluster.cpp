@@ -34,14 +34,6 @@ using nodes::Scheme;
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-std::size_t most_copies(const Plan& plan) {
-    std::ptrdiff_t most = 0;
-    for (const std::vector<Step>& steps : plan.steps) {
-        most = std::max(most, std::ranges::count(steps, StepKind::copy, &Step::kind));
-    }
-    return static_cast<std::size_t>(most);
-}
-
 std::vector<int> nodes_of(const Cluster& cluster) {
     std::vector<int> nodes;
     for (const NodePlace& place : cluster.places()) {
@@ -154,25 +146,20 @@ private:
     void follow(std::vector<Scheme> starts) {
         std::ranges::stable_sort(starts, std::ranges::less{},
                                  [this](const Scheme& scheme) { return predicted(scheme); });
-        for (std::size_t i = 0; i < std::min(tune::schemes_improved, starts.size()); ++i) {
-            improve(starts[i]);
+        for (const Scheme& start : starts) {
+            improve(start);
         }
     }
 
     [[nodiscard]] bool goes_up_or_down() const {
         return request_.op == Collective::broadcast || request_.op == Collective::reduce;
     }
-    /// Schemes with one leader or as many as there are, and few blocks; others are tried where
-    /// these do well.
+    /// Schemes with one leader or as many as there are; others are tried where these do well.
     [[nodiscard]] std::vector<Scheme> first_tries_up_or_down() const {
         std::vector<Scheme> schemes = all();
         std::erase_if(schemes, [this](const Scheme& scheme) {
-            const auto leaders = static_cast<std::uint32_t>(scheme.leaders);
-            return leaders > 1 && (scheme.leaders != counts_.back() ||
-                                   scheme.pieces * leaders > tune::first_blocks_most);
+            return scheme.leaders > 1 && scheme.leaders != counts_.back();
         });
-        std::erase_if(schemes,
-                      [](const Scheme& scheme) { return scheme.pieces > tune::first_blocks_most; });
         return schemes;
     }
 
@@ -212,11 +199,6 @@ private:
             (passes_nothing_on() && may_pass_on && are_many())) {
             return false;
         }
-        const bool has_copies = has_parts(request_.op) &&
-                                (scheme.roles != Roles::flat || scheme.exchange != Exchange::ring);
-        if (scheme.near && has_copies && cluster_.size() > tune::near_parts_most) {
-            return false;
-        }
         return (!request_.ordered || nodes::keeps_order(request_.op, scheme.roles)) &&
                nodes::applies(request_.op, layout_, scheme, request_.bytes);
     }
@@ -232,37 +214,18 @@ private:
         return nodes::plan_for(request_.op, layout_, scheme, request_.bytes, request_.root);
     }
 
-    /// Whether taking ranks as they lie is faster than all schemes that take them as they are
-    /// numbered, copies included.
-    bool pays(const Scheme& scheme, const Plan& plan, double time) {
-        if (!layout_.seated) {
-            return true;
-        }
-        const double with_copies = time + tune::copy_ns * static_cast<double>(most_copies(plan));
-        if (scheme.near) {
-            return with_copies < best_numbered_;
-        }
-        best_numbered_ = std::min(best_numbered_, with_copies);
-        return true;
-    }
-
     /// Simulated once; infinite where there is no such plan.
     double predicted(const Scheme& scheme) {
         if (const auto known = known_.find(scheme); known != known_.end()) {
             return known->second;
         }
         Tried tried{scheme};
-        const double limit =
-            request_.exhaustive ? never
-                                : (are_many() ? tune::hopeless_among_many : tune::hopeless) * best_;
+        const double limit = request_.exhaustive ? never : tune::hopeless * best_;
         if (does(scheme) && least_link_ns(scheme) <= limit) {
             const Plan plan = plan_of(scheme);
             if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
                 !(request_.one_block && plan.block_count > 1) && (!serves_ || serves_(plan))) {
                 tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
-            }
-            if (!pays(scheme, plan, tried.time)) {
-                tried.time = never;
             }
             // Only the schemes near the best are compared by streams and work.
             if (tried.time <= tune::nearly * best_ && tried.time < never) {
@@ -449,7 +412,6 @@ private:
     std::vector<int> counts_;
     std::map<Scheme, double> known_;
     double best_ = never;
-    double best_numbered_ = never; ///< The best time of numbered schemes, with their copies.
     std::vector<Tried> tried_;
 };
 

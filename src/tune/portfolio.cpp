@@ -163,9 +163,8 @@ private:
         }
     }
 
-    /// The families worth simulating in more blocks: the best in one block, and families whose
-    /// ranks serve one or two others, which gain most from pipelining.
-    [[nodiscard]] std::vector<const Family*> promising_families(Mechanism via) const {
+    /// The families that have a plan in one block, the fastest first.
+    [[nodiscard]] std::vector<const Family*> families_by_time(Mechanism via) const {
         std::vector<const Tried*> order;
         for (const Tried& tried : tried_) {
             if (tried.variant.via == via) {
@@ -175,12 +174,8 @@ private:
         std::ranges::stable_sort(order, std::ranges::less{},
                                  [](const Tried* tried) { return tried->predicted; });
         std::vector<const Family*> list;
-        for (std::size_t place = 0; place < order.size(); ++place) {
-            const Family* const family = order[place]->family;
-            if (place < families_in_blocks || family->pipelines) {
-                list.push_back(family);
-            }
-        }
+        std::ranges::transform(order, std::back_inserter(list),
+                               [](const Tried* tried) { return tried->family; });
         return list;
     }
 
@@ -197,7 +192,7 @@ private:
                 std::ranges::find_if(cuts,
                                      [](const Variant& v) { return v.blocks >= blocks_first; }) -
                 cuts.begin());
-            for (const Family* family : promising_families(via)) {
+            for (const Family* family : families_by_time(via)) {
                 climb(*family, cuts, std::min(start, cuts.size() - 1));
             }
         }

@@ -15,7 +15,7 @@ namespace corymb::generate {
 namespace {
 
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.costs.size() > tuning::all_to_all_ranks_most) {
+    if (input.costs.size() > tuning::square_ranks_most) {
         return false;
     }
     switch (op) {

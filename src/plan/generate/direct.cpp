@@ -184,9 +184,7 @@ Plan broadcast(const GenerateInput& input) {
 
 bool applies(Collective op, const GenerateInput& input) {
     // Larger groups have slices level by level (composed-direct).
-    if (input.via != Mechanism::pull ||
-        input.costs.size() >
-            (op == Collective::alltoall ? tuning::direct_ranks_most : tuning::slicing_ranks_most)) {
+    if (input.via != Mechanism::pull || input.costs.size() > tuning::square_ranks_most) {
         return false;
     }
     switch (op) {

@@ -173,7 +173,7 @@ bool applies(Collective op, const GenerateInput& input) {
         return false;
     }
     const bool has_slices =
-        size <= tuning::slicing_ranks_most &&
+        size <= tuning::square_ranks_most &&
         input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= tuning::slice_bytes_least;
     switch (op) {
     case Collective::gather: return input.blocks == 1;

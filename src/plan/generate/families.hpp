@@ -31,8 +31,6 @@ struct Family {
     bool publishes = false;
     /// Ranks of the family's plans meet on lines that both write (Mechanism::exchange).
     bool meets = false;
-    /// Each rank serves one or two others, so that many blocks behind each other pay.
-    bool pipelines = false;
     /// The family searches, which takes too long to be done for every way that a payload may
     /// travel.
     bool searches = false;

@@ -39,10 +39,8 @@ Plan make_octonary(Collective op, const GenerateInput& input) {
 
 } // namespace
 
-constinit const Family chain{
-    .name = "chain", .applies = unordered, .make = make_chain, .pipelines = true};
-constinit const Family binary{
-    .name = "binary", .applies = unordered, .make = make_binary, .pipelines = true};
+constinit const Family chain{"chain", unordered, make_chain};
+constinit const Family binary{"binary", unordered, make_binary};
 constinit const Family quaternary{"4-ary", unordered, make_quaternary};
 constinit const Family octonary{"8-ary", unordered, make_octonary};
 

@@ -108,8 +108,8 @@ Plan allreduce(const GenerateInput& input) {
 bool applies(Collective op, const GenerateInput& input) {
     const Rank size = input.costs.size();
     if (input.blocks != 1 || // The family cuts the payload itself.
-        (input.via == Mechanism::pull && size > tuning::pulling_ring_ranks_most) ||
-        (op != Collective::allgather && size > tuning::ring_ranks_most)) {
+        (size > tuning::square_ranks_most &&
+         (op != Collective::allgather || input.via == Mechanism::pull))) {
         return false;
     }
     if (op == Collective::allreduce) {

@@ -37,11 +37,6 @@ constexpr std::array<std::pair<Inside, std::string_view>, 2> inside_names{
     {{Inside::messages, "messages"}, {Inside::shared, "shared"}}};
 
 constexpr std::string_view pieces_word = "pieces-";
-std::uint64_t piece_bytes_least(std::uint64_t pieces) {
-    return pieces <= tuning::few_pieces ? tuning::piece_bytes_least
-                                        : tuning::many_piece_bytes_least;
-}
-
 template <class Table, class Value>
 std::string_view name_in(const Table& table, Value value) {
     return std::ranges::find(table, value, [](const auto& entry) { return entry.first; })->second;
@@ -135,8 +130,8 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
 bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const std::uint64_t all = scheme.pieces * static_cast<std::uint64_t>(scheme.leaders);
     return scheme.pieces == 1 ||
-           (bytes >= all * piece_bytes_least(all) &&
-            scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= tuning::pieces_most);
+           (bytes >= all * tuning::piece_bytes_least &&
+            scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= steps_most);
 }
 
 /// Broadcast and reduce by several leaders of some node, or by one. A slice is as good as a piece.
@@ -156,10 +151,8 @@ bool applies_up_or_down(Collective op, const Layout& layout, const Scheme& schem
     const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
     const std::uint64_t slices = scheme.pieces * leaders;
     return scheme.roles == Roles::lanes && layout.nodes.size() > 1 && leaders <= largest &&
-           bytes >=
-               slices * std::max(tuning::leader_slice_bytes_least, piece_bytes_least(slices)) &&
-           slices * static_cast<std::uint64_t>(layout.size()) <=
-               (scheme.pieces == 1 ? steps_most : tuning::pieces_most);
+           bytes >= slices * tuning::piece_bytes_least &&
+           slices * static_cast<std::uint64_t>(layout.size()) <= steps_most;
 }
 
 /// No more than a run has ranks, nor, where a node has several runs, messages that an edge within

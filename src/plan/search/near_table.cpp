@@ -26,7 +26,7 @@ NearTable::NearTable(const EdgeTable& edges, Want want) : edges_(edges) {
         return begin_[row + 1] - begin_[row];
     };
     const bool dense = rows == members_.size();
-    width_ = std::min(dense ? tuning::near_ranks : tuning::near_groups, dense ? rows - 1 : rows);
+    width_ = std::min(tuning::near_ranks, dense ? rows - 1 : rows);
     std::vector<std::pair<std::int64_t, std::int32_t>> order(rows);
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t other = 0; other < rows; ++other) {
