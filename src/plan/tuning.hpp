@@ -24,9 +24,6 @@ CORYMB_TUNED std::uint64_t slice_bytes_least =
 /// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed to
 /// their end: planning and proof take longer than the plan is worth.
 CORYMB_TUNED Rank square_ranks_most = tuned<Rank>("plan/families/square_ranks_most", 256, 64);
-/// Longer parts are not sent on in log2 n rounds (`bruck`): they are copied once in each.
-CORYMB_TUNED std::uint64_t bruck_bytes_most =
-    tuned<std::uint64_t>("plan/families/bruck_bytes_most", 2048, any_bytes);
 /// A parent in a gather sorts runs of parts that are shorter than this, rather than taking a
 /// message for each run: copying within a rank costs less than a message.
 CORYMB_TUNED std::uint64_t sorted_run_bytes_most =
@@ -48,11 +45,8 @@ CORYMB_TUNED std::uint32_t share_whole_subtree =
     tuned<std::uint32_t>("plan/search/share_whole_subtree", 32'768, 0);
 /// Ranks that count as near, or rows of costs where a row stands for many ranks.
 CORYMB_TUNED std::size_t near_ranks = tuned<std::size_t>("plan/search/near_ranks", 16, 64);
-/// Half of the moves go into so many short runs with different seeds, and roots if these are free.
-/// On rugged costs the end of one long run varies by several per cent.
+/// Half of the moves go into so many short runs with different seeds. On rugged costs the end of one long run varies by several per cent.
 CORYMB_TUNED std::uint64_t short_runs = tuned<std::uint64_t>("plan/search/short_runs", 4, 1);
-/// Candidates for a free root. Each costs short runs.
-CORYMB_TUNED std::size_t roots_most = tuned<std::size_t>("plan/search/roots_most", 2, 1);
 /// Above so many ranks look-ahead costs more time than annealing needs to make up for it.
 CORYMB_TUNED Rank look_ahead_ranks_most = tuned<Rank>("plan/search/look_ahead_ranks_most", 256, 0);
 

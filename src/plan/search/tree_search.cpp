@@ -65,14 +65,6 @@ AnnealOptions long_run(const SearchOptions& options) {
         .seed = options.seed, .moves = options.moves - options.moves / 2, .heat = heat_of_long_run};
 }
 
-std::vector<Rank> roots_to_try(std::span<const Rank> candidates, Rank root) {
-    if (root >= 0) {
-        return {root};
-    }
-    const auto tried = candidates.first(std::min(candidates.size(), tuning::roots_most));
-    return {tried.begin(), tried.end()};
-}
-
 } // namespace
 
 std::vector<Rank> root_candidates(const TreeCosts& costs) {
@@ -105,17 +97,13 @@ std::vector<Rank> root_candidates(const TreeCosts& costs) {
 
 Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options) {
     const bool free_root = root < 0;
-    const std::vector<Rank> roots = roots_to_try(root_candidates(costs), root);
+    const Tree start =
+        best_start(costs, free_root ? root_candidates(costs).front() : root, options.starts);
     Scored best;
-    std::vector<Tree> starts;
-    for (const Rank candidate : roots) {
-        starts.push_back(best_start(costs, candidate, options.starts));
-    }
     for (std::uint64_t run = 0; run < short_runs; ++run) {
         // Only the last run looks for another root: the first candidate is mostly the best one, and
         // a root that wanders makes the other runs worse.
         const bool last = run + 1 == short_runs;
-        const Tree& start = last ? starts.back() : starts.front();
         best.keep_better(anneal(start, costs, short_run(options, run, free_root && last)), costs);
     }
     best.keep_better(anneal(best.tree, costs, long_run(options)), costs);
@@ -139,29 +127,19 @@ SearchedPair search_pair(const CostView& costs, Rank root, const SearchOptions& 
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, std::ranges::less{},
                              [&](Rank rank) { return place[at(rank)]; });
-    const std::vector<Rank> roots = roots_to_try(order, root);
+    const Rank common = root >= 0 ? root : order.front();
 
     Scored best_up;
     Scored best_down;
-    std::vector<SearchedPair> starts;
-    for (const Rank candidate : roots) {
-        starts.push_back({best_start(up, candidate, options.starts),
-                          best_start(down, candidate, options.starts)});
-    }
+    const SearchedPair start{best_start(up, common, options.starts),
+                             best_start(down, common, options.starts)};
     for (std::uint64_t run = 0; run < short_runs; ++run) {
-        const SearchedPair& start = starts[run % starts.size()];
         Scored run_up;
         Scored run_down;
         run_up.keep_better(anneal(start.up, up, short_run(options, run, false)), up);
         run_down.keep_better(anneal(start.down, down, short_run(options, run, false)), down);
-        const bool same_root = run > 0 && run_up.tree.root == best_up.tree.root;
-        if (same_root) {
-            best_up.keep_better(std::move(run_up.tree), up);
-            best_down.keep_better(std::move(run_down.tree), down);
-        } else if (run_up.cost + run_down.cost < best_up.cost + best_down.cost) {
-            best_up = std::move(run_up);
-            best_down = std::move(run_down);
-        }
+        best_up.keep_better(std::move(run_up.tree), up);
+        best_down.keep_better(std::move(run_down.tree), down);
     }
     best_up.keep_better(anneal(best_up.tree, up, long_run(options)), up);
     best_down.keep_better(anneal(best_down.tree, down, long_run(options)), down);
