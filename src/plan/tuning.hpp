@@ -21,8 +21,8 @@ inline constexpr Rank any_ranks = 1 << 20;
 /// lines. The number of shorter slices costs more than their copying.
 CORYMB_TUNED std::uint64_t slice_bytes_least =
     tuned<std::uint64_t>("plan/families/slice_bytes_least", 512, 1);
-/// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed to
-/// their end: planning and proof take longer than the plan is worth.
+/// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed
+/// to their end: planning and proof take longer than the plan is worth.
 CORYMB_TUNED Rank square_ranks_most = tuned<Rank>("plan/families/square_ranks_most", 256, 64);
 /// A parent in a gather sorts runs of parts that are shorter than this, rather than taking a
 /// message for each run: copying within a rank costs less than a message.
@@ -45,7 +45,8 @@ CORYMB_TUNED std::uint32_t share_whole_subtree =
     tuned<std::uint32_t>("plan/search/share_whole_subtree", 32'768, 0);
 /// Ranks that count as near, or rows of costs where a row stands for many ranks.
 CORYMB_TUNED std::size_t near_ranks = tuned<std::size_t>("plan/search/near_ranks", 16, 64);
-/// Half of the moves go into so many short runs with different seeds. On rugged costs the end of one long run varies by several per cent.
+/// Half of the moves go into so many short runs with different seeds. On rugged costs the end of
+/// one long run varies by several per cent.
 CORYMB_TUNED std::uint64_t short_runs = tuned<std::uint64_t>("plan/search/short_runs", 4, 1);
 /// Above so many ranks look-ahead costs more time than annealing needs to make up for it.
 CORYMB_TUNED Rank look_ahead_ranks_most = tuned<Rank>("plan/search/look_ahead_ranks_most", 256, 0);
