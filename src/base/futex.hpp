@@ -30,4 +30,13 @@ inline void wake(const std::atomic<std::uint32_t>& word, int count,
     ::syscall(SYS_futex, &word, operation, count, nullptr, nullptr, 0);
 }
 
+/// A sleeper of `word`, if there is one, goes on sleeping on `other`.
+inline void move(const std::atomic<std::uint32_t>& word, const std::atomic<std::uint32_t>& other,
+                 Reach reach = Reach::process) noexcept {
+    const int operation = reach == Reach::process ? FUTEX_REQUEUE_PRIVATE : FUTEX_REQUEUE;
+    constexpr long woken = 0;
+    constexpr long moved = 1;
+    ::syscall(SYS_futex, &word, operation, woken, moved, &other, 0);
+}
+
 } // namespace corymb::futex

@@ -66,7 +66,7 @@
 #pragma once
 
 #include "base/cache_line.hpp"
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "channel/message_slots.hpp"
 
 #include <algorithm>
@@ -371,7 +371,7 @@ public:
         if (position_ == 0) {
             return false;
         }
-        LookNow now;
+        LookOnce now;
         --position_;
         const bool is_taken = receive(now, to, length) == Got::message;
         if (!is_taken) {

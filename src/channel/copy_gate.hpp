@@ -66,14 +66,14 @@ public:
     static void drain_begin(Reach reach = Reach::process) noexcept {
         Env::heavy_fence(reach); // F1
     }
-    /// Waits until the owner copies nothing; the team being broken, it never will again. `waiter`
-    /// must not give up: a copy is short and waits for nobody.
+    /// Waits until the owner copies nothing; the team being broken, it never will again. A copy is
+    /// short and waits for nobody. False: `waiter` gave up.
     template <class Waiter>
-    void drain(Waiter& waiter) const {
+    [[nodiscard]] bool drain(Waiter& waiter) const {
         std::uint32_t seen = 0;
-        static_cast<void>(waiter.await(
+        return waiter.await(
             copying_, std::memory_order_acquire, // P1 acquire
-            [](std::uint32_t copying) { return copying == 0; }, seen));
+            [](std::uint32_t copying) { return copying == 0; }, seen);
     }
     /// For an owner in another process: waits until it writes into no process. `waiter` may give up
     /// when the owner's process has ended, or at the price of a write that comes late; then the

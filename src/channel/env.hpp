@@ -16,8 +16,9 @@
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   full_fence    orders everything before it against everything after it;
 //   prefetch_for_write   asks for a line that is to be written soon; it is no access;
-//   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers.
-// The heavy fence and the two of the futex take the Reach: whether other processes take part.
+//   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers;
+//   futex_move    lets one sleeper of a word go on sleeping on another word.
+// The heavy fence and those of the futex take the Reach: whether other processes take part.
 #pragma once
 
 #include "base/copy_bytes.hpp"
@@ -124,6 +125,10 @@ struct StandardEnv {
     static void futex_wake(const Atomic<std::uint32_t>& word, int count,
                            Reach reach = Reach::process) noexcept {
         futex::wake(word.futex_word(), count, reach);
+    }
+    static void futex_move(const Atomic<std::uint32_t>& word, const Atomic<std::uint32_t>& other,
+                           Reach reach = Reach::process) noexcept {
+        futex::move(word.futex_word(), other.futex_word(), reach);
     }
 };
 

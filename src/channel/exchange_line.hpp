@@ -68,6 +68,11 @@ public:
         own_->count.store(signed_count(number, signature), std::memory_order_release); // P1 release
     }
 
+    /// As advice: whether the other side's next message has come.
+    [[nodiscard]] bool has_come() const noexcept {
+        return other_->count.load(std::memory_order_relaxed) >= signed_count(taken_ + 1, 0);
+    }
+
     /// Waits for the other side's next message and returns its payload, valid until the next put;
     /// null when `waiter` gave up, and the message still counts as not taken; or when it has
     /// another signature, which `is_foreign` tells.

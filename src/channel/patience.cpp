@@ -139,16 +139,6 @@ bool Patience::gives_turns() const noexcept {
     return yield_ns_max_ == forever_ns || (yield_ns_max_ > 0 && is_crowded_);
 }
 
-bool Patience::looks_for_a_while(const Look& look) const noexcept {
-    for (int i = 0; i < looks_per_clock; ++i) {
-        if (look()) {
-            return true;
-        }
-        cpu_pause();
-    }
-    return false;
-}
-
 Patience::Outcome Patience::spin(const Look& look, const Look& stop,
                                  std::int64_t begin_ns) noexcept {
     if (asks_ && is_crowded_) {
@@ -156,7 +146,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
     }
     const std::int64_t budget = spin_budget();
     while (clock_->now_ns() - begin_ns < budget) {
-        if (looks_for_a_while(look)) {
+        if (look_for_a_while(look, looks_per_clock)) {
             return Outcome::satisfied;
         }
         if (stop()) {
@@ -187,7 +177,7 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
             return Outcome::stopped;
         }
         if (now - begin_ns < keep_most && !wants_the_cpu(teammates)) {
-            if (looks_for_a_while(look)) {
+            if (look_for_a_while(look, looks_per_clock)) {
                 note_end(now - begin_ns);
                 return Outcome::satisfied;
             }
@@ -221,7 +211,7 @@ void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
             take_turn(teammates);
             ++turns;
         }
-        if (looks_for_a_while(gone)) {
+        if (look_for_a_while(gone, looks_per_clock)) {
             return;
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purpose: the awake part of a wait: spin, then yield. Spin loops also stand in wait_ladder.cpp,
-// for as long as visits are urgent, and where something is measured: in team/line_probe.cpp and
-// in machine/discover.
+// Purpose: the awake part of a wait: spin, then yield. Every spin loop of the library is here or is
+// made of look_for_a_while.
 //
 // Roles: one Patience per waiting thread, used by that thread only.
 //
@@ -39,6 +38,18 @@ inline void cpu_pause() noexcept {
 #elif defined(__aarch64__)
     asm("yield" ::: "memory");
 #endif
+}
+
+/// Looks at most so often, with a pause after each look that fails. Whether one succeeded.
+template <class F>
+[[nodiscard]] bool look_for_a_while(F& look, int looks) {
+    for (; looks > 0; --looks) {
+        if (look()) [[likely]] {
+            return true;
+        }
+        cpu_pause();
+    }
+    return false;
 }
 
 /// A condition without a type; cheap to pass, not owning.
@@ -140,13 +151,7 @@ public:
     /// These looks. Whether one of them succeeded.
     template <class F>
     [[nodiscard]] bool look_quickly(F& look) const {
-        for (int looks = quick_looks_; looks > 0; --looks) {
-            if (look()) [[likely]] {
-                return true;
-            }
-            cpu_pause();
-        }
-        return false;
+        return look_for_a_while(look, quick_looks_);
     }
 
     /// The waits that follow are for peers that may have so many bytes to move first: a peer with a
@@ -172,7 +177,6 @@ private:
                   std::int64_t begin_ns) noexcept;
     void ask_who_is_here(Teammates* teammates, std::int64_t now_ns) noexcept;
     [[nodiscard]] bool gives_turns() const noexcept;
-    [[nodiscard]] bool looks_for_a_while(const Look& look) const noexcept;
     void learn_from_awake() noexcept;
     [[nodiscard]] Stranger& stranger_of(Teammates* teammates) noexcept;
     [[nodiscard]] std::int64_t moving_ns() const noexcept;

@@ -104,9 +104,19 @@ public:
         return slot.payload.view(count);
     }
 
+    /// Reader, as advice: whether the publication after `consumed` has come.
+    [[nodiscard]] bool has_come(std::uint64_t consumed) const noexcept {
+        return slot_[consumed % Slots].sequence.load(std::memory_order_relaxed) >> 16U ==
+               consumed + 1;
+    }
+    /// Whether the publisher learns of the release of the publication after `consumed`.
+    [[nodiscard]] static bool gives_credit(std::uint64_t consumed) noexcept {
+        return (consumed + 1) % credit_every == 0;
+    }
+
     /// Reader `reader`: done with the payload. True when the publisher may be waiting for this.
     bool release(std::size_t reader, std::uint64_t& consumed) noexcept {
-        if (++consumed % credit_every != 0) {
+        if (!gives_credit(consumed++)) {
             return false;
         }
         reader_line(reader).consumed.store(consumed, std::memory_order_release); // P2 release

@@ -40,6 +40,11 @@ struct alignas(line_pair_bytes) SignalLine {
         count.store(signed_count(++sent, signature), std::memory_order_release); // P1 release
     }
 
+    /// Receiver, as advice: whether the next signal has come.
+    [[nodiscard]] bool has_come(std::uint64_t received) const noexcept {
+        return count.load(std::memory_order_relaxed) >= signed_count(received + 1, 0);
+    }
+
     /// Waits for the next signal; `received` is the receiver's private count. False: `waiter` gave
     /// up, and the signal still counts as not received; or it has another signature, which
     /// `is_foreign` tells.

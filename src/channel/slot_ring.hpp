@@ -238,6 +238,17 @@ public:
         return slot.payload.view(count);
     }
 
+    /// As advice: whether the next message has come.
+    [[nodiscard]] bool has_come() const noexcept {
+        auto&& slot = ring_->at(consumed_);
+        return static_cast<std::uint16_t>(slot.word.load(std::memory_order_relaxed)) ==
+               static_cast<std::uint16_t>(consumed_ + 1);
+    }
+    /// Whether the sender learns of the release of the next message.
+    [[nodiscard]] bool gives_credit() const noexcept {
+        return (consumed_ + 1) % Ring::credit_every == 0;
+    }
+
     /// The call that the sender's message belongs to.
     static constexpr Signature signature_of(std::uint64_t word) noexcept {
         return static_cast<Signature>(word >> 16U);
@@ -246,8 +257,9 @@ public:
     /// The payload of the last message is no longer needed. True when the sender may be waiting for
     /// this and should be woken.
     bool release() noexcept {
+        const bool gives = gives_credit();
         ++consumed_;
-        if (consumed_ % Ring::credit_every != 0) {
+        if (!gives) {
             return false;
         }
         ring_->consumed.store(consumed_, std::memory_order_release); // P2 release

@@ -46,11 +46,8 @@ bool is_urgent(const Watch* visitor) noexcept {
 Patience::Outcome stay_awake(const Look& look, const Look& stop, const Watch* visitor,
                              bool is_crowded) noexcept {
     while (is_urgent(visitor)) {
-        for (int i = 0; i < looks_per_visit; ++i) {
-            if (look()) {
-                return Patience::Outcome::satisfied;
-            }
-            cpu_pause();
+        if (look_for_a_while(look, looks_per_visit)) {
+            return Patience::Outcome::satisfied;
         }
         if (stop()) {
             return Patience::Outcome::stopped;
@@ -69,7 +66,7 @@ void WaitLadder::note_cpu() noexcept {
 }
 
 bool WaitLadder::want_the_cpu() noexcept {
-    return !seat_ || awaited_ < 0 || seat_->is_wanted(static_cast<std::size_t>(awaited_));
+    return !seat_ || expected() < 0 || seat_->is_wanted(static_cast<std::size_t>(expected()));
 }
 
 bool WaitLadder::are_here(std::int64_t now_ns) noexcept {
@@ -96,7 +93,7 @@ void WaitLadder::expect_sleeps(int change) noexcept {
 
 bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
     if (background == nullptr) {
-        return climb(look, wake_key(awaited_));
+        return climb(look, awaited_);
     }
     // The rank sleeps on one spot for all that it waits for: after each announcement it looks at
     // everything.
@@ -104,17 +101,19 @@ bool WaitLadder::climb(const Look& look, const Look* background) noexcept {
         static_cast<void>((*background)());
         return look();
     };
-    return climb(Look(look_around), anybody);
+    return climb(Look(look_around), Awaited());
 }
 
-bool WaitLadder::climb(const Look& look, WakeKey key) noexcept {
+bool WaitLadder::climb(const Look& look, const Awaited& awaited) noexcept {
     const std::int64_t begin = now_ns();
-    const bool done = climb_from(begin, look, key);
-    record_.note_wait(awaited_, now_ns() - begin);
+    const std::uint64_t sleeps = record_.sleeps();
+    const bool done = climb_from(begin, look, awaited);
+    const bool has_slept = record_.sleeps() != sleeps;
+    record_.note_wait(awaited_.last(has_slept ? spot_->waker() : 0), now_ns() - begin);
     return done;
 }
 
-bool WaitLadder::climb_from(std::int64_t begin, const Look& look, WakeKey key) noexcept {
+bool WaitLadder::climb_from(std::int64_t begin, const Look& look, const Awaited& whom) noexcept {
     WaitClock clock(begin, late_ns_);
     std::int64_t next_watch = watch_from_ns_;
     std::int64_t next_visit = visitor_every_ns_;
@@ -178,7 +177,7 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, WakeKey key) n
             clock.expect_sleep(sleep);
             return sleep;
         },
-        key);
+        whom);
     const std::int64_t end = now_ns();
     mates_.note_waker(spot_->waker_cpu(), end);
     patience_.learn_from_sleep(end - begin);

@@ -25,7 +25,6 @@
 // deadlines; tests/unit/channel/wait_ladder_test.cpp for how long it stays awake.
 #pragma once
 
-#include "channel/copy_gate.hpp"
 #include "channel/crowd.hpp"
 #include "channel/env.hpp"
 #include "channel/event_count.hpp"
@@ -72,13 +71,12 @@ public:
         std::int64_t visitor_every_ns = 0;
     };
     using Spot = EventCount<StandardEnv>;
-    using Gate = CopyGate<StandardEnv>;
     using Flag = StandardEnv::Atomic<std::uint32_t>;
 
     /// `spot` is this rank's; a non-zero `broken` ends every wait.
-    WaitLadder(Spot& spot, Gate& gate, const Flag& broken, const Settings& settings) noexcept
+    WaitLadder(Spot& spot, const Flag& broken, const Settings& settings) noexcept
         : patience_(settings.policy, settings.oversubscribed), deadline_ns_(settings.deadline_ns),
-          ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), gate_(&gate), broken_(&broken),
+          ranks_that_copy_(ranks_that_copy(settings)), spot_(&spot), broken_(&broken),
           watch_(settings.watch), watch_from_ns_(settings.watch_from_ns),
           visitor_(settings.visitor), visitor_every_ns_(settings.visitor_every_ns),
           is_crowded_(settings.oversubscribed), mates_(settings.cpus) {
@@ -119,10 +117,10 @@ public:
     void expect_bytes(std::uint64_t bytes) noexcept {
         patience_.expect_bytes((std::max(bytes, bytes_) + bytes_before_) * ranks_that_copy_);
     }
-    /// The waits that follow are for this rank of the team; -1: for any. Only this rank, and wakers
-    /// that name no rank, will wake the waiter.
-    void expect(std::int32_t rank) noexcept { awaited_ = rank; }
-    [[nodiscard]] std::int32_t expected() const noexcept { return awaited_; }
+    /// The waits that follow are for this. Only ranks that it names, and wakers that name no rank,
+    /// will wake the waiter.
+    void expect(const Awaited& awaited) noexcept { awaited_ = awaited; }
+    [[nodiscard]] std::int32_t expected() const noexcept { return awaited_.rank(); }
 
     /// Waits until `satisfied(word)`; `seen` is the value that satisfied it. False: it has not
     /// come, and the team is broken or the deadline has passed (`timed_out` says which).
@@ -140,7 +138,7 @@ public:
     /// this rank. `bytes` as for expect_bytes. False as for `await`.
     template <class Done>
     [[nodiscard]] bool until(Done& done, std::uint64_t bytes) {
-        expect(-1);
+        expect(Awaited());
         record_.begin_wait_for_any();
         expect_bytes(bytes);
         return patience_.look_quickly(done) || climb(Look(done), nullptr);
@@ -149,7 +147,7 @@ public:
     /// Lets a teammate go on first, for some turns at most, until `gone()`.
     template <class Gone>
     void let_go_first(std::int32_t rank, Gone& gone) noexcept {
-        expect(rank);
+        expect(Awaited(rank));
         patience_.let_go_first(Look(gone), this);
     }
 
@@ -159,12 +157,6 @@ public:
     /// Sets whether a thread waits for the work of a visit: then visits come as often to sleepers,
     /// too.
     void set_visits_urgent(bool urgent) noexcept { are_visits_urgent_ = urgent; }
-
-    /// Around each copy out of a peer's memory; false: the team is broken, do not copy.
-    [[nodiscard]] bool begin_copy(Copy copy = Copy::ordinary) noexcept {
-        return gate_->enter(*broken_, copy);
-    }
-    void end_copy() noexcept { gate_->leave(); }
 
     [[nodiscard]] const WaitRecord& record() const noexcept { return record_; }
     /// The last `until` has waited for this rank.
@@ -183,8 +175,8 @@ private:
         return has_no_time ? 0 : static_cast<std::uint64_t>(std::max(settings.ranks_per_cpu, 1));
     }
     bool climb(const Look& look, const Look* background) noexcept;
-    bool climb(const Look& look, WakeKey key) noexcept;
-    bool climb_from(std::int64_t begin_ns, const Look& look, WakeKey key) noexcept;
+    bool climb(const Look& look, const Awaited& awaited) noexcept;
+    bool climb_from(std::int64_t begin_ns, const Look& look, const Awaited& awaited) noexcept;
     void expect_sleeps(int change) noexcept;
     void note_cpu() noexcept;
     [[nodiscard]] bool want_the_cpu() noexcept override;
@@ -203,7 +195,6 @@ private:
     std::uint64_t bytes_before_ = 0; ///< Bytes of the operation before the latest.
     WaitRecord record_;
     Spot* spot_;
-    Gate* gate_;
     const Flag* broken_;
     Watch* watch_;
     std::int64_t watch_from_ns_;
@@ -215,7 +206,7 @@ private:
     int sleeps_ = 0; ///< From 0, longer waits do not sleep, to 3: they do.
     std::optional<Crowd::Seat> seat_;
     CpuMates mates_; ///< Used where there is no crowd.
-    std::int32_t awaited_ = -1;
+    Awaited awaited_;
 };
 
 } // namespace corymb::channel

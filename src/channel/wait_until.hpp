@@ -21,7 +21,7 @@ struct Waiting {
     CpuMates mates;
 };
 
-/// A limit that no wait reaches.
+/// A limit that no wait reaches; such a wait reads no clock to see whether it has.
 inline constexpr std::int64_t without_limit_ns = std::numeric_limits<std::int64_t>::max();
 
 /// Waits until `look()`, at most `limit_ns`: awake as long as `waiting` has it, then asleep in the
@@ -38,15 +38,19 @@ bool wait_until(Waiting& waiting, LookFunction& look, std::int64_t limit_ns, Eve
     }
     const std::int64_t begin = now_ns();
     WaitClock clock(begin);
-    auto stop = [&clock, limit_ns]() noexcept {
-        return clock.waited_ns() >= limit_ns;
+    const bool is_limited = limit_ns != without_limit_ns;
+    auto stop = [&clock, limit_ns, is_limited]() noexcept {
+        return is_limited && clock.waited_ns() >= limit_ns;
     };
     using Outcome = Patience::Outcome;
     const Outcome outcome = patience.wait_awake(Look(look), Look(stop), &waiting.mates, begin);
     if (outcome != Outcome::exhausted) {
         return outcome == Outcome::satisfied || look();
     }
-    const bool found = events.park(look, stop, [&clock, limit_ns]() noexcept {
+    const bool found = events.park(look, stop, [&clock, limit_ns, is_limited]() noexcept {
+        if (!is_limited) {
+            return sleep_at_most_ns;
+        }
         const std::int64_t sleep =
             std::clamp<std::int64_t>(limit_ns - clock.waited_ns(), 1, sleep_at_most_ns);
         clock.expect_sleep(sleep);

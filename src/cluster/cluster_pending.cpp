@@ -71,11 +71,9 @@ std::size_t steps_of(const FarOperation& operation) noexcept {
 
 ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
     : Driver(of_handle), station_(&station),
-      ladder_(station.shared->fabric.state(station.own).spot,
-              station.shared->fabric.state(station.own).gate, station.shared->record.broken,
+      ladder_(station.shared->fabric.state(station.own).spot, station.shared->record.broken,
               settings_of(station, *this, visitor_)),
-      looking_(station.shared->fabric.state(station.own).gate, station.shared->record.broken),
-      engine_(looking_), patrol_(station.deadline_ns),
+      engine_(looking_, -1, station.shared->gate_of(station.own)), patrol_(station.deadline_ns),
       patrol_within_(deadline_within_node(station.deadline_ns)),
       lane_count_(lane_count_of(station)), own_lane_count_(own_lane_count_of(station)),
       blocking_lane_(*station.shared, station.own), blocking_(blocking_lane_, station, 0),

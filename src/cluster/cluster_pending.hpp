@@ -4,13 +4,13 @@
 // Blocking operations have a lane, and a persistent operation has one for itself.
 #pragma once
 
+#include "channel/look_once.hpp"
 #include "channel/wait_ladder.hpp"
 #include "cluster/agreements.hpp"
 #include "cluster/far_operation.hpp"
 #include "cluster/network_patience.hpp"
 #include "cluster/station.hpp"
 #include "team/driver.hpp"
-#include "team/look_once.hpp"
 #include "team/patrol.hpp"
 
 #include <cstddef>
@@ -82,7 +82,6 @@ public:
     [[nodiscard]] std::optional<team::Failure> hopeless();
 
 private:
-    using Looking = team::LookOnce<team::Env>;
     static constexpr std::size_t steps_of_a_look = 256;
     /// Each test looks at all lanes if no more than so many are not empty.
     static constexpr std::size_t few_lanes = 16;
@@ -143,8 +142,8 @@ private:
     Visitor visitor_{*this};
     channel::WaitLadder ladder_;
     channel::WaitRecord far_waits_;
-    Looking looking_;
-    team::Engine<team::Env, Looking> engine_;
+    channel::LookOnce looking_;
+    team::Engine<team::Env, channel::LookOnce> engine_;
     detail::Patrol patrol_;        ///< Watches waits for other nodes.
     detail::Patrol patrol_within_; ///< Watches waits within the node.
     int lane_count_;

@@ -2,7 +2,7 @@
 // Operations of the publisher and of a reader.
 #include "base/clock.hpp"
 #include "base/usable_cpus.hpp"
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "group/slices.hpp"
 #include "message/broadcast_state.hpp"
 
@@ -15,7 +15,7 @@
 namespace corymb::detail {
 
 using channel::BroadcastKind;
-using channel::LookNow;
+using channel::LookOnce;
 
 using Got = channel::BroadcastReceiver<BroadcastEnv>::Got;
 
@@ -71,7 +71,7 @@ void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
 }
 
 bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
-    LookNow now;
+    LookOnce now;
     if (!sender.reserve(now)) [[unlikely]] {
         if (!shared->is_machine_wide() || now_ns() - looked_at_ < group::look_every_ns) {
             return false;
@@ -86,7 +86,7 @@ bool BroadcastPublished::try_publish(const void* data, std::size_t bytes) {
 }
 
 void BroadcastPublished::publish(const void* data, std::size_t bytes, std::int64_t limit_ns) {
-    LookNow now;
+    LookOnce now;
     auto look = [this, &now]() noexcept {
         return sender.reserve(now);
     };
@@ -211,7 +211,7 @@ std::size_t BroadcastRead::probe(Handler handler, void* self, std::size_t most) 
         const std::size_t length = *std::exchange(early_, std::nullopt);
         handler(self, {std::as_bytes(std::span(copy_)).first(length), receiver.position(), 0});
     }
-    LookNow now;
+    LookOnce now;
     for (std::size_t looks = 0; probing.count < lap && looks < 2 * lap; ++looks) {
         std::size_t length = 0;
         const Got got = receiver.receive(now, copy_.data(), length);

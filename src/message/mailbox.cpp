@@ -128,7 +128,7 @@ class Reservation {
 public:
     Reservation(MailboxState& state, MailboxState::Out& to, std::size_t bytes)
         : state_(state), to_(to) {
-        channel::LookNow now;
+        channel::LookOnce now;
         place_ = state.is_srbp ? to.shared_ring.reserve(now, bytes) : to.ring.reserve(now, bytes);
         state.is_filling = true;
     }

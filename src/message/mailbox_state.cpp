@@ -16,7 +16,7 @@
 
 namespace corymb::detail {
 
-using channel::LookNow;
+using channel::LookOnce;
 using channel::SlotMessage;
 using message::Box;
 
@@ -155,7 +155,7 @@ void MailboxState::suspect(Rank to) {
 bool MailboxState::wait_for_room(Rank to, std::int64_t limit_ns) {
     const auto wait = [&](std::int64_t ns) {
         Out& way = out(to, 0); // Throws once the receiver has closed its mailbox.
-        channel::LookNow now;
+        channel::LookOnce now;
         auto has_room = [&]() noexcept {
             return is_srbp ? way.shared_ring.has_room(now) : way.ring.has_room(now);
         };
@@ -221,7 +221,7 @@ std::size_t MailboxState::drain(Receiver& receiver, std::size_t most, const Call
         std::size_t count = 0;
     } settles(receiver, *box_);
     const std::size_t quarter = std::max<std::size_t>(receiver.slots() / 4, 1);
-    LookNow now;
+    LookOnce now;
     SlotMessage message;
     std::size_t& count = settles.count;
     while (count < most && receiver.receive(now, message)) {
@@ -301,7 +301,7 @@ std::size_t MailboxState::probe_word(std::size_t index, std::uint64_t sources, H
 }
 
 bool MailboxState::has_message() {
-    LookNow now;
+    LookOnce now;
     SlotMessage message;
     if (is_srbp) {
         return shared_in_.receive(now, message);

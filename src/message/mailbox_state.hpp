@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/one_user.hpp"
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "channel/wait_until.hpp"
 #include "message/mailbox_shared.hpp"
 
@@ -41,7 +41,7 @@ struct MailboxState {
     /// The way to `to` for a message of `bytes` bytes. Throws as `Mailbox::send` does.
     Out& out(Rank to, std::size_t bytes);
     bool send(Out& to, const void* data, std::size_t bytes) {
-        channel::LookNow now;
+        channel::LookOnce now;
         return is_srbp ? to.shared_ring.send(now, data, bytes) : to.ring.send(now, data, bytes);
     }
     /// For a send that found no room: throws when `to` will never read again, which is looked after

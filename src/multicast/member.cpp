@@ -50,7 +50,7 @@ private:
 MulticastMember::MulticastMember(std::shared_ptr<MulticastShared> group, Rank own,
                                  Multicast::Handler on_message)
     : shared(std::move(group)), rank(own), position(shared->position_of(own)),
-      ladder_(shared->core.spot(position), shared->gate, shared->unbroken, shared->waiting) {
+      ladder_(shared->core.spot(position), shared->unbroken, shared->waiting) {
     if (on_message) {
         handlers_.emplace_back(0, std::move(on_message));
     }

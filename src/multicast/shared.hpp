@@ -74,7 +74,6 @@ public:
     const channel::WaitLadder::Settings waiting;
     /// Arguments of the wait ladder; here nothing breaks or copies.
     channel::WaitLadder::Flag unbroken;
-    channel::WaitLadder::Gate gate;
     Core core;
 
     [[nodiscard]] multicast::CallRecord& record(std::uint32_t slot) const noexcept {

@@ -2,6 +2,7 @@
 // The knowledge of a team of processes about the processes of its ranks.
 #include "base/clock.hpp"
 #include "base/process_state.hpp"
+#include "channel/look_once.hpp"
 #include "team/team_shared.hpp"
 
 #include <fmt/format.h>
@@ -17,31 +18,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Waits for the end of a copy that another process makes, or of the process.
-struct CopyEnd {
-    PeerWatch& watch;
-    std::uint32_t pid;
-    std::int64_t deadline;
-
-    template <class T, class Predicate>
-    bool await(const team::Env::Atomic<T>& word, std::memory_order order,
-               const Predicate& satisfied, T& seen) {
-        for (std::chrono::microseconds pause{0};; pause = std::min(2 * pause + 1us, 1000us)) {
-            seen = word.load(order);
-            if (satisfied(seen)) {
-                return true;
-            }
-            watch.look();
-            if (watch.has_ended(pid)) {
-                return true;
-            }
-            if (now_ns() >= deadline) {
-                return false;
-            }
-            std::this_thread::sleep_for(pause);
+/// Waits until a process writes into no other, or has ended. False: it still does at `deadline`.
+bool wait_for_writes(const channel::CopyGate<team::Env>& gate, PeerWatch& watch, std::uint32_t pid,
+                     std::int64_t deadline) {
+    channel::LookOnce once;
+    for (std::chrono::microseconds pause{0}; !gate.drain_writes(once);
+         pause = std::min(2 * pause + 1us, 1000us)) {
+        watch.look();
+        if (watch.has_ended(pid)) {
+            return true;
         }
+        if (now_ns() >= deadline) {
+            return false;
+        }
+        std::this_thread::sleep_for(pause);
     }
-};
+    return true;
+}
 
 } // namespace
 
@@ -105,8 +98,8 @@ void TeamShared::wait_for_writes_elsewhere() noexcept {
     std::string late;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
         auto& state = fabric.state(rank);
-        CopyEnd end{company->watch, state.pid, deadline};
-        if (!is_elsewhere(rank) || state.gate.drain_writes(end)) {
+        if (!is_elsewhere(rank) ||
+            wait_for_writes(state.gate, company->watch, state.pid, deadline)) {
             continue;
         }
         try {

@@ -7,6 +7,7 @@
 #include "plan/step_kind.hpp"
 #include "team/addresses.hpp"
 #include "team/program.hpp"
+#include "team/row_of_waits.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -74,6 +75,7 @@ public:
             }
             program.steps.push_back(compiled);
         }
+        mark_rows(program.steps);
         return program;
     }
 

@@ -51,6 +51,7 @@
 #include "team/operand_bytes.hpp"
 #include "team/process_copies.hpp"
 #include "team/program.hpp"
+#include "team/row_of_waits.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -62,9 +63,9 @@ template <class Env, class Waiter>
 class Engine {
 public:
     /// `own` is the engine's rank: it wakes only peers that wait for this rank. -1: it wakes every
-    /// peer that sleeps.
-    explicit Engine(Waiter& waiter, Rank own = -1) noexcept
-        : waiter_(&waiter), own_key_(channel::wake_key(own)) {}
+    /// peer that sleeps. `gate` guards the rank's copies.
+    explicit Engine(Waiter& waiter, Rank own = -1, OwnGate<Env> gate = {}) noexcept
+        : waiter_(&waiter), own_key_(channel::wake_key(own)), gate_(gate) {}
 
     /// Runs the steps from `activation.step` on, at most `steps_max` of them. True: all steps of
     /// the program are done. False: the waiter gave up in the step that `activation` then names, or
@@ -127,7 +128,7 @@ private:
     }
 
     bool perform(Compiled& step) {
-        expect(step.awaited);
+        waiter_->expect(channel::Awaited(step.awaited, step));
         switch (step.code) {
         case Opcode::signal: return signal(*step.peer, signature_);
         case Opcode::wait: return wait(*step.peer);
@@ -161,12 +162,6 @@ private:
         case Opcode::far: return messages_->perform(step.cells, *operands_);
         }
         return false;
-    }
-
-    void expect(Rank rank) noexcept {
-        if constexpr (requires { waiter_->expect(rank); }) {
-            waiter_->expect(rank);
-        }
     }
 
     bool signal(Peer<Env>& peer, channel::Signature signature) {
@@ -388,7 +383,7 @@ private:
         if (process != 0) [[unlikely]] {
             return copy_from_process(step, there, to, process);
         }
-        const Copying copying(*waiter_);
+        const Copying copying(gate_);
         if (copying.is_allowed()) {
             Env::note_read(there.data, there.bytes);
             arrive(step, there.data, to, 0);
@@ -400,13 +395,13 @@ private:
     /// team breaks, so the reader looks for a failure after the copy.
     bool copy_from_process(const Compiled& step, const Address& there, const Address& to,
                            std::uint32_t process) {
-        const Copying copying(*waiter_);
+        const Copying copying(gate_);
         if (!copying.is_allowed()) {
             return false;
         }
         return copied(copies_.fetch(process, there, to, step.fold, operands_->uncut_bytes(to.bytes),
                                     arriving(step))) &&
-               waiter_->begin_copy();
+               gate_.enter(channel::Copy::ordinary);
     }
 
     bool copied(bool is_done) noexcept {
@@ -499,7 +494,7 @@ private:
         if (step.peer->process != 0) [[unlikely]] {
             return put_to_process(step, room, own);
         }
-        const Copying copying(*waiter_);
+        const Copying copying(gate_);
         if (copying.is_allowed()) {
             const Address incoming = step.fold ? room.from : own;
             Env::note_read(incoming.data, incoming.bytes);
@@ -510,7 +505,7 @@ private:
 
     bool put_to_process(const Compiled& step, const Room& room, const Address& own) {
         const auto guarded = [this](const auto& write) {
-            const Copying copying(*waiter_, channel::Copy::into_process);
+            const Copying copying(gate_, channel::Copy::into_process);
             return copying.is_allowed() && write();
         };
         return copied(step.fold
@@ -527,9 +522,7 @@ private:
     }
 
     void wake_readers(PublicationEnd<Env>& end) {
-        for (auto* spot : end.reader_spots) {
-            spot->wake_if_parked(own_key_);
-        }
+        end.publisher_spot->wake_those_parked(end.reader_spots, own_key_);
     }
 
     bool publish(PublicationEnd<Env>& end, Address what) {
@@ -543,7 +536,7 @@ private:
 
     bool publish_message(PublicationEnd<Env>& end, const void* data, std::size_t bytes) {
         const auto expects = [&](std::size_t reader) {
-            expect(end.readers[reader]);
+            waiter_->expect(channel::Awaited(end.readers[reader]));
         };
         auto& ring = end.publication->ring;
         if (!ring.publish(*waiter_, data, bytes, end.messages, signature_, expects)) {
@@ -587,6 +580,7 @@ private:
 
     Waiter* waiter_;
     channel::WakeKey own_key_;
+    OwnGate<Env> gate_;
     const Operands* operands_ = nullptr;
     FarMessages* messages_ = nullptr;
     std::size_t block_count_ = 1;

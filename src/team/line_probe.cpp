@@ -3,11 +3,12 @@
 
 #include "base/clock.hpp"
 #include "base/copy_bytes.hpp"
-#include "channel/patience.hpp"
+#include "channel/bounded_waiter.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <limits>
-#include <thread>
 #include <vector>
 
 namespace corymb::team {
@@ -17,32 +18,8 @@ namespace {
 using Ring = LineProbe::Ring;
 constexpr std::size_t probe_bytes = LineProbe::message_bytes;
 
-/// A waiter that never sleeps: a rank that sleeps is not there in time.
-class Spinner {
-public:
-    template <class T, class Predicate>
-    bool await(const channel::StandardEnv::Atomic<T>& word, std::memory_order order,
-               const Predicate& satisfied, T& seen) {
-        constexpr int looks = 1000; // Between two looks at the clock.
-        for (;;) {
-            for (int look = 0; look < looks; ++look) {
-                seen = word.load(order);
-                if (satisfied(seen)) {
-                    return true;
-                }
-                channel::cpu_pause();
-            }
-            if (now_ns() >= deadline_) {
-                return false;
-            }
-            std::this_thread::yield();
-        }
-    }
-
-private:
-    static constexpr std::int64_t patience_ns = 20'000'000;
-    std::int64_t deadline_ = now_ns() + patience_ns;
-};
+/// A rank that sleeps is not there in time.
+constexpr std::int64_t limit_ns = 20'000'000;
 
 } // namespace
 
@@ -54,7 +31,8 @@ double probe_lines(LineProbe& probe, std::size_t side) {
     channel::SlotReceiver<channel::StandardEnv, Ring> receiver(probe.ring[1 - side]);
     const std::vector<std::byte> own(probe_bytes, std::byte{1});
     std::vector<std::byte> other(probe_bytes);
-    Spinner waiter;
+    std::atomic<bool> stop{false};
+    channel::BoundedWaiter waiter(stop, limit_ns);
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int message = 0; message < messages; ++message) {
         const std::int64_t begin = now_ns();

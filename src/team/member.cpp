@@ -46,16 +46,15 @@ bool wants_root_first(const team::CallTerms& call, int ranks_per_cpu) {
 Member::Member(std::shared_ptr<TeamShared> team, Rank own_rank)
     : shared(std::move(team)), rank(own_rank), whole_rank(own_rank),
       whole_size(shared->fabric.size()),
-      ladder_(shared->fabric.state(own_rank).spot, shared->fabric.state(own_rank).gate,
-              shared->record.broken,
+      ladder_(shared->fabric.state(own_rank).spot, shared->record.broken,
               {shared->options.wait, shared->oversubscribed, shared->ranks_per_cpu(),
                shared->deadline_ns, shared->crowd, static_cast<std::size_t>(own_rank),
                shared->cpus_of_waiters, this,
                shared->company ? watch_processes_ns : watch_threads_ns,
                shared->options.interrupted_every.count() > 0 ? &visitor_ : nullptr,
                shared->options.interrupted_every.count()}),
-      engine_(ladder_, own_rank), exceptions_before_(std::uncaught_exceptions()),
-      lane_(*shared, own_rank, 0) {}
+      engine_(ladder_, own_rank, shared->gate_of(own_rank)),
+      exceptions_before_(std::uncaught_exceptions()), lane_(*shared, own_rank, 0) {}
 
 Member::~Member() {
     on_stop_.reset();

@@ -35,8 +35,8 @@ bool is_long(const team::PlanKey& key, int ranks) noexcept {
 
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle)
     : Driver(of_handle), shared_(&shared), rank_(rank), ladder_(&ladder),
-      looking_(shared.fabric.state(rank).gate, shared.record.broken), engine_(looking_, rank),
-      waiting_(ladder, rank), patrol_(shared.deadline_ns), long_end_(shared, rank, team::long_lane),
+      engine_(looking_, rank, shared.gate_of(rank)), waiting_(ladder, rank, shared.gate_of(rank)),
+      patrol_(shared.deadline_ns), long_end_(shared, rank, team::long_lane),
       pair_end_(shared, rank, team::pair_lane) {}
 
 void Pending::complete_quietly() noexcept {

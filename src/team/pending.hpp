@@ -3,10 +3,10 @@
 // one engine that looks at each but never waits.
 #pragma once
 
+#include "channel/look_once.hpp"
 #include "channel/wait_ladder.hpp"
 #include "team/engine.hpp"
 #include "team/leaving.hpp"
-#include "team/look_once.hpp"
 #include "team/operation.hpp"
 #include "team/patrol.hpp"
 #include "team/request_wait.hpp"
@@ -77,8 +77,7 @@ public:
     [[nodiscard]] std::optional<team::Failure> why_stopped();
 
 private:
-    using Looking = team::LookOnce<team::Env>;
-    using Engine = team::Engine<team::Env, Looking>;
+    using Engine = team::Engine<team::Env, channel::LookOnce>;
     using Program = team::Program<team::Env>;
 
     /// Steps that one bounded call does at most.
@@ -145,7 +144,7 @@ private:
     TeamShared* shared_;
     Rank rank_;
     channel::WaitLadder* ladder_;
-    Looking looking_;
+    channel::LookOnce looking_;
     Engine engine_;
     team::Engine<team::Env, channel::WaitLadder> waiting_;
     Patrol patrol_;

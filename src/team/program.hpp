@@ -111,10 +111,16 @@ struct CompiledStep {
     std::uint32_t cells = 0;
     std::uint32_t number = 0; ///< In the plan.
     Rank awaited = -1;        ///< The rank that the step names.
+    /// The steps, from this one on, that the rank may await in one sleep (row_of_waits.hpp).
+    std::uint32_t row = 0;
     Places to{};
     Places from{};
     Peer<Env>* peer = nullptr;
     PublicationEnd<Env>* end = nullptr;
+
+    /// The peers that have yet to act before a rank in this step can do more than wait; 0: nothing
+    /// is known (row_of_waits.hpp).
+    [[nodiscard]] std::uint32_t missing() const noexcept;
 };
 
 template <class Env>

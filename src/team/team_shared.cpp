@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/seconds_from.hpp"
+#include "channel/look_once.hpp"
 #include "channel/wait_ladder.hpp"
 #include "team/team_plans.hpp"
 
@@ -70,21 +71,6 @@ team::CpuCount cpus_of(const TeamOptions& options, const team::Company* company)
 std::size_t configured_cpus() {
     return static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
 }
-
-/// A waiter for events that surely come soon.
-struct Yielder {
-    template <class T, class Predicate>
-    bool await(const team::Env::Atomic<T>& word, std::memory_order order,
-               const Predicate& satisfied, T& seen) {
-        for (;;) {
-            seen = word.load(order);
-            if (satisfied(seen)) {
-                return true;
-            }
-            std::this_thread::yield();
-        }
-    }
-};
 
 } // namespace
 
@@ -240,10 +226,10 @@ void TeamShared::throw_broken() const {
 
 void TeamShared::wait_for_copies() noexcept {
     channel::CopyGate<team::Env>::drain_begin(company ? Reach::machine : Reach::process);
-    Yielder waiter;
+    channel::LookOnce once;
     for (Rank rank = 0; rank < fabric.size(); ++rank) {
-        if (!is_elsewhere(rank)) {
-            fabric.state(rank).gate.drain(waiter);
+        while (!is_elsewhere(rank) && !fabric.state(rank).gate.drain(once)) {
+            std::this_thread::yield(); // A copy under way surely ends soon.
         }
     }
     // A reader looks for a failure after its copy, so only writes are awaited.

@@ -9,6 +9,7 @@
 #include "channel/waiter_cpus.hpp"
 #include "plan/proven.hpp"
 #include "plan/renumber.hpp"
+#include "team/copying.hpp"
 #include "team/fabric.hpp"
 #include "team/failure.hpp"
 #include "team/roster.hpp"
@@ -248,6 +249,11 @@ struct TeamShared {
 
     /// Marks a rank as taken; throws Errc::invalid_argument when it is out of range or taken.
     void take(Rank rank);
+
+    /// Guards the copies of a rank of this process.
+    [[nodiscard]] team::OwnGate<team::Env> gate_of(Rank rank) noexcept {
+        return {&fabric.state(rank).gate, &record.broken};
+    }
 
     /// Ranks that take turns on a CPU, rounded up. Also 1 where only a quota is short.
     [[nodiscard]] int ranks_per_cpu() const noexcept {

@@ -161,13 +161,16 @@ struct ExplorerEnv {
                            Where where = Where::current()) noexcept {
         Explorer::current().futex_wake(word.location(), count, where);
     }
+    static void futex_move(const Atomic<std::uint32_t>& word, const Atomic<std::uint32_t>& other,
+                           Reach /*reach*/ = Reach::process,
+                           Where where = Where::current()) noexcept {
+        Explorer::current().futex_move(word.location(), other.location(), where);
+    }
 };
 
 /// Waits as long as it takes.
 struct AwaitWaiter {
-    /// Worlds of the engine do not break their team.
-    bool begin_copy(auto... /*copy*/) const noexcept { return true; }
-    void end_copy() const noexcept {}
+    void expect(auto... /*whom*/) const noexcept {}
 
     template <class A, class P, class T>
     bool await(const A& word, std::memory_order order, const P& holds, T& seen,

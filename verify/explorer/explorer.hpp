@@ -118,6 +118,7 @@ public:
     void heavy_fence(std::source_location where);
     void futex_wait(LocationId location, std::uint32_t expected, std::source_location where);
     void futex_wake(LocationId location, int count, std::source_location where);
+    void futex_move(LocationId location, LocationId other, std::source_location where);
     void note(const void* address, std::size_t count, bool is_write, std::source_location where);
 
 private:
@@ -157,6 +158,7 @@ private:
                               std::source_location where);
     void modify_write(LocationId location, std::uint64_t value, std::memory_order order);
     void heavy_moments(std::source_location where);
+    [[nodiscard]] std::vector<std::size_t> sleepers_of(LocationId location) const;
     void sleep_in_kernel(LocationId location, std::source_location where);
     [[nodiscard]] std::memory_order weakened(std::memory_order order) const noexcept;
 

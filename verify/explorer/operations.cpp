@@ -197,13 +197,7 @@ void Explorer::sleep_in_kernel(LocationId location, std::source_location where) 
     step_done();
 }
 
-void Explorer::futex_wake(LocationId location, int count, std::source_location where) {
-    if (current_ < 0) {
-        return;
-    }
-    const Operation operation{Kind::futex_wake, location, {}, -1, {}, where};
-    reach(operation);
-    memory_.kernel_publish(current_, location);
+std::vector<std::size_t> Explorer::sleepers_of(LocationId location) const {
     std::vector<std::size_t> sleepers;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         const Thread& it = threads_[i];
@@ -211,6 +205,35 @@ void Explorer::futex_wake(LocationId location, int count, std::source_location w
             sleepers.push_back(i);
         }
     }
+    return sleepers;
+}
+
+void Explorer::futex_move(LocationId location, LocationId other, std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    const Operation operation{Kind::futex_wake, location, {}, -1, {}, where};
+    reach(operation);
+    memory_.kernel_publish(current_, location);
+    const std::vector<std::size_t> sleepers = sleepers_of(location);
+    if (sleepers.empty()) {
+        trace(operation, "moves nobody");
+    } else {
+        const std::size_t pick = sleepers[choose(sleepers.size())];
+        threads_[pick].next.location = other;
+        trace(operation, "moves " + thread_text(static_cast<int>(pick)));
+    }
+    step_done();
+}
+
+void Explorer::futex_wake(LocationId location, int count, std::source_location where) {
+    if (current_ < 0) {
+        return;
+    }
+    const Operation operation{Kind::futex_wake, location, {}, -1, {}, where};
+    reach(operation);
+    memory_.kernel_publish(current_, location);
+    std::vector<std::size_t> sleepers = sleepers_of(location);
     std::string woken = "wakes";
     for (int i = 0; i < count && !sleepers.empty(); ++i) {
         const std::size_t pick = choose(sleepers.size());

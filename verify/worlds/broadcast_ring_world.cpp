@@ -4,7 +4,7 @@
 // never takes a torn message for a whole one; a reader is not dropped for what another did that had
 // its line before.
 #include "channel/broadcast_ring.hpp"
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
 #include "worlds/owned.hpp"
@@ -17,7 +17,7 @@ namespace {
 using namespace corymb::verify;
 using corymb::channel::BroadcastKind;
 using corymb::channel::BroadcastShape;
-using corymb::channel::LookNow;
+using corymb::channel::LookOnce;
 using Ring = corymb::channel::BroadcastRing<ExplorerEnv>;
 using Sender = corymb::channel::BroadcastSender<ExplorerEnv>;
 using Receiver = corymb::channel::BroadcastReceiver<ExplorerEnv>;
@@ -107,7 +107,7 @@ struct Joining : Common<1> {
 template <std::uint64_t Messages>
 struct LateJoining : Common<1> {
     static constexpr int threads = 2;
-    LateJoining() { publish(1, LookNow{}); }
+    LateJoining() { publish(1, LookOnce{}); }
 
     void run(int thread) {
         if (thread == 0) {
@@ -140,7 +140,7 @@ struct Overtaking : Common<1> {
     void run(int thread) {
         if (thread == 0) {
             for (std::uint64_t number = 1; number <= Messages; ++number) {
-                publish(number, LookNow{});
+                publish(number, LookOnce{});
             }
             return;
         }
@@ -167,7 +167,7 @@ struct LineAgain : Common<1> {
     void run(int thread) {
         if (thread == 0) {
             for (std::uint64_t number = 1; number <= 3; ++number) {
-                publish(number, LookNow{});
+                publish(number, LookOnce{});
             }
             return;
         }

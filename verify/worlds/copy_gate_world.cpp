@@ -76,7 +76,7 @@ private:
                 if constexpr (how == Copy::into_process) {
                     require(gate.drain_writes(waiter), "the waiter does not give up");
                 } else {
-                    gate.drain(waiter);
+                    require(gate.drain(waiter), "the waiter does not give up");
                 }
             }
         }

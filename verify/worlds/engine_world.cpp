@@ -309,6 +309,8 @@ std::vector<World> all_worlds() {
         runs<ParkingWaiter<0>>("over cells, parking", star_broadcast(2, 0, 8, cells), 1),
         runs<ParkingWaiter<0>>("by pull, parking", star_broadcast(2, 0, 8, pull), 1),
         runs<ParkingWaiter<0>>("by publication, parking", shared_broadcast(2, 0, 8, line), 1),
+        large(runs<ParkingWaiter<0>>("by publication, three parking", central(3), 1, random)),
+        large(runs<ParkingWaiter<0>>("over lines, three parking", star_reduce(3, 8), 1, random)),
         runs<ParkingWaiter<0>>("over lines, parking, credit", star_broadcast(2, 0, 8, line), 9,
                                unpreempted),
         runs<ParkingWaiter<0>>("over cells, parking, credit", star_broadcast(2, 0, 8, cells), 9,

@@ -113,9 +113,10 @@ struct Keyed {
         if (thread == 0) {
             ParkingWaiter<0> waiter{spot};
             for (std::int32_t waker = 0; waker < Wakers; ++waker) {
-                waiter.expect(names == Names::awaited  ? waker
-                              : names == Names::nobody ? -1
-                                                       : (waker + 1) % Wakers);
+                waiter.expect(corymb::channel::Awaited(names == Names::awaited ? waker
+                                                       : names == Names::nobody
+                                                           ? -1
+                                                           : (waker + 1) % Wakers));
                 count = 0;
                 require(line.at(static_cast<std::size_t>(waker)).wait(waiter, count),
                         "the owner is not told to stop");
@@ -124,6 +125,68 @@ struct Keyed {
             line.at(static_cast<std::size_t>(thread - 1)).signal(count);
             spot.wake_if_parked(corymb::channel::wake_key(thread - 1));
         }
+    }
+};
+
+/// The owner awaits all wakers, whoever comes first, and sleeps for as many as are missing.
+/// Seeded bug: with `too_many` it counts some that have come.
+template <std::size_t Wakers, std::uint32_t too_many = 0>
+struct Counted {
+    static constexpr int threads = 1 + static_cast<int>(Wakers);
+    Spot spot;
+    std::array<Line, Wakers> line;
+
+    /// From a line on, as far as the owner has come.
+    struct Ahead {
+        const std::array<Line, Wakers>& line;
+        std::size_t from = 0;
+        [[nodiscard]] std::uint32_t missing() const noexcept {
+            std::uint32_t missing = 0;
+            for (std::size_t waker = from; waker < Wakers; ++waker) {
+                missing += line.at(waker).has_come(0) ? 0U : 1U;
+            }
+            return missing + (missing == 0 ? 0 : too_many);
+        }
+    };
+    void run(int thread) {
+        std::uint64_t count = 0;
+        if (thread != 0) {
+            line.at(static_cast<std::size_t>(thread - 1)).signal(count);
+            spot.wake_if_parked(corymb::channel::wake_key(thread - 1));
+            return;
+        }
+        ParkingWaiter<0> waiter{spot};
+        Ahead ahead{line};
+        for (ahead.from = 0; ahead.from < Wakers; ++ahead.from) {
+            waiter.expect(corymb::channel::Awaited(static_cast<std::int32_t>(ahead.from), ahead));
+            count = 0;
+            require(line.at(ahead.from).wait(waiter, count), "the owner is not told to stop");
+        }
+    }
+};
+
+/// One waker wakes `Owners` owners together.
+template <std::size_t Owners>
+struct Together {
+    static constexpr int threads = 1 + static_cast<int>(Owners);
+    std::array<Spot, Owners + 1> spot;
+    std::array<Line, Owners> line;
+
+    void run(int thread) {
+        std::uint64_t count = 0;
+        const auto own = static_cast<std::size_t>(thread);
+        if (own < Owners) {
+            ParkingWaiter<0> waiter{spot.at(own)};
+            require(line.at(own).wait(waiter, count), "the owner is not told to stop");
+            return;
+        }
+        std::array<Spot*, Owners> owners{};
+        for (std::size_t owner = 0; owner < Owners; ++owner) {
+            count = 0;
+            line.at(owner).signal(count);
+            owners.at(owner) = &spot.at(owner);
+        }
+        spot.at(own).wake_those_parked(owners);
     }
 };
 
@@ -154,7 +217,7 @@ struct PingPong {
 
 /// The signal never comes, but the team breaks: the owner must not sleep through that, also while
 /// it waits for one waker. Who says so wakes it without a key.
-template <std::int32_t Awaited>
+template <std::int32_t Rank>
 struct Broken {
     static constexpr int threads = 2;
     Spot spot;
@@ -164,7 +227,7 @@ struct Broken {
     void run(int thread) {
         if (thread == 0) {
             ParkingWaiter<0> waiter{spot, &broken};
-            waiter.expect(Awaited);
+            waiter.expect(corymb::channel::Awaited(Rank));
             std::uint64_t received = 0;
             require(!line.wait(waiter, received), "there was no signal");
         } else {
@@ -263,6 +326,14 @@ int main(int argc, char** argv) {
             holds_large<Keyed<2>>("parking: each waker wakes only who waits for it, 1 idle wake-up",
                                   {.spurious_wakeups = 1}),
             holds<Keyed<2, Names::nobody>>("parking: each waker wakes who waits for anybody"),
+            holds<Counted<2>>("parking: for two wakers at once, 1 preemption",
+                              {.preemptions_max = 1}),
+            holds<Counted<2>>("parking: for two wakers at once, random walks",
+                              {.executions_max = 5'000, .random = true}),
+            holds_large<Counted<3>>("parking: for three wakers at once, random walks",
+                                    {.executions_max = 20'000, .random = true}),
+            holds<Together<1>>("parking: one is woken by a list"),
+            holds<Together<2>>("parking: two are woken together"),
             holds<Broken<5>>("parking: the team breaks while one waker is awaited"),
             holds<PingPong<2>>("parking: two threads take turns and both park, 2 rounds"),
             holds<Broken<-1>>("parking: the team breaks"),
@@ -289,6 +360,11 @@ int main(int argc, char** argv) {
             caught<Parking<1, 1>>("parking: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Parking<1, 1, AnnouncesTooLate>>("parking: announces after the look"),
             caught<Keyed<2, Names::another>>("parking: the owner names another waker"),
+            caught<Counted<2, 1>>("parking: the owner counts one waker too many"),
+            caught<Counted<2>>("parking: for two wakers, no light fence", Fault::no_light_fence),
+            caught<Counted<2>>("parking: for two wakers, no heavy fence", Fault::no_heavy_fence),
+            caught<Together<2>>("parking: two are woken together, no light fence",
+                                Fault::no_light_fence),
             caught<WakesTooEarly>("parking: wakes before the signal"),
         });
 }

@@ -3,12 +3,12 @@
 // looks at both with a waiter that gives up, so that any await may fail, and then finishes them,
 // odd ranks the second one first where no rank needs another one's answer for that. Both deliver
 // what they would have alone.
+#include "channel/look_once.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
 #include "plan/copies.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
-#include "team/look_once.hpp"
 #include "team/sample_plans.hpp"
 #include "worlds/payload.hpp"
 
@@ -94,8 +94,9 @@ public:
     void run(int thread) override {
         const auto rank = static_cast<std::size_t>(thread);
         auto& state = fabrics_.of[0].state(static_cast<Rank>(thread));
-        corymb::team::LookOnce<ExplorerEnv> once(state.gate, broken_);
-        corymb::team::Engine<ExplorerEnv, corymb::team::LookOnce<ExplorerEnv>> looking(once);
+        corymb::channel::LookOnce once;
+        corymb::team::Engine<ExplorerEnv, corymb::channel::LookOnce> looking(
+            once, -1, {&state.gate, &broken_});
         AwaitWaiter waiter;
         corymb::team::Engine<ExplorerEnv, AwaitWaiter> waiting(waiter);
         for (std::uint64_t operation = 0; operation < operations_; ++operation) {

@@ -2,7 +2,7 @@
 // src/channel/message_ring.hpp: messages come in order, whole and as long as they were, a slot is
 // not filled again while its payload is in use, across the wrap of numbers, with a receiver that
 // sleeps until there is a message, and with a sender that sleeps until there is room.
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "channel/message_ring.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
@@ -13,7 +13,7 @@
 namespace {
 
 using namespace corymb::verify;
-using corymb::channel::LookNow;
+using corymb::channel::LookOnce;
 using corymb::channel::SlotMessage;
 using corymb::channel::SlotShape;
 using Ring = corymb::channel::MessageRing<ExplorerEnv>;
@@ -105,7 +105,7 @@ struct Asleep {
         }
     }
     void send() {
-        LookNow now;
+        LookOnce now;
         for (std::uint64_t i = 0; i < Batches * Batch; ++i) {
             const std::uint64_t value = 100 + i;
             require(link.sender.send(now, &value, sizeof value), "the ring is large enough");
@@ -115,7 +115,7 @@ struct Asleep {
         }
     }
     void receive() {
-        LookNow now;
+        LookOnce now;
         const auto ready = [&] {
             SlotMessage message;
             return link.receiver.receive(now, message);
@@ -153,7 +153,7 @@ struct NoRoom {
         }
     }
     void send(std::uint64_t i) {
-        LookNow now;
+        LookOnce now;
         const std::uint64_t value = 100 + i;
         const auto has_room = [&] {
             return link.sender.has_room(now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // src/channel/notification_vector.hpp: an owner that looks only at the vector gets every message of
 // every peer's ring, awake or asleep.
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "channel/message_ring.hpp"
 #include "channel/notification_vector.hpp"
 #include "explorer/env.hpp"
@@ -16,7 +16,7 @@
 namespace {
 
 using namespace corymb::verify;
-using corymb::channel::LookNow;
+using corymb::channel::LookOnce;
 using corymb::channel::SlotMessage;
 using corymb::channel::SlotShape;
 using Ring = corymb::channel::MessageRing<ExplorerEnv>;
@@ -100,7 +100,7 @@ struct Inbox {
                 "it waits");
     }
     std::uint64_t drain(Link& from) {
-        LookNow now;
+        LookOnce now;
         std::uint64_t count = 0;
         SlotMessage message;
         while ((bug != Bug::takes_one_each || count == 0) && from.receiver.receive(now, message)) {

@@ -14,11 +14,8 @@ template <int Looks>
 struct ParkingWaiter {
     Spot& spot;
     const ExplorerEnv::Atomic<std::uint32_t>* broken = nullptr;
-    channel::WakeKey key = channel::anybody; ///< Who may wake it.
-    void expect(std::int32_t rank) noexcept { key = channel::wake_key(rank); }
-    /// Worlds of the engine do not break their team.
-    bool begin_copy(auto... /*copy*/) const noexcept { return true; }
-    void end_copy() const noexcept {}
+    channel::Awaited awaited{}; ///< Who may wake it.
+    void expect(const channel::Awaited& whom) noexcept { awaited = whom; }
 
     template <class A, class P, class T>
     bool await(const A& word, std::memory_order order, const P& holds, T& seen,
@@ -35,7 +32,7 @@ struct ParkingWaiter {
         const auto stop = [&] {
             return broken != nullptr && broken->load(std::memory_order_relaxed) != 0;
         };
-        return spot.park(look, stop, [] { return 1'000'000'000; }, key);
+        return spot.park(look, stop, [] { return 1'000'000'000; }, awaited);
     }
 };
 

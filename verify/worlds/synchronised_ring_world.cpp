@@ -2,7 +2,7 @@
 // src/channel/synchronised_ring.hpp: the messages of each sender come in order and whole, and a
 // slot is not filled again while its payload is in use, although its next sender may never have
 // looked itself.
-#include "channel/look_now.hpp"
+#include "channel/look_once.hpp"
 #include "channel/synchronised_ring.hpp"
 #include "explorer/env.hpp"
 #include "explorer/run_worlds.hpp"
@@ -15,7 +15,7 @@
 namespace {
 
 using namespace corymb::verify;
-using corymb::channel::LookNow;
+using corymb::channel::LookOnce;
 using corymb::channel::SlotMessage;
 using corymb::channel::SynchronisedShape;
 using Ring = corymb::channel::SynchronisedRing<ExplorerEnv>;
@@ -69,7 +69,7 @@ struct FanIn {
         for (std::uint64_t i = 0; i < First + Second; ++i) {
             if (asleep) {
                 const auto ready = [&] {
-                    LookNow now;
+                    LookOnce now;
                     SlotMessage message;
                     return receiver.receive(now, message);
                 };

@@ -3,6 +3,7 @@
 // thread that uses it: publishes the rings. The channels are argued in channel/.
 #include "machine/discover/group_probe.hpp"
 
+#include "base/clock.hpp"
 #include "channel/channels.hpp"
 #include "machine/discover/line.hpp"
 #include "machine/discover/statistics.hpp"
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace corymb::discover {
@@ -34,8 +36,7 @@ double uninterrupted(std::vector<double> values) {
 class Stage {
 public:
     Stage(Crew& crew, const TickScale& scale, std::size_t lanes, std::size_t readers)
-        : crew_(&crew), scale_(&scale), lanes_(lanes), readers_(readers),
-          deadline_(ticks() + ticks_of(100e6)) {}
+        : crew_(&crew), scale_(&scale), lanes_(lanes), readers_(readers) {}
 
     using Body = std::function<void(int, BoundedWaiter&)>;
 
@@ -44,7 +45,7 @@ public:
         std::vector<int> cpus{from};
         cpus.insert(cpus.end(), others.begin(), others.end());
         crew_->run(cpus, [&](int thread) {
-            BoundedWaiter waiter(crew_->stop(), deadline_, ticks_of(50'000));
+            BoundedWaiter waiter(crew_->stop(), limit_ns - (now_ns() - begin_ns_));
             if (thread == 0) {
                 duplex_ = std::make_unique<Duplex[]>(lanes_);
                 publication_ = std::make_unique<LinePublication>(readers_);
@@ -80,8 +81,10 @@ public:
     }
     void settle() const {
         const Ticks begin = ticks();
-        while (ticks() - begin < ticks_of(settle_ns)) {
-            channel::cpu_pause();
+        auto is_settled = [&]() noexcept {
+            return ticks() - begin >= ticks_of(settle_ns);
+        };
+        while (!channel::look_for_a_while(is_settled, 1)) {
         }
     }
 
@@ -90,7 +93,8 @@ private:
     const TickScale* scale_;
     std::size_t lanes_;
     std::size_t readers_;
-    Ticks deadline_;
+    static constexpr std::int64_t limit_ns = 100'000'000; ///< All runs end by then.
+    std::int64_t begin_ns_ = now_ns();
     std::unique_ptr<Duplex[]> duplex_;
     std::unique_ptr<LinePublication> publication_;
     std::unique_ptr<ExchangeLine> exchange_;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 namespace corymb::discover {
 namespace {
@@ -227,16 +229,12 @@ std::vector<PairBatch> LineProbe::batches(int first, int second, int count) {
     std::vector<std::array<std::array<Notes, 2>, 2>> notes(result.size());
     std::vector<std::array<bool, 2>> complete(result.size());
     std::atomic<bool> ready{false};
-    const auto ticks_of = [&](double ns) {
-        return static_cast<Ticks>(ns / scale_.ns_per_tick);
-    };
     const double warm_up_ns = warm_ || session_limit_ns_ > 0 ? 0 : first_warm_up_ns;
     const double limit_ns = session_limit_ns_ > 0 ? session_limit_ns_ : 100e6 + 20e6 * count;
-    const Ticks deadline = ticks() + ticks_of(limit_ns);
 
     const std::array<int, 2> cpus = {here.cpu, there.cpu};
     crew_->run(cpus, [&](int side) {
-        BoundedWaiter waiter(crew_->stop(), deadline, ticks_of(50'000));
+        BoundedWaiter waiter(crew_->stop(), static_cast<std::int64_t>(limit_ns));
         if (side == 1) { // The first touch by the receiver decides where the pages are.
             if (!session) {
                 session = std::make_unique<Session>();

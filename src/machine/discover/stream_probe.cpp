@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace corymb::discover {
@@ -116,17 +117,12 @@ double StreamProbe::time_of(int from, int to, std::int64_t bytes) {
     if (!stream.is_there()) {
         return Statistic::missing;
     }
-    constexpr double patience_ns = 50'000;
     constexpr double start_ns = 100e6;
     constexpr double stalled_ns_per_byte = 4; // Slower than any memory.
     const double most_ns = start_ns + stalled_ns_per_byte * static_cast<double>(bytes * messages);
-    const auto ticks_of = [this](double time_ns) {
-        return static_cast<Ticks>(time_ns / scale_.ns_per_tick);
-    };
-    const Ticks deadline = ticks() + ticks_of(most_ns);
     std::vector<Ticks> spent;
     crew_->run(cpus, [&](int thread) {
-        BoundedWaiter waiter(crew_->stop(), deadline, ticks_of(patience_ns));
+        BoundedWaiter waiter(crew_->stop(), static_cast<std::int64_t>(most_ns));
         if (thread == 0) {
             stream.send(waiter);
         } else {

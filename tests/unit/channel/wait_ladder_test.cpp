@@ -28,7 +28,7 @@ constexpr std::int64_t long_ns = 15'000'000;
 class CrowdedRank {
 public:
     explicit CrowdedRank(int ranks_per_cpu)
-        : ladder_(spot_, gate_, broken_,
+        : ladder_(spot_, broken_,
                   {.oversubscribed = true,
                    .ranks_per_cpu = ranks_per_cpu,
                    .deadline_ns = deadline_ns,
@@ -39,7 +39,6 @@ public:
 private:
     CrowdMemory memory_{2, 1};
     WaitLadder::Spot spot_;
-    WaitLadder::Gate gate_;
     WaitLadder::Flag broken_{0};
     WaitLadder ladder_;
 };
@@ -145,10 +144,9 @@ TEST(WaitLadderTest, WhatHasComeIsNotGivenUp) {
     for (const WaitPolicy policy : {WaitPolicy::spin, WaitPolicy::park}) {
         for (const bool breaks : {false, true}) {
             WaitLadder::Spot spot;
-            WaitLadder::Gate gate;
             Breaker breaker;
             breaker.breaks = breaks;
-            WaitLadder ladder(spot, gate, breaker.broken,
+            WaitLadder ladder(spot, breaker.broken,
                               {.policy = policy, .deadline_ns = 10'000'000'000, .watch = &breaker});
             std::uint32_t seen = 0;
             EXPECT_TRUE(ladder.await(
@@ -168,9 +166,8 @@ int sleeps_without_heavy_fences() {
         return 0; // There are none.
     }
     WaitLadder::Spot spot(Reach::machine);
-    WaitLadder::Gate gate;
     WaitLadder::Flag broken{0};
-    WaitLadder ladder(spot, gate, broken, {.policy = WaitPolicy::park, .deadline_ns = 1'000'000});
+    WaitLadder ladder(spot, broken, {.policy = WaitPolicy::park, .deadline_ns = 1'000'000});
     auto never = []() noexcept {
         return false;
     };
@@ -209,10 +206,9 @@ struct Visitor final : Watch {
 std::pair<std::int64_t, double> visits_of_sleeper(std::int64_t each_ns, std::int64_t all_ns,
                                                   bool urgent) {
     WaitLadder::Spot spot;
-    WaitLadder::Gate gate;
     WaitLadder::Flag broken{0};
     Visitor visitor;
-    WaitLadder ladder(spot, gate, broken,
+    WaitLadder ladder(spot, broken,
                       {.policy = WaitPolicy::park,
                        .oversubscribed = true,
                        .deadline_ns = each_ns,

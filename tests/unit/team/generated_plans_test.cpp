@@ -2,13 +2,13 @@
 // The engine runs what the generators make, for every operation, on equal parts and on parts of
 // different lengths. One thread plays all ranks in random turns.
 #include "channel/env.hpp"
+#include "channel/look_once.hpp"
 #include "plan/channel_room.hpp"
 #include "plan/generate/families.hpp"
 #include "plan/performed.hpp"
 #include "plan/places.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
-#include "team/look_once.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ namespace corymb {
 namespace {
 
 using Env = channel::StandardEnv;
-using Waiter = team::LookOnce<Env>;
+using Waiter = channel::LookOnce;
+using Flag = Env::Atomic<std::uint32_t>;
 using Word = std::uint64_t;
 
 void add_words(const void* left, const void* right, void* out, std::size_t count) {
@@ -73,8 +74,8 @@ PartName part_of(const Plan& plan, Rank rank, Buffer buffer, Rank part) {
 
 struct Player {
     Player(const Plan& of, Rank own, LengthOf length, team::Fabric<Env>& fabric,
-           const team::Readers& readers, const Waiter::Flag& broken)
-        : plan(of), rank(own), waiter(fabric.state(own).gate, broken), engine(waiter),
+           const team::Readers& readers, const Flag& broken)
+        : plan(of), rank(own), engine(waiter, -1, {&fabric.state(own).gate, &broken}),
           program(team::Compiler<Env>(fabric, own, peers).compile_part(of, 0, readers)) {
         const std::size_t longest = 37;
         operands.bytes = longest * sizeof(Word);
@@ -154,7 +155,7 @@ std::string run_once(const Plan& plan, LengthOf length, unsigned seed) {
     HeapMemory memory;
     team::Fabric<Env> fabric(Arena(memory), plan.size());
     const auto readers = team::publication_readers(plan);
-    Waiter::Flag broken{};
+    Flag broken{};
     std::deque<Player> players;
     for (Rank rank = 0; rank < plan.size(); ++rank) {
         players.emplace_back(plan, rank, length, fabric, readers, broken);
@@ -236,7 +237,7 @@ TEST(GeneratedPlans, NothingIsWrittenIntoBuffersOfABrokenTeam) {
         HeapMemory memory;
         team::Fabric<Env> fabric(Arena(memory), 2);
         const auto readers = team::publication_readers(plan);
-        Waiter::Flag broken{};
+        Flag broken{};
         Player root(plan, 0, equal_lengths, fabric, readers, broken);
         Player other(plan, 1, equal_lengths, fabric, readers, broken);
         EXPECT_FALSE(root.engine.run(root.activation)); // It has offered and waits.

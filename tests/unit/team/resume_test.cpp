@@ -2,10 +2,10 @@
 // Operations that are driven a look at a time. One thread plays all ranks in random turns, so that
 // every await of every channel fails now and then and must be taken up again later.
 #include "channel/env.hpp"
+#include "channel/look_once.hpp"
 #include "sample_plans.hpp"
 #include "team/compile.hpp"
 #include "team/engine.hpp"
-#include "team/look_once.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using namespace team_test;
 using Env = channel::StandardEnv;
-using Waiter = team::LookOnce<Env>;
+using Waiter = channel::LookOnce;
 
 /// All ranks of one plan, each with its engine and its operation under way.
 class Turns {
@@ -64,9 +64,9 @@ public:
 private:
     struct Player {
         Player(Turns& turns, const Plan& of, Rank own, std::size_t block_bytes)
-            : plan(&of), rank(own), waiter(turns.fabric_.state(own).gate, turns.broken_),
-              engine(waiter), program(team::Compiler<Env>(turns.fabric_, own, peers)
-                                          .compile_part(of, 0, turns.readers_)),
+            : plan(&of), rank(own), engine(waiter),
+              program(team::Compiler<Env>(turns.fabric_, own, peers)
+                          .compile_part(of, 0, turns.readers_)),
               input(of.block_count * block_bytes / sizeof(std::uint64_t)), output(input.size()),
               scratch(of.scratch_blocks * block_bytes / sizeof(std::uint64_t)) {
             operands.input = reinterpret_cast<const std::byte*>(input.data());
@@ -130,7 +130,6 @@ private:
 
     HeapMemory memory_;
     team::Fabric<Env> fabric_;
-    Env::Atomic<std::uint32_t> broken_;
     team::Readers readers_;
     std::deque<Player> ranks_;
     std::mt19937 random_;

@@ -155,6 +155,19 @@ inline Plan chain_reduce(int size, std::uint64_t bytes, Mechanism via, std::uint
     return plan;
 }
 
+/// Everybody sends to rank 0 over lines, which combines in rank order.
+inline Plan star_reduce(int size, std::uint64_t bytes) {
+    Plan plan = empty_plan(Collective::reduce, size, 0, bytes, 1, "star");
+    Blocks own = input(0);
+    for (int rank = 1; rank < size; ++rank) {
+        plan.steps[static_cast<std::size_t>(rank)].push_back(
+            step(StepKind::send, Mechanism::line, 0, input(0)));
+        plan.steps[0].push_back(step(StepKind::fold, Mechanism::line, rank, own, output(0)));
+        own = output(0);
+    }
+    return plan;
+}
+
 /// Two ranks combine one half each; rank 1 writes its half into the root's output, if not `folds`
 /// by way of its scratch.
 inline Plan halves_reduce(std::uint64_t bytes, bool folds) {
