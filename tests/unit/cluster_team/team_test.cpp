@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for several nodes run as they are proven: the engine within a node, messages in between.
 // Threads play the ranks.
+#include "base/cache_line.hpp"
 #include "cluster_team/affine.hpp"
 #include "cluster_team/switchboard.hpp"
 #include "plan/nodes/scheme.hpp"
@@ -151,8 +152,8 @@ TEST_P(OnNodes, EverySchemeIsRightAndCountsToTheByte) {
     const Nodes& where = GetParam();
     const nodes::Layout layout(where);
     for (const Collective op : operations) {
-        // Whole elements in every block, but for some that go in pieces.
-        for (const std::size_t count : {std::size_t{1}, std::size_t{120}, std::size_t{2520}}) {
+        // Whole lines, in which data moves, in every block, but for some that go in pieces.
+        for (const std::size_t count : {std::size_t{1}, std::size_t{120}, std::size_t{20160}}) {
             const std::uint64_t bytes = count * sizeof(double);
             const auto all = schemes_for(op, layout, bytes);
             // A third of them with each size: another one on other shapes.
@@ -179,8 +180,8 @@ TEST_P(OnNodes, EverySchemeIsRightAndCountsToTheByte) {
                     options);
                 ASSERT_EQ(std::ranges::count(right, 0), 0) << to_string(op) << name_of(scheme);
                 const Plan plan = nodes::plan_for(op, layout, scheme, bytes, root);
-                if (scheme.pieces > 1 && count % plan.block_count != 0) {
-                    continue; // Blocks differ by an element, which the count does not know.
+                if (scheme.pieces > 1 && bytes % (cache_line_bytes * plan.block_count) != 0) {
+                    continue; // Blocks differ by a line, which the count does not know.
                 }
                 const NodeTraffic counted = node_traffic(plan, where, bytes);
                 std::uint64_t messages = 0;
