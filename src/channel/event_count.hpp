@@ -125,7 +125,7 @@ private:
     std::uint32_t (*missing_)(const void*) noexcept = nullptr;
 };
 
-template <class Env, Sleepers sleepers = Sleepers::one>
+template <class Env, Sleepers Allowed = Sleepers::one>
 class alignas(line_pair_bytes) EventCount {
 public:
     EventCount() noexcept = default;
@@ -242,7 +242,7 @@ public:
     }
 
 private:
-    static constexpr bool is_owned = sleepers == Sleepers::one;
+    static constexpr bool is_owned = Allowed == Sleepers::one;
     static constexpr unsigned cpu_bits = 16;
     static constexpr std::uint32_t cpu_mask = (1U << cpu_bits) - 1;
     static constexpr std::uint32_t number(Fencing fencing) noexcept {
