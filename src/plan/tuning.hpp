@@ -24,6 +24,9 @@ CORYMB_TUNED std::uint64_t slice_bytes_least =
 /// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed
 /// to their end: planning and proof take longer than the plan is worth.
 CORYMB_TUNED Rank square_ranks_most = tuned<Rank>("plan/families/square_ranks_most", 256, 64);
+/// Longer parts are not sent on in log2 n rounds (`bruck`): they are copied once in each.
+CORYMB_TUNED std::uint64_t bruck_bytes_most =
+    tuned<std::uint64_t>("plan/families/bruck_bytes_most", 2048, 1U << 20U);
 /// A parent in a gather sorts runs of parts that are shorter than this, rather than taking a
 /// message for each run: copying within a rank costs less than a message.
 CORYMB_TUNED std::uint64_t sorted_run_bytes_most =

@@ -114,7 +114,7 @@ Plan alltoall(const GenerateInput& input) {
 constexpr Rank alltoall_ranks_max = 512; // The steps grow with n^2.
 
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.blocks != 1) {
+    if (input.blocks != 1 || input.bytes > tuning::bruck_bytes_most) {
         return false;
     }
     return op == Collective::allgather ||

@@ -92,6 +92,32 @@ TEST(Families, LargePayloadsPassTheChecker) {
     }
 }
 
+/// Messages of several parts grow longer than the parts, and than a channel.
+TEST(Families, PartsOfEveryLengthPassTheChecker) {
+    Random random(13);
+    for (const Rank size : {2, 3, 4, 7, 8}) {
+        const CostView costs = random_costs(size, random);
+        GenerateInput input = quick(costs, random);
+        input.moves = 1;
+        for (unsigned way = 0; way < 24; ++way) {
+            input.via = way % 2 == 0 ? Mechanism::cells : Mechanism::pull;
+            input.bytes = std::uint64_t{64} << way / 2;
+            for (const Collective op :
+                 {Collective::gather, Collective::scatter, Collective::allgather,
+                  Collective::alltoall, Collective::reduce_scatter}) {
+                for (const Family& family : families()) {
+                    if (!family.applies(op, input) || family.name == "exact") {
+                        continue;
+                    }
+                    ASSERT_NO_THROW(check_plan(family.make(op, input)))
+                        << family.name << ", " << to_string(op) << ", ranks " << size << ", "
+                        << input.bytes << " bytes via " << to_string(input.via);
+                }
+            }
+        }
+    }
+}
+
 /// So that sums of floating-point numbers have the same bits everywhere.
 TEST(Families, AllToAllCombinesInTheSameOrderOnAllRanks) {
     Random random(23);
