@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/copies.hpp"
 
+#include "plan/cells.hpp"
+
 #include "base/cache_line.hpp"
 #include "plan/step_kind.hpp"
 
@@ -85,14 +87,34 @@ bool acknowledges_one_by_one(const std::vector<Step>& steps) {
            read.are_different();
 }
 
+/// The longest parts with which each message takes a copy along: a message may have several parts,
+/// and sums may waste room in their cells. 0: there are none so short.
+std::uint64_t part_bytes_copied(Plan plan) {
+    // A message of n cells may begin within a cache line, and takes one more then (cells_of).
+    plan.bytes_max = plan.copied_cells * cell_bytes - cache_line_bytes;
+    for (const std::vector<Step>& steps : plan.steps) {
+        for (const Step& step : steps) {
+            while (plan.bytes_max != 0 && is_lent(step) &&
+                   cells_of(plan, step.from) > plan.copied_cells) {
+                plan.bytes_max /= 2;
+            }
+        }
+    }
+    return plan.bytes_max;
+}
+
 } // namespace
 
-Plan with_copies(Plan plan, std::uint32_t cells, std::uint32_t cell_slots) {
+Plan with_copies(Plan lending, std::uint32_t cells, std::uint32_t cell_slots) {
+    Plan plan = lending;
     const std::uint32_t messages = most_lent(plan);
     if (plan.bytes_max < any_part_bytes || messages == 0 || sends_by(plan, Mechanism::cells)) {
         return plan;
     }
     plan.copied_cells = std::min(cells, cell_slots / messages);
+    if (plan.copied_cells != 0 && part_bytes_copied(plan) == 0) {
+        return lending;
+    }
     plan.cell_slots = std::max(plan.cell_slots, messages * plan.copied_cells);
     if (acknowledges_one_by_one(plan)) {
         for (std::vector<Step>& steps : plan.steps) {
@@ -136,9 +158,7 @@ bool may_copy(const Plan& plan) noexcept {
 Plan all_copied(const Plan& plan) {
     Plan copied = plan;
     copied.copied_cells = 0;
-    // A message of n cells may begin within a cache line, and takes one more then (cells_of).
-    copied.bytes_max =
-        plan.copied_cells != 0 ? plan.copied_cells * cell_bytes - cache_line_bytes : enclosed_bytes;
+    copied.bytes_max = plan.copied_cells != 0 ? part_bytes_copied(plan) : enclosed_bytes;
     for (std::vector<Step>& steps : copied.steps) {
         std::erase_if(steps, is_acknowledgement);
         for (Step& step : steps) {

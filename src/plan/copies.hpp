@@ -17,8 +17,9 @@ inline constexpr std::size_t copying_ranks_most = 16;
 /// where all of them have room at once in `cell_slots` slots; see Plan::copied_cells. If the plan
 /// acknowledges one by one, its signals and waits are marked as acknowledgements, which are left
 /// out for messages that took a copy along. A plan that is not for any length, that lends nothing
-/// or that sends through cells stays as it is. O(steps log steps).
-[[nodiscard]] Plan with_copies(Plan plan, std::uint32_t cells, std::uint32_t cell_slots);
+/// or that sends through cells stays as it is. So does a plan with messages of so many parts that
+/// no parts are short enough. O(steps log steps).
+[[nodiscard]] Plan with_copies(Plan lending, std::uint32_t cells, std::uint32_t cell_slots);
 
 /// Whether the plan's signals do nothing but hold the owners of buffers until a peer has copied out
 /// of them. All of this is true then:

@@ -205,6 +205,25 @@ TEST(MakePlan, PlansPartsOfAnyLengthByAnExample) {
     EXPECT_LE(make_plan(machine, request).plan.cell_slots, cell_slots_least);
 }
 
+/// Short messages take a copy along where the kernel's copies are dear to begin.
+TEST(MakePlan, PlansPartsOfAnyLengthByEveryFamilyThatApplies) {
+    Machine machine = uniform_machine(4, 20, 60);
+    machine.kernel_copy = {2000, 4};
+    for (const Collective op : {Collective::gather, Collective::scatter, Collective::allgather,
+                                Collective::alltoall, Collective::reduce_scatter}) {
+        PlanRequest request = request_of(op, any_part_bytes);
+        request.exhaustive = true;
+        request.keeps_parts = true;
+        request.cell_slots = cell_slots_least;
+        for (const auto& [name, predicted] : make_plan(machine, request).portfolio) {
+            request.algorithm = name.substr(0, name.find('/'));
+            EXPECT_NO_THROW(static_cast<void>(make_plan(machine, request)))
+                << to_string(op) << " by " << name;
+        }
+        request.algorithm = "best";
+    }
+}
+
 TEST(MakePlan, TakesSoManyRanksOfTheMachine) {
     const Machine machine = uniform_machine(6, 20, 60);
     PlanRequest request = request_of(Collective::barrier);
