@@ -12,9 +12,6 @@
 
 namespace corymb::tuning {
 
-inline constexpr std::uint64_t any_bytes = std::uint64_t{1} << 62;
-inline constexpr Rank any_ranks = 1 << 20;
-
 // Families.
 
 /// Least bytes of a rank's slice of a payload (`direct`, `direct-push`, `composed-direct`): a few
