@@ -95,22 +95,28 @@ TEST(NamesTest, MulticastGroupsMeet) {
     EXPECT_EQ(children.wait(child), 0);
 }
 
-TEST(NamesTest, ANameIsFreeWhenItsHolderIsKilledOrHasGone) {
-    const std::string name = name_for("free");
-    const BroadcastOptions options{.name = name};
+/// A process that holds a ring, and maybe its publisher, until it is killed. Returns when it does.
+std::size_t start_holder(Children& children, const BroadcastOptions& options, bool publishes) {
     int ready[2];
-    ASSERT_EQ(::pipe(ready), 0);
-    Children children;
+    require(::pipe(ready) == 0, "a pipe");
     const std::size_t holder = children.start([&] {
         BroadcastRing ring(options);
-        BroadcastPublisher publisher = ring.publisher();
+        const BroadcastPublisher publisher = publishes ? ring.publisher() : BroadcastPublisher();
         require(::write(ready[1], "r", 1) == 1, "told");
         std::this_thread::sleep_for(long_enough);
     });
     char token = 0;
-    ASSERT_EQ(::read(ready[0], &token, 1), 1);
+    EXPECT_EQ(::read(ready[0], &token, 1), 1);
     ::close(ready[0]);
     ::close(ready[1]);
+    return holder;
+}
+
+TEST(NamesTest, ANameIsFreeWhenItsHolderIsKilledOrHasGone) {
+    const std::string name = name_for("free");
+    const BroadcastOptions options{.name = name};
+    Children children;
+    const std::size_t holder = start_holder(children, options, true);
     EXPECT_THROW(static_cast<void>(BroadcastRing(options).publisher()), Error) << "it has one";
     children.signal(holder, SIGKILL);
     static_cast<void>(children.wait(holder));
@@ -125,18 +131,8 @@ TEST(NamesTest, ANameIsFreeWhenItsHolderIsKilledOrHasGone) {
 TEST(NamesTest, ANameOutlivesTheProcessThatMadeTheGroup) {
     const std::string name = name_for("handed-on");
     const BroadcastOptions options{.name = name};
-    int ready[2];
-    ASSERT_EQ(::pipe(ready), 0);
     Children children;
-    const std::size_t maker = children.start([&] {
-        const BroadcastRing ring(options);
-        require(::write(ready[1], "r", 1) == 1, "told");
-        std::this_thread::sleep_for(long_enough);
-    });
-    char token = 0;
-    ASSERT_EQ(::read(ready[0], &token, 1), 1);
-    ::close(ready[0]);
-    ::close(ready[1]);
+    const std::size_t maker = start_holder(children, options, false);
     BroadcastRing ring(options);
     const BroadcastPublisher publisher = ring.publisher();
     children.signal(maker, SIGKILL);
