@@ -33,7 +33,9 @@ CORYMB_TUNED double hopeless = tuned("tune/schemes/hopeless", 1.5, unlimited);
 /// Schemes within this factor of the best count as equally good, and the least work decides: no
 /// model is more exact.
 CORYMB_TUNED double nearly = tuned("tune/schemes/nearly", 1.03, 1.0);
-/// Above so many ranks a plan in which all have a part for all takes long to be made.
+/// Above so many ranks a plan in which all have a part for all takes long to be made. Among 64
+/// nodes of 12 ranks in turns, planning of five operations then takes half the CPU time and finds
+/// the same plans (make_plan with this number and without, Xeon, 2026-11-29).
 CORYMB_TUNED int parts_all_tried = tuned("tune/schemes/parts_all_tried", 256, 1 << 20);
 
 } // namespace corymb::tune
