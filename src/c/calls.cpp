@@ -100,17 +100,16 @@ Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCa
     return wish;
 }
 
-void perform(corymb_team* team, const Arguments& arguments) {
-    Team& own = live(team).team;
+void perform(Team& team, const Arguments& arguments) {
     std::shared_ptr<OwnCall> call;
-    Untyped::run(own, wish_of(own, arguments, call));
+    Untyped::run(team, wish_of(team, arguments, call));
     if (call) {
         call->throw_if_broken();
     }
 }
 
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
-    return guarded([&] { perform(team, arguments); });
+    return guarded([&] { perform(live(team).team, arguments); });
 }
 
 void start(Team& team, const Arguments& arguments, corymb_request& request) {

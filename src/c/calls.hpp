@@ -49,7 +49,7 @@ void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit,
                                    std::shared_ptr<OwnCall>& call);
 
 /// Runs the operation. Throws its errors.
-void perform(corymb_team* team, const Arguments& arguments);
+void perform(Team& team, const Arguments& arguments);
 corymb_status run(corymb_team* team, const Arguments& arguments) noexcept;
 /// Puts the operation into the request, started or to be started. Throws the operation's errors.
 void start(Team& team, const Arguments& arguments, corymb_request& request);

@@ -46,12 +46,12 @@ void with_known(const corymb_operation* operation, const Body& body) {
     }
 }
 
-void run(const corymb_operation& operation, corymb_team* team) {
+void run(const corymb_operation& operation, Team& team) {
     if (c::is_message(operation)) [[unlikely]] {
-        c::run_message(operation, c::live(team).team);
+        c::run_message(operation, team);
         return;
     }
-    const c::Arguments arguments = arguments_of(operation, c::live(team).team);
+    const c::Arguments arguments = arguments_of(operation, team);
     if (arguments.staging) [[unlikely]] {
         arguments.staging->before();
     }
@@ -68,8 +68,10 @@ corymb_status corymb_barrier(corymb_team* team) noexcept {
 }
 
 corymb_status corymb_run(const corymb_operation* operation, corymb_team* team) noexcept {
-    return c::guarded(
-        [&] { with_known(operation, [&](const corymb_operation& known) { run(known, team); }); });
+    return c::guarded([&] {
+        with_known(operation,
+                   [&](const corymb_operation& known) { run(known, c::live(team).team); });
+    });
 }
 
 corymb_status corymb_begin(const corymb_operation* operation, corymb_team* team,
