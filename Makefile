@@ -55,7 +55,7 @@ mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries and mpi4py, with
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
 	@tools/mpi_pairs.sh overlap
 
-ablation: ## What each number of src/*/tuning.hpp is worth, simulated, in docs/ablation.md; 5 minutes
+ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/ablation.md; 10 minutes
 	@tools/ablation.sh
 
 format: ## Rewrite the sources as .clang-format and ruff say

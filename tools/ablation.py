@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each number of src/*/tuning.hpp is worth, simulated, as a page in Markdown.
+"""What each number of src/*/tuning.hpp is worth, as a page in Markdown.
 
 `tools/ablation.py [--only TEXT] [--output FILE]`, started by `make ablation`. Each number is
-switched off in turn ($CORYMB_WITHOUT), and the planner's choices are compared with those before:
-the times of the plans, and the CPU time that planning takes.
+switched off in turn ($CORYMB_WITHOUT). For numbers of the planner its choices are compared with
+those before: the simulated times of the plans, and the CPU time that planning takes. For numbers of
+running teams operations of threads are timed here, with the number and without in turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import math
 import os
 import platform
@@ -18,16 +20,18 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build" / "ablation" / "bench" / "corymb-choices"
+PROGRAMS = ROOT / "build" / "ablation" / "bench"
 MACHINES = ("epyc-9654-2s-192c", "epyc-7742-2s-256t", "sparc-4s-256t-mctop-cycles")
 RANKS = (64, 192)
 CLUSTERS = ("8 nodes of 8", "12 nodes of 16", "5 nodes of 4", "6 nodes of 3")
-NUMBER = re.compile(r'tuned(?:<[^>]*>)?\(\s*"([^"]+)",\s*([^;]+?),\s*([^;]+?)\)\s*;')
+NUMBER = re.compile(r'\{\s*"(\w+/\w+/\w+)",\s*([^;]+?),\s*([^;]+?),\s*Origin::(\w+)\s*\}\s*;')
 CHANGED = 1.001  # Plans whose times differ by less are equally good.
 
 
@@ -36,17 +40,29 @@ class Number:
     name: str
     value: str
     off: str
+    origin: str
+
+    @property
+    def layer(self) -> str:
+        return self.name.split("/")[0]
 
     @property
     def kind(self) -> str:
-        """What the number decides, by which it is known where it can matter."""
+        """What a number of the planner decides, by which it is known where it can matter."""
         return self.name.split("/")[1]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether running teams show what it is worth. Most of those need one node only."""
+        return self.layer not in {"plan", "tune", "cluster"} and self.kind != "contenders"
 
 
 @dataclass(frozen=True)
 class Run:
     times: dict[str, float]
+    decided: Counter[str]
     cpu_s: float
+    lines: str
 
 
 def requests(kind: str) -> list[list[str]]:
@@ -63,37 +79,88 @@ def requests(kind: str) -> list[list[str]]:
         ),
         "search": ("barrier,broadcast,reduce,allreduce", "8", "2000"),
     }
+    if kind == "turns":
+        turns = ["--operations", "broadcast,reduce,gather,allgather,alltoall,reduce_scatter"]
+        turns += ["--bytes", "2048,65536,262144", "--moves", "1", "--ranks", "64"]
+        return [[*turns, "--per-cpu", "8", "--only", machine] for machine in MACHINES]
     operations, payloads, moves = every[kind]
     common = ["--operations", operations, "--bytes", payloads, "--moves", moves, "--ranks", ranks]
     return [[*common, "--only", machine] for machine in MACHINES]
 
 
-def choose(kind: str, without: str) -> Run:
+def choose(kind: str, without: str, *options: str) -> Run:
     times: dict[str, float] = {}
+    decided: Counter[str] = Counter()
+    lines = ""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     for arguments in requests(kind):
         environment = {**os.environ, "CORYMB_WITHOUT": without}
         text = subprocess.run(
-            [PROGRAM, *arguments], env=environment, check=True, capture_output=True, text=True
-        ).stdout
+            [PROGRAMS / "corymb-choices", *arguments, *options],
+            env=environment, check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        lines += text
         for line in text.splitlines():
-            place, op, size, _, predicted, _ = line.split("\t")
+            place, op, size, _, predicted, _, names = line.split("\t")
             times[f"{place}, {op} of {size} B"] = float(predicted)
+            decided.update(filter(None, names.split(",")))
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Run(times, end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
+    cpu_s = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+    return Run(times, decided, cpu_s, lines)
 
 
-def compared(usual: Run, without: Run) -> list[str]:
-    ratios = {key: without.times[key] / time for key, time in usual.times.items() if time > 0}
-    changed = [ratio for ratio in ratios.values() if not 1 / CHANGED < ratio < CHANGED]
-    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+def without(number: Number) -> Run:
+    """The choices without the number. A number of costs would judge its own choices if it were off,
+    so they are timed with it.
+    """
+    run = choose(number.kind, number.name)
+    if number.kind != "turns":
+        return run
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as plans:
+        plans.write(run.lines)
+        plans.flush()
+        return replace(choose(number.kind, "", "--plans", plans.name), cpu_s=run.cpu_s)
+
+
+def ratios_of(usual: dict[str, float], other: dict[str, float]) -> list[float]:
+    return [other[key] / time for key, time in usual.items() if time > 0 and key in other]
+
+
+def summary(ratios: list[float]) -> list[str]:
+    if not ratios:
+        return ["-", "-", "-"]
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return [f"{mean:.3f}", f"{max(ratios):.2f}", f"{min(ratios):.2f}"]
+
+
+def compared(number: Number, usual: Run, other: Run) -> list[str]:
+    ratios = ratios_of(usual.times, other.times)
+    changed = [ratio for ratio in ratios if not 1 / CHANGED < ratio < CHANGED]
     return [
-        f"{len(changed)} of {len(ratios)}",
-        f"{mean:.3f}",
-        f"{max(ratios.values()):.2f}",
-        f"{min(ratios.values()):.2f}",
-        f"{without.cpu_s / usual.cpu_s:.2f}",
+        f"{usual.decided[number.name]} of {len(ratios)}",
+        f"{len(changed)}",
+        *summary(ratios),
+        f"{other.cpu_s / usual.cpu_s:.2f}",
     ]
+
+
+def timed(name: str) -> dict[str, float]:
+    """Median times of operations of threads here, without the number."""
+    cpus = len(os.sched_getaffinity(0))
+    text = subprocess.run(
+        [
+            PROGRAMS / "corymb-bench", "barrier,broadcast", "--threads", f"{cpus},{4 * cpus}",
+            "--bytes", "65536", "--regimes", "alone,oversubscribed", "--contestants", "corymb",
+            "--seconds", "2.5",
+        ],
+        env={**os.environ, "CORYMB_WITHOUT": name}, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return {
+        f"{row['op']} {row['ranks']}": row["median_ns"]
+        for row in rows
+        if row["type"] == "row" and row["contestant"] == "corymb" and row["median_ns"]
+    }
 
 
 def numbers() -> list[Number]:
@@ -109,23 +176,65 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def page(rows: list[list[str]], seconds: float) -> str:
-    header = [
-        "number", "value", "off", "plans changed", "times, mean", "worst", "best", "planning",
-    ]  # fmt: skip
-    lines = [" | ".join(header), " | ".join("---" for _ in header)]
-    table = "\n".join(f"| {line} |" for line in [*lines, *(" | ".join(row) for row in rows)])
-    return (
-        "# What the planner's numbers are worth\n\n"
-        "Rules of the planner have numbers that no model gives. They stand in `src/*/tuning.hpp`.\n"
-        "`make ablation` switches each off in turn and writes this table.\n\n"
-        "- *times*: simulated times of the plans without the rule, divided by those with it.\n"
-        "  Above 1 the rule makes plans faster. *worst* and *best* are those of single requests.\n"
-        "- *planning*: CPU time of planning without the rule, divided by that with it.\n\n"
-        f"The requests are for {' and '.join(map(str, RANKS))} ranks of {', '.join(MACHINES)},\n"
-        f"and for clusters. Simulated on {processor()}, {datetime.date.today()}, "
-        f"in {seconds:.0f} s.\n\n"
-        f"{table}\n"
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+PAGE = """# What the numbers of rules are worth
+
+Rules have numbers that no model gives. They stand in `src/*/tuning.hpp`. `make ablation`
+switches each off in turn and writes this page. The *origin* of a number is how its value was found:
+
+- *reasoned*: by the reasoning beside the number,
+- *simulated*: by simulation on machines of the gallery,
+- *measured*: on the machine that the text beside the number names.
+
+The runs were made on {processor}, {date}, in {seconds:.0f} s.
+
+## Plans
+
+- *decided*: the rule excluded or changed something in planning, as `corymb plan --explain` says.
+- *changed*: plans that differ without the rule.
+- *times*: simulated times of the plans without the rule, divided by those with it.
+  Above 1 the rule makes plans faster. *worst* and *best* are those of single requests.
+- *planning*: CPU time of planning without the rule, divided by that with it.
+
+The requests are for {ranks} ranks of
+{machines}, and for clusters.
+For `tune/turns`, which are costs, eight ranks take turns on each CPU, and plans chosen without the
+number are timed with it.
+
+{plans}
+
+## Running teams
+
+Barriers and broadcasts of 64 KiB among as many threads as there are CPUs, and four times as many.
+*times* are measured here, in turns: those without the rule, divided by those with it. Differences
+below a tenth are noise on a machine that does other work.
+
+{here}
+
+## Without a measurement
+
+These need several nodes or processes. The reasoning stands beside each.
+
+{others}
+"""
+
+
+def page(found: dict[str, list[list[str]]], seconds: float) -> str:
+    columns = ["number", "value", "off", "origin"]
+    ratios = ["times, mean", "worst", "best"]
+    return PAGE.format(
+        processor=processor(),
+        date=datetime.date.today(),
+        seconds=seconds,
+        ranks=" and ".join(map(str, RANKS)),
+        machines=", ".join(MACHINES),
+        plans=table([*columns, "decided", "changed", *ratios, "planning"], found["plans"]),
+        here=table([*columns, *ratios], found["here"]),
+        others=table(columns, found["others"]),
     )
 
 
@@ -135,16 +244,24 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="write the page there, too")
     options = parser.parse_args()
     begin = time.monotonic()
-    wanted = [number for number in numbers() if options.only in number.name]
     usual: dict[str, Run] = {}
-    rows = []
-    for number in wanted:
-        if number.kind not in usual:
-            usual[number.kind] = choose(number.kind, "")
-        result = compared(usual[number.kind], choose(number.kind, number.name))
-        rows.append([f"`{number.name}`", number.value, number.off, *result])
-        print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    text = page(rows, time.monotonic() - begin)
+    found: dict[str, list[list[str]]] = {"plans": [], "here": [], "others": []}
+    for number in numbers():
+        if options.only not in number.name:
+            continue
+        row = [f"`{number.name}`", number.value, number.off, number.origin]
+        if number.layer in {"plan", "tune"}:
+            if number.kind not in usual:
+                usual[number.kind] = choose(number.kind, "")
+            row += compared(number, usual[number.kind], without(number))
+            found["plans"].append(row)
+        elif number.is_measured:
+            row += summary(ratios_of(timed(""), timed(number.name)))
+            found["here"].append(row)
+        else:
+            found["others"].append(row)
+        print(" | ".join(row), file=sys.stderr, flush=True)
+    text = page(found, time.monotonic() - begin)
     print(text)
     if options.output:
         options.output.write_text(text, encoding="utf-8")

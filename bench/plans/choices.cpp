@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the planner's choices, one line for each operation, payload and place: the plan's name,
-// simulated time and hash. Places are all machines of the gallery and a few clusters. A change of
-// the planner is judged by comparing the lines before it with the lines after it.
+// simulated time and hash, and the numbers that decided. Places are all machines of the gallery and
+// a few clusters. A change of the planner is judged by comparing the lines before it with the lines
+// after it.
 //
 //     corymb-choices [--ranks LIST] [--bytes LIST] [--operations LIST] [--moves N]
-//                    [--only "TEXT|TEXT"] >before.tsv
+//                    [--only "TEXT|TEXT"] [--per-cpu N] >before.tsv
 //     corymb-choices [...] --against before.tsv
+//     corymb-choices [...] --plans before.tsv
 //
+// With --per-cpu so many ranks take turns on each CPU, as processes do; that is not for clusters.
+// With --plans it times the plans that are named there.
 // With --against it prints the lines that differ, each with its time divided by the time before,
 // and fails if a choice has become more than 1 % slower.
 #include <corymb/cluster.hpp>
@@ -46,13 +50,16 @@ struct Options {
     std::vector<std::string> operations; ///< Empty: all.
     std::uint64_t moves = 2000;
     std::vector<std::string> only; ///< Parts of places' names. Empty: all places.
+    int per_cpu = 1;
     std::string against;
+    std::string plans;
 };
 
 struct Choice {
     std::string name;
     double time = 0;
     std::string hash;
+    std::string decided; ///< Names of the deciding numbers.
 };
 using Choices = std::map<std::string, Choice>; ///< By place, operation and payload.
 
@@ -102,6 +109,10 @@ Options options_of(int count, char** words) {
             options.only = parts_of(value, '|');
         } else if (word == "--against") {
             options.against = value;
+        } else if (word == "--plans") {
+            options.plans = value;
+        } else if (word == "--per-cpu") {
+            options.per_cpu = number(value);
         } else {
             throw std::invalid_argument("unknown option " + std::string(word));
         }
@@ -111,8 +122,8 @@ Options options_of(int count, char** words) {
 
 /// Calls `choose` for each operation and payload; a payload of a barrier is none.
 template <class Choose>
-void for_each_request(const std::string& place, const Options& options, Choices& choices,
-                      const Choose& choose) {
+void for_each_request(const std::string& place, const Options& options, const Choices& plans,
+                      Choices& choices, const Choose& choose) {
     const auto is_named = [&place](const std::string& part) {
         return place.find(part) != std::string::npos;
     };
@@ -131,24 +142,37 @@ void for_each_request(const std::string& place, const Options& options, Choices&
             }
             const std::string key = place + '\t' + std::string(to_string(op)) + '\t' +
                                     std::to_string(op == Collective::barrier ? 0 : bytes);
-            const auto choice = choose(op, bytes);
-            choices[key] = {choice.plan.algorithm, choice.predicted, plan_hash(choice.plan)};
+            const auto named = plans.find(key);
+            const auto choice =
+                choose(op, bytes, named == plans.end() ? "best" : named->second.name);
+            std::string decided;
+            for (const corymb::DecidingNumber& one : choice.decided) {
+                decided += (decided.empty() ? "" : ",") + one.name;
+            }
+            choices[key] = {choice.plan.algorithm, choice.predicted, plan_hash(choice.plan),
+                            decided};
         }
     }
 }
 
 /// Ranks on PUs that are spread over the machine.
 void choose_on_machine(const std::string& name, int ranks, const Options& options,
-                       Choices& choices) {
-    const corymb::Machine machine = corymb::gallery_machine(name);
+                       const Choices& plans, Choices& choices) {
+    corymb::Machine machine = corymb::gallery_machine(name);
     const int size = std::min(ranks, machine.size());
     corymb::PlanRequest request;
     request.moves = options.moves;
     for (int rank = 0; rank < size; ++rank) {
         request.placement.push_back(rank * machine.size() / size);
     }
-    for_each_request(name + ", " + std::to_string(size) + " ranks", options, choices,
-                     [&](Collective op, std::uint64_t bytes) {
+    if (options.per_cpu > 1) {
+        request.oversubscribed = true;
+        request.cpus = std::max(size / options.per_cpu, 1);
+        machine.kernel_copy = {1400, 4}; // Start in ns, and rate.
+    }
+    for_each_request(name + ", " + std::to_string(size) + " ranks", options, plans, choices,
+                     [&](Collective op, std::uint64_t bytes, const std::string& algorithm) {
+                         request.algorithm = algorithm;
                          request.op = op;
                          request.bytes = bytes;
                          request.root = is_rooted(op) ? 0 : -1;
@@ -182,20 +206,22 @@ std::vector<Cluster> clusters() {
             cluster_of("12 nodes of 16, in turns", {{0, 12, 16, 0, {}}}, RankOrder::cyclic)};
 }
 
-Choices all_choices(const Options& options) {
+Choices all_choices(const Options& options, const Choices& plans) {
     Choices choices;
     for (const int ranks : options.ranks) {
         for (const std::string& name : corymb::gallery_names()) {
-            choose_on_machine(name, ranks, options, choices);
+            choose_on_machine(name, ranks, options, plans, choices);
         }
     }
     for (const Cluster& cluster : clusters()) {
-        for_each_request(cluster.name, options, choices, [&](Collective op, std::uint64_t bytes) {
-            corymb::PlanRequest request;
-            request.op = op;
-            request.bytes = bytes;
-            return make_plan(cluster, request);
-        });
+        for_each_request(cluster.name, options, plans, choices,
+                         [&](Collective op, std::uint64_t bytes, const std::string& algorithm) {
+                             corymb::PlanRequest request;
+                             request.op = op;
+                             request.bytes = bytes;
+                             request.algorithm = algorithm;
+                             return make_plan(cluster, request);
+                         });
     }
     return choices;
 }
@@ -212,7 +238,8 @@ Choices read(const std::string& file) {
         for (std::string& text : cell) {
             std::getline(cells, text, '\t');
         }
-        choices[cell[0] + '\t' + cell[1] + '\t' + cell[2]] = {cell[3], std::stod(cell[4]), cell[5]};
+        choices[cell[0] + '\t' + cell[1] + '\t' + cell[2]] = {cell[3], std::stod(cell[4]), cell[5],
+                                                              ""};
     }
     return choices;
 }
@@ -247,13 +274,14 @@ int main(int count, char** words) {
     try {
         const Options options = options_of(count, words);
         const Choices before = options.against.empty() ? Choices{} : read(options.against);
-        const Choices choices = all_choices(options);
+        const Choices choices =
+            all_choices(options, options.plans.empty() ? Choices{} : read(options.plans));
         if (!options.against.empty()) {
             return compare(before, choices) ? 0 : 1;
         }
         for (const auto& [key, choice] : choices) {
-            std::printf("%s\t%s\t%.3f\t%s\n", key.c_str(), choice.name.c_str(), choice.time,
-                        choice.hash.c_str());
+            std::printf("%s\t%s\t%.3f\t%s\t%s\n", key.c_str(), choice.name.c_str(), choice.time,
+                        choice.hash.c_str(), choice.decided.c_str());
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "corymb-choices: %s\n", error.what());

@@ -44,6 +44,14 @@ struct PlanRequest : PlanNeed {
     bool proven = true;
 };
 
+/// A number that no model gives. Its rule excluded or changed something when a plan was looked for.
+struct DecidingNumber {
+    std::string name; ///< As in docs/ablation.md, which says what it is worth.
+    double value = 0; ///< In the unit that the name says; else a count or a factor.
+    /// How it was found: "reasoned", "simulated on the gallery" or "measured".
+    std::string origin;
+};
+
 /// The chosen plan. `predicted` is in the model's unit (ns on a cluster) and simulated, not
 /// measured.
 struct PlanChoice {
@@ -51,12 +59,16 @@ struct PlanChoice {
     /// The request, with everything filled in that it left to the planner, but the root: that is
     /// the plan's. On a cluster without a placement.
     PlanRequest request;
-    double predicted = 0; ///< For a payload of `request.example_bytes`.
+    /// For a payload of `request.example_bytes`. For ranks that take turns on CPUs it includes the
+    /// turns, as do the times of the portfolio.
+    double predicted = 0;
     /// Every candidate that was simulated, and its prediction, in the order of trying. A payload
     /// above one line has candidates for several mechanisms and numbers of blocks, as in
     /// "annealed/pull-8". On a cluster, unless the request is exhaustive, without schemes that
     /// surely take three times as long as another.
     std::vector<std::pair<std::string, double>> portfolio;
+    /// The numbers that decided, each once. All else follows from the model.
+    std::vector<DecidingNumber> decided;
 };
 
 /// Plans, simulates and proves the portfolio and returns the fastest (or the named) plan; every

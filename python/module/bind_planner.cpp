@@ -105,6 +105,18 @@ void bind_choice(nb::module_& module) {
                 return portfolio;
             },
             nb::sig("def portfolio(self) -> dict[str, float]"), "Algorithm to prediction.")
+        .def_prop_ro(
+            "decided",
+            [](const PlanChoice& self) {
+                nb::list numbers;
+                for (const DecidingNumber& one : self.decided) {
+                    numbers.append(nb::make_tuple(one.name, one.value, one.origin));
+                }
+                return numbers;
+            },
+            nb::sig("def decided(self) -> list[tuple[str, float, str]]"),
+            "(name, value, origin) of each number that excluded or changed something and that no "
+            "model gives. docs/ablation.md says what each is worth.")
         .def(
             "lower_bound",
             [](const PlanChoice& self, const Machine& machine) {

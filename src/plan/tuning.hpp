@@ -16,45 +16,54 @@ namespace corymb::tuning {
 
 /// Least bytes of a rank's slice of a payload (`direct`, `direct-push`, `composed-direct`): a few
 /// lines. The number of shorter slices costs more than their copying.
-CORYMB_TUNED std::uint64_t slice_bytes_least =
-    tuned<std::uint64_t>("plan/families/slice_bytes_least", 512, 1);
+CORYMB_TUNED Tuned<std::uint64_t> slice_bytes_least{"plan/families/slice_bytes_least", 512, 1,
+                                                    Origin::simulated};
 /// Above so many ranks there is no family of n^2 messages, or of n^2 loans that are each followed
 /// to their end: planning and proof take longer than the plan is worth.
-CORYMB_TUNED Rank square_ranks_most = tuned<Rank>("plan/families/square_ranks_most", 256, 64);
+CORYMB_TUNED Tuned<Rank> square_ranks_most{"plan/families/square_ranks_most", 256, 64,
+                                           Origin::simulated};
 /// Longer parts are not sent on in log2 n rounds (`bruck`): they are copied once in each.
-CORYMB_TUNED std::uint64_t bruck_bytes_most =
-    tuned<std::uint64_t>("plan/families/bruck_bytes_most", 2048, 1U << 20U);
+CORYMB_TUNED Tuned<std::uint64_t> bruck_bytes_most{"plan/families/bruck_bytes_most", 2048,
+                                                   1U << 20U, Origin::simulated};
 /// A parent in a gather sorts runs of parts that are shorter than this, rather than taking a
 /// message for each run: copying within a rank costs less than a message.
-CORYMB_TUNED std::uint64_t sorted_run_bytes_most =
-    tuned<std::uint64_t>("plan/families/sorted_run_bytes_most", 2048, 0);
+CORYMB_TUNED Tuned<std::uint64_t> sorted_run_bytes_most{"plan/families/sorted_run_bytes_most", 2048,
+                                                        0, Origin::simulated};
 
 // The annealed search. Kinds of its moves have shares of 2^16.
 
 /// Share of reattachments; the other moves exchange two ranks.
-CORYMB_TUNED std::uint32_t share_reattach =
-    tuned<std::uint32_t>("plan/search/share_reattach", 36'000, 1U << 16U);
+CORYMB_TUNED Tuned<std::uint32_t> share_reattach{"plan/search/share_reattach", 36'000, 1U << 16U,
+                                                 Origin::simulated};
 /// Share of reattachments to a near parent; the others are to any.
-CORYMB_TUNED std::uint32_t share_near_parent =
-    tuned<std::uint32_t>("plan/search/share_near_parent", 49'000, 0);
+CORYMB_TUNED Tuned<std::uint32_t> share_near_parent{"plan/search/share_near_parent", 49'000, 0,
+                                                    Origin::simulated};
 /// Share of exchanges with a near rank; the others are with any.
-CORYMB_TUNED std::uint32_t share_near_child =
-    tuned<std::uint32_t>("plan/search/share_near_child", 32'768, 0);
+CORYMB_TUNED Tuned<std::uint32_t> share_near_child{"plan/search/share_near_child", 32'768, 0,
+                                                   Origin::simulated};
 /// Share of exchanges of whole subtrees; the others exchange two ranks alone.
-CORYMB_TUNED std::uint32_t share_whole_subtree =
-    tuned<std::uint32_t>("plan/search/share_whole_subtree", 32'768, 0);
+CORYMB_TUNED Tuned<std::uint32_t> share_whole_subtree{"plan/search/share_whole_subtree", 32'768, 0,
+                                                      Origin::simulated};
 /// Ranks that count as near, or rows of costs where a row stands for many ranks.
-CORYMB_TUNED std::size_t near_ranks = tuned<std::size_t>("plan/search/near_ranks", 16, 64);
+CORYMB_TUNED Tuned<std::size_t> near_ranks{"plan/search/near_ranks", 16, 64, Origin::simulated};
 /// Half of the moves go into so many short runs with different seeds. On rugged costs the end of
 /// one long run varies by several per cent.
-CORYMB_TUNED std::uint64_t short_runs = tuned<std::uint64_t>("plan/search/short_runs", 4, 1);
+CORYMB_TUNED Tuned<std::uint64_t> short_runs{"plan/search/short_runs", 4, 1, Origin::simulated};
 /// Above so many ranks look-ahead costs more time than annealing needs to make up for it.
-CORYMB_TUNED Rank look_ahead_ranks_most = tuned<Rank>("plan/search/look_ahead_ranks_most", 256, 0);
+CORYMB_TUNED Tuned<Rank> look_ahead_ranks_most{"plan/search/look_ahead_ranks_most", 256, 0,
+                                               Origin::simulated};
+/// First temperature of a short run, as a fraction of the plan's time: 2 % worse is tried at first.
+CORYMB_TUNED Tuned<double> heat{"plan/search/heat", 0.02, 0.0005, Origin::simulated};
+/// First temperature of the long run, which goes on from the best tree of the short ones.
+CORYMB_TUNED Tuned<double> long_run_heat{"plan/search/long_run_heat", 0.005, 0.02,
+                                         Origin::simulated};
+/// Last temperature of each run. What costs less than that is below the accuracy of a model.
+CORYMB_TUNED Tuned<double> heat_end{"plan/search/heat_end", 0.0005, 0.005, Origin::simulated};
 
 // Schemes on several nodes.
 
 /// Least bytes of a piece or a leader's slice. Smaller ones are not worth their messages.
-CORYMB_TUNED std::uint64_t piece_bytes_least =
-    tuned<std::uint64_t>("plan/schemes/piece_bytes_least", 1024, 64);
+CORYMB_TUNED Tuned<std::uint64_t> piece_bytes_least{"plan/schemes/piece_bytes_least", 1024, 64,
+                                                    Origin::simulated};
 
 } // namespace corymb::tuning

@@ -5,6 +5,7 @@
 #include "machine/model/networks.hpp"
 #include "plan/nodes/scheme.hpp"
 #include "plan/places.hpp"
+#include "runtime/tuning.hpp"
 #include "tune/cluster_search.hpp"
 #include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
@@ -27,10 +28,6 @@
 namespace corymb::cluster {
 
 namespace {
-
-/// If ranks do not know each other's lengths, the plan is the best one for parts of this length:
-/// messages of small parts are worth putting together, and large parts lose little by that.
-constexpr std::uint64_t typical_part_bytes = 2048;
 
 /// The nodes as the model has them; ranks dealt out block by block or in turns, whichever is more
 /// like theirs.
@@ -152,9 +149,9 @@ struct Contender {
 /// fast as the first of them.
 std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator first,
                                   const Task& task) {
-    constexpr double about = 1.05;
     std::optional<Contender> best;
-    for (auto other = first; other != all.end() && other->first <= about * first->first; ++other) {
+    for (auto other = first;
+         other != all.end() && other->first <= runtime::tuning::about * first->first; ++other) {
         if (kind_of(other->second) != kind_of(first->second)) {
             continue;
         }
@@ -173,12 +170,11 @@ std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator firs
 /// cost the processors), then the fastest, then the second of both, and so on. The caller leaves
 /// out the best plan itself.
 std::vector<Plan> contenders(const SchemeChoice& choice, const Task& task) {
-    constexpr double hopeless = 2;
     const Ranked all = ranked(choice);
     std::set<Kind> kinds;
     std::vector<Contender> found;
-    for (auto one = all.begin(); one != all.end() && one->first <= hopeless * choice.predicted;
-         ++one) {
+    for (auto one = all.begin();
+         one != all.end() && one->first <= runtime::tuning::hopeless * choice.predicted; ++one) {
         if (!kinds.contains(kind_of(one->second))) {
             if (auto contender = simplest(all, one, task)) {
                 kinds.insert(kind_of(one->second));
@@ -201,9 +197,6 @@ std::vector<Plan> contenders(const SchemeChoice& choice, const Task& task) {
     return mixed;
 }
 
-/// Up to so many ranks it takes little time to simulate every scheme.
-constexpr std::size_t all_schemes_ranks = 64;
-
 /// The planner of the rank that plans.
 class Planner {
 public:
@@ -222,14 +215,14 @@ public:
         const bool can_pull = pulls_();
         PlanRequest request{need};
         request.size = cluster_.size();
-        request.bytes = is_any ? typical_part_bytes : need.bytes;
+        request.bytes = is_any ? runtime::tuning::typical_part_bytes.value() : need.bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
         request.pull = can_pull;
         // The search may have passed by one that is better in truth, or, where not all plans may
         // do, have begun with few.
         const bool may_miss =
             need.alternative == 1 || need.keeps_parts || need.one_block || !can_pull;
-        request.exhaustive = may_miss && nodes_.size() <= all_schemes_ranks;
+        request.exhaustive = may_miss && nodes_.size() <= runtime::tuning::all_schemes_ranks;
         const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
         const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
         // If the model's places are not the team's, the plan serves only to find the scheme.

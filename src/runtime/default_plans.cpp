@@ -4,6 +4,7 @@
 #include "plan/alike_ranks.hpp"
 #include "runtime/ground.hpp"
 #include "runtime/plan_cache.hpp"
+#include "runtime/tuning.hpp"
 #include "team/faster_way.hpp"
 #include "team/team_shared.hpp"
 #include "tune/portfolio.hpp"
@@ -25,16 +26,11 @@ namespace corymb::team {
 
 namespace {
 
-/// Annealing moves of a plan that a program waits for. They take some milliseconds, on large
-/// machines a tenth of a second, for a plan within a few per cent of the one that `corymb plan`
-/// finds in a second. Among 3 to 8 ranks of all machines of the gallery 20,000 moves found an equal
-/// plan in 1,399 of 1,400 cases.
 std::uint64_t moves_at_run_time(int ranks, bool crowded) {
-    constexpr std::uint64_t moves_most = 20'000;
-    constexpr std::uint64_t moves_per_pair = 16;
     const auto size = static_cast<std::uint64_t>(ranks);
+    const std::uint64_t moves_most = runtime::tuning::moves_most;
     // On a uniform machine the generators have the best shapes, and nothing is found by moving.
-    return crowded ? 1 : std::min(moves_most, moves_per_pair * size * size);
+    return crowded ? 1 : std::min(moves_most, runtime::tuning::moves_of_pair * size * size);
 }
 
 /// How much longer a plan through cells may take than the best one, by the model, and is taken all
@@ -43,17 +39,14 @@ std::uint64_t moves_at_run_time(int ranks, bool crowded) {
 /// copied out of its memory.
 double slowdown_through_cells(const Ground& ground, const Surroundings& team,
                               const PlanNeed& need) {
-    constexpr double for_any_length = 2;
-    // Measured among two ranks whose cores have a cache together, 1 and 2 MiB: 1.2 to 1.8 times as
-    // fast through cells, which the model thinks 1.25 times as slow.
-    constexpr double for_equal_parts = 1.3;
     if (ground.crowded || !is_rooted(need.op)) {
         return 1;
     }
     if (need.bytes == any_part_bytes) {
-        return ground.machine->kernel_copy.present() ? for_any_length : 1;
+        return ground.machine->kernel_copy.present() ? runtime::tuning::overlap_of_any.value() : 1;
     }
-    return has_parts(need.op) && team.copies.present() ? for_equal_parts : 1;
+    return has_parts(need.op) && team.copies.present() ? runtime::tuning::overlap_of_equal.value()
+                                                       : 1;
 }
 
 /// Pairs of ranks that take turns on CPUs all cost the same, so that all ranks are alike. Turned
@@ -198,10 +191,6 @@ FairPlan fair_plan_on(GroundWhenNeeded& known, const PlanNeed& need) {
     return {*plan_on(known, need, {}), true};
 }
 
-/// How many times as long a search takes as a fair plan does: as many candidates it has, and more
-/// to do for some of them.
-constexpr double search_beside_fair_plan = 20;
-
 } // namespace
 
 DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where) {
@@ -214,7 +203,7 @@ DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where
             .search = [known](const PlanNeed& need,
                               const std::stop_token& stop) { return searched(*known, need, stop); },
             .fair = [known](const PlanNeed& need) { return fair_plan_on(*known, need); },
-            .times_as_long = search_beside_fair_plan,
+            .times_as_long = runtime::tuning::search_beside_fair,
             .alike =
                 [known](Rank root) {
                     return known->alike(root);

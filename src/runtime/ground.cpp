@@ -3,8 +3,10 @@
 
 #include "base/usable_cpus.hpp"
 #include "machine/discover/planning_model.hpp"
+#include "machine/model/assumed.hpp"
 #include "machine/model/nearness.hpp"
 #include "machine/model/transfer_time.hpp"
+#include "runtime/tuning.hpp"
 #include "team/explain.hpp"
 #include "team/line_probe.hpp"
 
@@ -60,17 +62,12 @@ Machine uniform_machine(int size) {
     return machine;
 }
 
-/// The cost of the kernel's copies between processes that take turns on a CPU, which find neither
-/// its caches nor its address translations as they left them. A copy then takes 1.4 times as long
-/// as an ordinary one and the kernel's work together. Measured among 4 and 8 processes on two CPUs,
-/// 64 KiB to 1 MiB: beside plans through cells, plans by copies of the kernel take 0.8 (alltoall of
-/// 256 KiB among 8) to 1.7 times as long (gather).
+/// The cost of the kernel's copies between processes that take turns on a CPU: that of an ordinary
+/// copy and the kernel's work together, with cold caches.
 KernelCopy without_warm_caches(const KernelCopy& measured) {
-    // The rate that the simulator assumes for a model without bandwidths.
-    constexpr double ordinary_gbs = 10;
-    constexpr double times_as_long = 1.4;
+    const double times_as_long = runtime::tuning::cold_kernel_copy;
     return {measured.start_ns * times_as_long,
-            1 / (1 / measured.gbs + 1 / ordinary_gbs) / times_as_long};
+            1 / (1 / measured.gbs + 1 / assumed_copy_gbs) / times_as_long};
 }
 
 /// By class: whether its pairs of PUs have a last-level cache together, as the topology says. One

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/charges.hpp"
 
+#include "machine/model/assumed.hpp"
 #include "sim/curve.hpp"
 #include "sim/transfer.hpp"
 
@@ -15,8 +16,6 @@ namespace corymb::sim {
 
 namespace {
 
-// Rate of one core of a server of the 2010s, out of a cache.
-constexpr double assumed_copy_gbs = 10;
 // Bytes copied at a time to be combined.
 constexpr std::uint64_t fold_bytes = std::uint64_t{128} << 10;
 constexpr double assumed_cycle_ns = 0.4; // 2.5 GHz, for imported models that count in cycles.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace corymb::team {
@@ -40,16 +41,19 @@ std::string what(const PlanKey& key, const Plan& plan) {
 
 } // namespace
 
-void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made,
-                  std::int64_t ns) noexcept {
+void explain_plan(const PlanKey& key, const Plan& plan, std::string_view made, std::int64_t ns,
+                  const std::vector<TunedNumber>& numbers) noexcept {
     if (!is_wanted()) {
         return;
     }
     try {
-        const std::string line =
-            fmt::format("corymb: plan of {}: {}, {} in {:.2f} ms\n", what(key, plan),
-                        plan.algorithm, made, static_cast<double>(ns) / 1e6);
-        print(line);
+        std::string line = fmt::format("corymb: plan of {}: {}, {} in {:.2f} ms", what(key, plan),
+                                       plan.algorithm, made, static_cast<double>(ns) / 1e6);
+        const char* between = ", by ";
+        for (const TunedNumber& number : numbers) {
+            line += fmt::format("{}{}", std::exchange(between, ", "), number.name);
+        }
+        print(line + '\n');
     } catch (const std::exception&) { // No memory: nothing is explained.
     }
 }

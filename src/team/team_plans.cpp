@@ -295,10 +295,12 @@ TeamPlans::Known TeamPlans::known_plan(const team::PlanKey& key) {
         }
     }
     const std::int64_t begin = now_ns();
+    const DecidingNumbers numbers;
     team::FairPlan fair = made_.fair(need_of(key));
     check_fit(fair.plan, key, terms_of(team_));
     const std::int64_t taken = now_ns() - begin;
-    team::explain_plan(key, *fair.plan, fair.is_best ? "known or searched for" : "made", taken);
+    team::explain_plan(key, *fair.plan, fair.is_best ? "known or searched for" : "made", taken,
+                       numbers.all());
     return team::remember_plan(
         origin, std::move(fair.plan), fair.is_best,
         static_cast<std::int64_t>(static_cast<double>(taken) * made_.times_as_long));
@@ -318,9 +320,10 @@ TeamPlans::Known TeamPlans::best_plan(const team::PlanKey& key) {
         }
     }
     const std::int64_t begin = now_ns();
+    const DecidingNumbers numbers;
     const plan::ProvenPlan plan = *made_.search(need_of(key), {});
     check_fit(plan, key, terms_of(team_));
-    team::explain_plan(key, *plan, "searched for", now_ns() - begin);
+    team::explain_plan(key, *plan, "searched for", now_ns() - begin, numbers.all());
     return team::remember_plan(origin, plan, true);
 }
 
@@ -404,10 +407,12 @@ void TeamPlans::search(const team::PlanKey& key, const Known& known) {
                        origin = origin_of(key), known,
                        is_searching = is_searching_](const std::stop_token& stop) {
         try {
+            const DecidingNumbers numbers;
             const std::int64_t begin = now_ns();
             if (const auto plan = find(need, stop)) {
                 check_fit(*plan, key, terms);
-                team::explain_plan(key, **plan, "searched for beside the calls", now_ns() - begin);
+                team::explain_plan(key, **plan, "searched for beside the calls", now_ns() - begin,
+                                   numbers.all());
                 team::remember_plan(origin, *plan, true);
             } else {
                 known->is_searched_for.store(false, relaxed); // Another team may finish the search.

@@ -8,6 +8,7 @@
 #include "tune/cluster_search.hpp"
 #include "tune/cluster_seats.hpp"
 #include "tune/cluster_work.hpp"
+#include "tune/decided.hpp"
 #include "tune/tuning.hpp"
 
 #include <corymb/error.hpp>
@@ -112,7 +113,7 @@ public:
                             " on this cluster with this payload");
         }
         const Tried& best = all.front();
-        SchemeChoice choice{{plan_of(best.scheme), request_, best.time, {}}, best.scheme, {}};
+        SchemeChoice choice{{plan_of(best.scheme), request_, best.time, {}, {}}, best.scheme, {}};
         if (request_.proven) {
             check_plan(choice.plan, request_.ordered);
         }
@@ -181,13 +182,20 @@ private:
         std::ranges::stable_sort(all, std::ranges::less{}, &Tried::time);
         const auto far = std::ranges::find_if(
             all, [&](const Tried& tried) { return tried.time > tune::nearly * all.front().time; });
+        const auto fastest = all.empty() ? Scheme{} : all.front().scheme;
         std::ranges::stable_sort(all.begin(), far, std::ranges::less{}, [](const Tried& tried) {
             return std::pair(tried.streams, tried.work_ns);
         });
+        if (!all.empty() && tune::nearly.decides(all.front().scheme != fastest)) {
+            tune::step_work_ns.note();
+            tune::copy_work_ns.note();
+        }
         return all;
     }
 
-    [[nodiscard]] bool are_many() const noexcept { return cluster_.size() > tune::parts_all_tried; }
+    [[nodiscard]] bool are_many() const {
+        return tune::parts_all_tried.decides(cluster_.size() > tune::parts_all_tried);
+    }
 
     [[nodiscard]] bool passes_nothing_on() const noexcept {
         return request_.keeps_parts && !plan::knows_all_lengths(request_.op);
@@ -221,11 +229,13 @@ private:
         }
         Tried tried{scheme};
         const double limit = request_.exhaustive ? never : tune::hopeless * best_;
-        if (does(scheme) && least_link_ns(scheme) <= limit) {
+        if (does(scheme) && !tune::hopeless.decides(least_link_ns(scheme) > limit)) {
             const Plan plan = plan_of(scheme);
-            if (busiest_link_ns(plan, cluster_, nodes_, request_.bytes) <= limit &&
+            if (!tune::hopeless.decides(busiest_link_ns(plan, cluster_, nodes_, request_.bytes) >
+                                        limit) &&
                 !(request_.one_block && plan.block_count > 1) && (!serves_ || serves_(plan))) {
                 tried.time = makespan_within(plan, cluster_, request_.bytes, limit);
+                static_cast<void>(tune::hopeless.decides(tried.time > limit));
             }
             // Only the schemes near the best are compared by streams and work.
             if (tried.time <= tune::nearly * best_ && tried.time < never) {
@@ -478,6 +488,7 @@ PlanChoice make_plan(const Cluster& cluster, const PlanRequest& request) {
 
 SchemeChoice choose_scheme(const Cluster& cluster, const PlanRequest& request,
                            const Serves& serves) {
+    const DecidingNumbers numbers;
     const PlanRequest full = completed(cluster, request);
     Search search(cluster, full, serves);
     if (full.algorithm != "best") {
@@ -493,7 +504,9 @@ SchemeChoice choose_scheme(const Cluster& cluster, const PlanRequest& request,
     } else {
         search.search();
     }
-    return search.choice();
+    SchemeChoice choice = search.choice();
+    choice.decided = tune::decided(numbers);
+    return choice;
 }
 
 std::vector<std::string> scheme_names(const Cluster& cluster, const PlanRequest& request) {

@@ -3,6 +3,7 @@
 
 #include "plan/places.hpp"
 #include "plan/step_kind.hpp"
+#include "tune/tuning.hpp"
 
 #include <corymb/simulate.hpp>
 
@@ -13,8 +14,6 @@ namespace corymb {
 
 double work_ns(const Plan& plan, std::span<const int> node_of_rank, std::uint64_t bytes,
                const Network& network) {
-    constexpr double step_ns = 100;
-    constexpr double copy_bytes_per_ns = 10;
     std::size_t steps = 0;
     for (const auto& program : plan.steps) {
         steps += program.size();
@@ -23,8 +22,8 @@ double work_ns(const Plan& plan, std::span<const int> node_of_rank, std::uint64_
     const auto all_copied = std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
     const std::uint64_t messages = node_traffic(plan, node_of_rank, bytes).messages;
     return static_cast<double>(messages) * network.start_up_ns +
-           static_cast<double>(steps) * step_ns +
-           static_cast<double>(all_copied) / copy_bytes_per_ns;
+           static_cast<double>(steps) * tune::step_work_ns +
+           static_cast<double>(all_copied) * tune::copy_work_ns;
 }
 
 double busiest_link_ns(const Plan& plan, const Cluster& cluster, std::span<const int> node_of_rank,

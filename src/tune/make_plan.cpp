@@ -2,6 +2,7 @@
 #include "plan/cost_view.hpp"
 #include "plan/search/bounds.hpp"
 #include "sim/curve.hpp"
+#include "tune/decided.hpp"
 #include "tune/portfolio.hpp"
 #include "tune/request.hpp"
 
@@ -42,6 +43,7 @@ bool shares_lines(const Plan& plan) {
 } // namespace
 
 PlanChoice make_plan(const Machine& machine, const PlanRequest& request) {
+    const DecidingNumbers numbers;
     PlanChoice choice;
     choice.request = tune::completed(machine, request);
     tune::Portfolio portfolio = tune::build_portfolio(machine, choice.request);
@@ -50,6 +52,7 @@ PlanChoice make_plan(const Machine& machine, const PlanRequest& request) {
     for (const tune::Prediction& prediction : portfolio.predictions) {
         choice.portfolio.emplace_back(prediction.name, prediction.time);
     }
+    choice.decided = tune::decided(numbers);
     return choice;
 }
 

@@ -144,7 +144,7 @@ public:
         const bool is_through_cells = through_cells_ && through_cells_->times.predicted < limit;
         auto& chosen = is_through_cells ? through_cells_ : best_;
         if (chosen) {
-            portfolio_.predicted = chosen->times.predicted;
+            portfolio_.predicted = decisive(chosen->times);
             portfolio_.best.emplace(std::move(chosen->plan), request_.ordered);
         }
         return std::move(portfolio_);
@@ -188,6 +188,7 @@ private:
             if (cuts.empty()) {
                 continue;
             }
+            blocks_first.note();
             const auto start = static_cast<std::size_t>(
                 std::ranges::find_if(cuts,
                                      [](const Variant& v) { return v.blocks >= blocks_first; }) -
@@ -207,7 +208,8 @@ private:
         };
         const double middle = predicted(start);
         // Far behind the best so far, no number of blocks makes up for it.
-        if (!best_ || middle > slowdown_in_blocks * best_->times.predicted) {
+        if (!best_ ||
+            slowdown_in_blocks.decides(middle > slowdown_in_blocks * best_->times.predicted)) {
             return;
         }
         double best = middle;
@@ -266,7 +268,7 @@ private:
             return;
         }
         const Times times = times_of(made);
-        portfolio_.predictions.push_back({made.algorithm, variant, times.predicted});
+        portfolio_.predictions.push_back({made.algorithm, variant, decisive(times)});
         tried_.push_back({&family, variant, times.predicted});
         if (effort_.slowdown_through_cells > 1 && variant.via == Mechanism::cells &&
             (!through_cells_ || times.predicted < through_cells_->times.predicted)) {
@@ -275,6 +277,10 @@ private:
         if (!best_ || times < best_->times) {
             best_ = {std::move(made), times};
         }
+    }
+
+    [[nodiscard]] double decisive(const Times& times) const noexcept {
+        return request_.oversubscribed ? times.in_turns : times.predicted;
     }
 
     [[nodiscard]] Times times_of(const Plan& plan) const {

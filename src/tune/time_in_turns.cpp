@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long ranks that take turns on their CPUs need for a plan. Where nothing else is said, numbers
-// are measured with a barrier behind each operation, among processes on the two CPUs of a virtual
-// machine.
+// How long ranks that take turns on their CPUs need for a plan.
 #include "plan/channel_room.hpp"
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/step_kind.hpp"
 #include "tune/messages_in_a_row.hpp"
 #include "tune/portfolio.hpp"
+#include "tune/tuning.hpp"
 #include "tune/turns.hpp"
 
 #include <algorithm>
@@ -19,46 +18,11 @@ namespace corymb::tune {
 
 namespace {
 
-/// Time to yield to a teammate and for the teammate to find its word. Measured on one CPU of a
-/// virtual machine: 690-760 ns between threads, 750-840 between processes.
-constexpr double turn_ns = 700;
-
-/// Delay of a message in a chain, in rounds of turns for each rank that shares the CPU. A rank sees
-/// an awaited message only so many rounds later. Measured among 3, 4, 6, 8, 12 and 16 processes on
-/// two CPUs, broadcast, gather and reduce of 2 KiB along a chain and through a star: each further
-/// message in a row takes 2, 3, 7, 10, 17 and 28 us. So binomial trees among 8 take twice as long
-/// as stars. Among threads the delay is half of that, and trees still take twice as long.
-constexpr double turns_of_message = 5;
-
-/// Factor for a message that comes through its cells in several turns: other ranks have had the
-/// caches in between. Measured among 4 and 8 processes, 512 KiB and 1 MiB, for each byte beside
-/// shorter messages: 1.2 to 1.7 times as long; reductions, which write less, 1.1 to 1.3.
-constexpr double cold_cells = 1.5;
-constexpr double cold_cells_of_reduction = 1.3;
-
-/// Factor for messages that come in turns: the more ranks share a CPU, the longer until the other
-/// end has its turn. Measured for a reduce_scatter of 32 and 64 KiB parts among 16, 24 and 32
-/// processes on two CPUs, whose messages of half the ranks' parts come in up to 16 turns by
-/// `canonical`: 1.5 to 2.5 times as long as by `ring`, whose messages the channels hold.
-double cost_of_cold_cells(Collective op, double ranks_per_cpu) {
-    constexpr double measured_for = 4; // Ranks a CPU.
-    constexpr double further = 12;     // Further ranks a CPU that double the factor.
-    const double grown = 1 + std::max(0.0, ranks_per_cpu - measured_for) / further;
-    return (is_reduction(op) ? cold_cells_of_reduction : cold_cells) * grown;
+/// Factor for messages that come through their cells in several turns.
+double cost_of_cold_cells(double ranks_per_cpu) {
+    const double further = std::max(0.0, ranks_per_cpu - cold_ranks_least);
+    return cold_cells * (1 + further / cold_ranks_that_double);
 }
-
-/// Factor for cells when an operation touches more of them than `many_cells`, in bytes of all
-/// channels. Measured for alltoall and reduce_scatter among 4 and 8 processes on two CPUs with 32
-/// MB of cache together, beside plans with fewer channels or copies by the kernel: up to 3.5 MiB no
-/// longer, from 6 MiB on 1.2 to 1.5 times as long.
-constexpr std::uint64_t many_cells = std::uint64_t{5} << 20;
-constexpr double cost_of_many_cells = 1.45;
-
-/// Factor for a copy by the kernel out of a copy that only one rank reads: it is not in a cache,
-/// while an input that all ranks read stays there. Measured for an allgather among 8 processes on
-/// two CPUs, in log2 n rounds instead of directly: parts of 512 KiB take 1.06 times as long, parts
-/// of 1 MiB 1.66; among 4 ranks parts of 1 and 2 MiB 1.2.
-constexpr double forwarded_pull = 1.2;
 
 /// Whether a message is longer than its channel.
 bool comes_in_turns(const Plan& plan, const Step& step, std::uint64_t payload) {
@@ -108,9 +72,11 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     };
     // A line that many read comes to each CPU once.
     const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
-    const double cold = cost_of_cold_cells(plan.op, 1 / fetched);
+    const double cold = cost_of_cold_cells(1 / fetched);
     const double many =
-        cells_touched(plan, request.example_bytes) > many_cells ? cost_of_many_cells : 1;
+        static_cast<double>(cells_touched(plan, request.example_bytes)) > cached_bytes * cpus
+            ? uncached_cells.value()
+            : 1;
     double all = 0;
     for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
         for (const Activity& activity : timeline.ranks[rank]) {
@@ -121,7 +87,7 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
             const double factor = is_shared                                           ? fetched
                                   : comes_in_turns(plan, step, request.example_bytes) ? cold * many
                                   : step.via == Mechanism::cells                      ? many
-                                  : is_forwarded(matching, number) ? forwarded_pull
+                                  : is_forwarded(matching, number) ? forwarded_pull.value()
                                                                    : 1;
             double work = activity.end - activity.begin;
             if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {

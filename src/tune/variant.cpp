@@ -19,16 +19,20 @@ std::vector<Variant> variants(Collective op, std::uint64_t bytes, bool pull) {
         if (via == Mechanism::pull && !pull) {
             continue;
         }
-        for (std::uint32_t blocks = 1; blocks <= (in_blocks ? blocks_most : 1); blocks *= 2) {
-            if (blocks == 1 || bytes / blocks >= block_bytes_least) {
-                list.push_back({via, blocks});
+        list.push_back({via, 1});
+        for (std::uint32_t blocks = 2; in_blocks; blocks *= 2) {
+            if (block_bytes_least.decides(bytes / blocks < block_bytes_least) ||
+                blocks_most.decides(blocks > blocks_most)) {
+                break;
             }
+            list.push_back({via, blocks});
         }
     }
     return list;
 }
 
 std::vector<Variant> all_variants() {
+    const DecidingNumbers apart; // The list of names is no part of a planning.
     std::vector<Variant> list =
         variants(Collective::broadcast, std::numeric_limits<std::uint64_t>::max());
     list.insert(list.begin(), Variant{});

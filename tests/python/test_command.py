@@ -360,6 +360,29 @@ def test_cache_is_where_programs_keep_plans(
 def test_plan_explains_its_search(corymb_call: Command) -> None:
     done = corymb_call("plan", "barrier", "--machine", SMELT, "--ranks", "4", "--explain")
     assert re.search(r"search +\d+ candidates, [0-9.]+ ms", done.stdout)
+    assert re.search(r"^  numbers +\w+/\S+ = ", done.stdout, re.MULTILINE)
+    assert " plan/search/heat = 0.02 (simulated on the gallery)\n" in done.stdout
+    done = corymb_call("plan", "barrier", "--machine", SMELT, "--ranks", "4", "--explain",
+                       "--algorithm", "star")  # fmt: skip
+    assert "numbers      none: all follows from the model" in done.stdout
+
+
+def test_plan_of_nodes_explains_its_search(corymb_call: Command) -> None:
+    done = corymb_call("plan", "broadcast", "--nodes", "4", "--per-node", "4", "--explain")
+    assert re.search(r"search +\d+ candidates, [0-9.]+ ms", done.stdout)
+    assert "plan/schemes/piece_bytes_least = 1024" in done.stdout
+
+
+def test_programs_say_which_numbers_decided(environment: dict[str, str], tmp_path: Path) -> None:
+    program = (
+        "import corymb; corymb.run(lambda team: team.warm_up('allgather', 4096), 3, threads=True)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | {"CORYMB_CACHE_DIR": str(tmp_path), "CORYMB_EXPLAIN": "1"},
+        capture_output=True, text=True, check=True, timeout=LIMIT_S,
+    )  # fmt: skip
+    assert re.search(r"plan of allgather of up to 4096 B.* ms, by .*plan/families/", done.stderr)
 
 
 def test_doctor(corymb_call: Command) -> None:

@@ -58,6 +58,19 @@ def check_banned_words(tree: Tree) -> Iterator[Finding]:
                     yield Finding(source.path, number, "banned", f"`{word}`: {ban.instead}")
 
 
+_TUNED = re.compile(r"\bTuned<")
+
+
+def check_tuned_numbers(tree: Tree) -> Iterator[Finding]:
+    """Numbers of rules stand in one header of their layer, where `make ablation` finds them."""
+    for source in tree.cpp("src"):
+        if source.path.endswith(("/tuning.hpp", "src/base/tuned.hpp")):
+            continue
+        for number, line in enumerate(source.code_lines, 1):
+            if _TUNED.search(line):
+                yield Finding(source.path, number, "tuned", "goes to tuning.hpp of its layer")
+
+
 _FIXED_LIMIT = re.compile(r"\btimeout=\(?\d|\b(monotonic|time|perf_counter)\(\) [+<] \d")
 _SPEED = re.compile(r"\b(?:EXPECT|ASSERT)_L[TE]\([^;]*\bnow\(\) - |\bnow\(\) - \w+ < ")
 

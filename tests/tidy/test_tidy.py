@@ -293,6 +293,11 @@ class Banned(RuleTest):
         self.good(banned.check_default_orders, {"src/a.cpp": f"{use}std::exchange(a, b);\n"})
         self.good(banned.check_default_orders, {"src/a.cpp": "tree.exchange(a, b);\n"})
 
+    def test_tuned_numbers(self):
+        text = "CORYMB_TUNED Tuned<int> most{};\n"
+        self.bad(banned.check_tuned_numbers, {"src/tune/blocks.cpp": text}, 1)
+        self.good(banned.check_tuned_numbers, {"src/tune/tuning.hpp": text})
+
     def test_limits_of_tests(self):
         rule = banned.check_limits_of_tests
         for text in ("run(timeout=60)\n", "end = time.monotonic() + 3\n"):

@@ -32,6 +32,7 @@ RULES = (
     banned.check_banned_words,
     banned.check_default_orders,
     banned.check_limits_of_tests,
+    banned.check_tuned_numbers,
     banned.check_strongest_orders,
     banned.check_leftovers,
     banned.check_slow_headers,

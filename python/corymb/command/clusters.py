@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json as json_text
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,7 @@ def plan(
     json: str | None,
     *,
     exhaustive: bool,
+    explain: bool,
 ) -> None:
     """The command `corymb plan` for several nodes."""
     inputs.require_sizes(size, 0, 0)
@@ -156,7 +158,9 @@ def plan(
         algorithm=algorithm,
         exhaustive=exhaustive,
     )
+    begin = time.monotonic()
     choice = console.busy(f"planning {op} for {len(cluster)} ranks", work)
+    taken = time.monotonic() - begin
     out = console.output(quiet=console.is_stdout(json))
     payload = "" if op == "barrier" else f", {size} B"
     out.print(f"[bold]{op}[/]{payload} on {title_of(cluster)}")
@@ -164,8 +168,21 @@ def plan(
     out.print(f"  predicted    {choice.predicted:.0f} ns (simulated, not measured)")
     show_traffic(out, choice.plan, cluster, size)
     show_portfolio(out, choice)
+    if explain:
+        explain_choice(out, choice, taken)
     if json is not None:
         files.write_text(json, choice.to_json(cluster) + "\n")
+
+
+def explain_choice(out: Console, choice: corymb.PlanChoice, taken: float) -> None:
+    """What the search tried, how long it took, and the numbers that decided."""
+    out.print(f"  search       {len(choice.portfolio)} candidates, {taken * 1e3:.1f} ms")
+    if not choice.decided:
+        out.print("  numbers      none: all follows from the model")
+    title = "numbers"
+    for name, value, origin in choice.decided:
+        out.print(f"  {title:<12} {name} = {value:g} ({origin})", highlight=False)
+        title = ""
 
 
 def show_traffic(out: Console, plan: corymb.Plan, cluster: corymb.Cluster, size: int) -> None:

@@ -59,7 +59,8 @@ def command(
     per_node: PerNode = None,
     network: NetworkCosts = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say what the search tried, and how long it took.")
+        bool,
+        typer.Option("--explain", help="Say what the search tried, and which numbers decided."),
     ] = False,
     all_: Annotated[
         bool,
@@ -71,7 +72,7 @@ def command(
     inputs.require_operation(op)
     wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks)
     if wanted.is_any:
-        clusters.plan(op, wanted, algorithm, bytes_, root, json, exhaustive=all_)
+        clusters.plan(op, wanted, algorithm, bytes_, root, json, exhaustive=all_, explain=explain)
         return
     inputs.require_algorithm(op, algorithm)
     inputs.require_sizes(bytes_, seed, moves)
@@ -97,8 +98,7 @@ def command(
     out = console.output(quiet=console.is_stdout(json))
     show(out, choice, chosen.machine, bytes_)
     if explain:
-        candidates = len(choice.portfolio)
-        out.print(f"  search       {candidates} candidates, {taken * 1e3:.1f} ms")
+        clusters.explain_choice(out, choice, taken)
     if json is not None:
         files.write_text(json, choice.to_json(chosen.machine) + "\n")
 

@@ -15,7 +15,7 @@ namespace corymb::generate {
 namespace {
 
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.costs.size() > tuning::square_ranks_most) {
+    if (tuning::square_ranks_most.decides(input.costs.size() > tuning::square_ranks_most)) {
         return false;
     }
     switch (op) {

@@ -114,11 +114,10 @@ Plan alltoall(const GenerateInput& input) {
 constexpr Rank alltoall_ranks_max = 512; // The steps grow with n^2.
 
 bool applies(Collective op, const GenerateInput& input) {
-    if (input.blocks != 1 || input.bytes > tuning::bruck_bytes_most) {
-        return false;
-    }
-    return op == Collective::allgather ||
-           (op == Collective::alltoall && input.costs.size() <= alltoall_ranks_max);
+    const bool is_known = op == Collective::allgather ||
+                          (op == Collective::alltoall && input.costs.size() <= alltoall_ranks_max);
+    return is_known && input.blocks == 1 &&
+           !tuning::bruck_bytes_most.decides(input.bytes > tuning::bruck_bytes_most);
 }
 
 Plan make(Collective op, const GenerateInput& input) {

@@ -198,7 +198,8 @@ std::uint64_t common_slices(const GenerateInput& input) {
 bool direct_applies(Collective op, const GenerateInput& input) {
     return (op == Collective::reduce || op == Collective::allreduce) && !input.ordered &&
            input.blocks == 1 && input.via == Mechanism::pull && !group_levels(input).empty() &&
-           input.bytes / common_slices(input) >= tuning::slice_bytes_least;
+           !tuning::slice_bytes_least.decides(input.bytes / common_slices(input) <
+                                              tuning::slice_bytes_least);
 }
 
 } // namespace

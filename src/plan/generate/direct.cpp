@@ -184,7 +184,8 @@ Plan broadcast(const GenerateInput& input) {
 
 bool applies(Collective op, const GenerateInput& input) {
     // Larger groups have slices level by level (composed-direct).
-    if (input.via != Mechanism::pull || input.costs.size() > tuning::square_ranks_most) {
+    if (input.via != Mechanism::pull ||
+        tuning::square_ranks_most.decides(input.costs.size() > tuning::square_ranks_most)) {
         return false;
     }
     switch (op) {
@@ -194,9 +195,10 @@ bool applies(Collective op, const GenerateInput& input) {
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::broadcast:
-        return input.bytes / static_cast<std::uint64_t>(input.costs.size()) / input.blocks >=
-                   tuning::slice_bytes_least ||
-               input.costs.size() == 1;
+        return input.costs.size() == 1 ||
+               !tuning::slice_bytes_least.decides(
+                   input.bytes / static_cast<std::uint64_t>(input.costs.size()) / input.blocks <
+                   tuning::slice_bytes_least);
     default: return false;
     }
 }

@@ -172,14 +172,16 @@ bool applies(Collective op, const GenerateInput& input) {
     if (input.via != Mechanism::pull || size == 1) {
         return false;
     }
-    const bool has_slices =
-        size <= tuning::square_ranks_most &&
-        input.bytes / static_cast<std::uint64_t>(size) / input.blocks >= tuning::slice_bytes_least;
+    const auto has_slices = [&] {
+        const std::uint64_t slice = input.bytes / static_cast<std::uint64_t>(size) / input.blocks;
+        return !tuning::square_ranks_most.decides(size > tuning::square_ranks_most) &&
+               !tuning::slice_bytes_least.decides(slice < tuning::slice_bytes_least);
+    };
     switch (op) {
     case Collective::gather: return input.blocks == 1;
-    case Collective::broadcast: return input.blocks == 1 && has_slices;
+    case Collective::broadcast: return input.blocks == 1 && has_slices();
     case Collective::reduce:
-    case Collective::allreduce: return has_slices;
+    case Collective::allreduce: return has_slices();
     default: return false;
     }
 }

@@ -107,9 +107,9 @@ Plan allreduce(const GenerateInput& input) {
 
 bool applies(Collective op, const GenerateInput& input) {
     const Rank size = input.costs.size();
+    const bool has_square = op != Collective::allgather || input.via == Mechanism::pull;
     if (input.blocks != 1 || // The family cuts the payload itself.
-        (size > tuning::square_ranks_most &&
-         (op != Collective::allgather || input.via == Mechanism::pull))) {
+        tuning::square_ranks_most.decides(has_square && size > tuning::square_ranks_most)) {
         return false;
     }
     if (op == Collective::allreduce) {

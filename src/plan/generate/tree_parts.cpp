@@ -71,7 +71,8 @@ public:
     [[nodiscard]] bool stages(const std::vector<Run>& runs, Rank child) const {
         const std::uint64_t bytes =
             writer_.plan().bytes_max * static_cast<std::uint64_t>(count(child));
-        return runs.size() > 1 && bytes / runs.size() < tuning::sorted_run_bytes_most;
+        return tuning::sorted_run_bytes_most.decides(
+            runs.size() > 1 && bytes / runs.size() < tuning::sorted_run_bytes_most);
     }
     [[nodiscard]] Blocks staging(Rank rank, Rank child) {
         // The place behind the parts that stay; a root keeps its own parts in input or output.

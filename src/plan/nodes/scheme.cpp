@@ -130,7 +130,7 @@ bool applies_to_allgather(const Layout& layout, const Scheme& scheme) {
 bool applies_in_pieces(const Layout& layout, const Scheme& scheme, std::uint64_t bytes) {
     const std::uint64_t all = scheme.pieces * static_cast<std::uint64_t>(scheme.leaders);
     return scheme.pieces == 1 ||
-           (bytes >= all * tuning::piece_bytes_least &&
+           (!tuning::piece_bytes_least.decides(bytes < all * tuning::piece_bytes_least) &&
             scheme.pieces * static_cast<std::uint64_t>(layout.size()) <= steps_most);
 }
 
@@ -151,7 +151,7 @@ bool applies_up_or_down(Collective op, const Layout& layout, const Scheme& schem
     const auto leaders = static_cast<std::uint64_t>(scheme.leaders);
     const std::uint64_t slices = scheme.pieces * leaders;
     return scheme.roles == Roles::lanes && layout.nodes.size() > 1 && leaders <= largest &&
-           bytes >= slices * tuning::piece_bytes_least &&
+           !tuning::piece_bytes_least.decides(bytes < slices * tuning::piece_bytes_least) &&
            slices * static_cast<std::uint64_t>(layout.size()) <= steps_most;
 }
 

@@ -94,6 +94,7 @@ public:
 
     /// The parents of the best tree seen.
     std::vector<Rank> run() {
+        note_numbers();
         state_.critical(critical_);
         for (std::uint64_t move = 0; move < options_.moves; ++move) {
             temperature_.advance(move);
@@ -110,6 +111,16 @@ public:
     }
 
 private:
+    /// Numbers that decide about each move.
+    void note_numbers() const {
+        if (options_.moves > 0) {
+            tuning::share_reattach.note();
+            tuning::share_near_parent.note();
+            tuning::share_near_child.note();
+            tuning::share_whole_subtree.note();
+        }
+    }
+
     /// Tries one move. Returns whether the tree has changed. Only ranks on the critical path, and
     /// siblings served before them, are worth moving: nothing else can make the tree better.
     bool attempt() {

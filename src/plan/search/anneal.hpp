@@ -4,6 +4,7 @@
 
 #include "plan/cost_view.hpp"
 #include "plan/search/tree.hpp"
+#include "plan/tuning.hpp"
 
 #include <cstdint>
 
@@ -12,9 +13,9 @@ namespace corymb {
 struct AnnealOptions {
     std::uint64_t seed = 1;
     std::uint64_t moves = 100'000;
-    bool free_root = false;   ///< The search may also change the root.
-    double heat = 0.02;       ///< First temperature as a fraction of the makespan.
-    double heat_end = 0.0005; ///< Last temperature, likewise.
+    bool free_root = false;             ///< The search may also change the root.
+    double heat = tuning::heat;         ///< First temperature as a fraction of the makespan.
+    double heat_end = tuning::heat_end; ///< Last temperature, likewise.
 };
 
 /// The best tree seen, never worse than `start` with its children in the best order. Depends on the

@@ -26,7 +26,9 @@ NearTable::NearTable(const EdgeTable& edges, Want want) : edges_(edges) {
         return begin_[row + 1] - begin_[row];
     };
     const bool dense = rows == members_.size();
-    width_ = std::min(tuning::near_ranks, dense ? rows - 1 : rows);
+    const std::size_t others = dense ? rows - 1 : rows;
+    width_ = tuning::near_ranks.decides(others > tuning::near_ranks) ? tuning::near_ranks.value()
+                                                                     : others;
     std::vector<std::pair<std::int64_t, std::int32_t>> order(rows);
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t other = 0; other < rows; ++other) {

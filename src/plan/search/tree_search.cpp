@@ -17,7 +17,6 @@ namespace corymb {
 namespace {
 
 using tuning::short_runs;
-constexpr double heat_of_long_run = 0.005;
 
 std::size_t at(Rank rank) {
     return static_cast<std::size_t>(rank);
@@ -43,7 +42,7 @@ Tree best_start(const TreeCosts& costs, Rank root, std::span<const Tree> starts)
         best.keep_better(std::move(tree), costs);
     };
     consider(earliest_completion(costs, root));
-    if (costs.size() <= tuning::look_ahead_ranks_most) {
+    if (!tuning::look_ahead_ranks_most.decides(costs.size() > tuning::look_ahead_ranks_most)) {
         consider(earliest_completion_look_ahead(costs, root));
     }
     for (const Tree& start : starts) {
@@ -61,8 +60,9 @@ AnnealOptions short_run(const SearchOptions& options, std::uint64_t number, bool
 }
 
 AnnealOptions long_run(const SearchOptions& options) {
-    return {
-        .seed = options.seed, .moves = options.moves - options.moves / 2, .heat = heat_of_long_run};
+    return {.seed = options.seed,
+            .moves = options.moves - options.moves / 2,
+            .heat = tuning::long_run_heat};
 }
 
 } // namespace
@@ -99,6 +99,12 @@ Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options
     const bool free_root = root < 0;
     const Tree start =
         best_start(costs, free_root ? root_candidates(costs).front() : root, options.starts);
+    if (options.moves > 0) {
+        short_runs.note();
+        tuning::heat.note();
+        tuning::long_run_heat.note();
+        tuning::heat_end.note();
+    }
     Scored best;
     for (std::uint64_t run = 0; run < short_runs; ++run) {
         // Only the last run looks for another root: the first candidate is mostly the best one, and
