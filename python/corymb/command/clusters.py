@@ -181,7 +181,7 @@ def explain_choice(out: Console, choice: corymb.PlanChoice, taken: float) -> Non
         out.print("  numbers      none: all follows from the model")
     title = "numbers"
     for name, value, origin in choice.decided:
-        out.print(f"  {title:<12} {name} = {value:g} ({origin})", highlight=False)
+        out.print(f"  {title:<12} {name} = {value:g} ({origin})", highlight=False, soft_wrap=True)
         title = ""
 
 

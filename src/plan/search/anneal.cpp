@@ -118,6 +118,8 @@ private:
             tuning::share_near_parent.note();
             tuning::share_near_child.note();
             tuning::share_whole_subtree.note();
+            static_cast<void>(tuning::heat.decides(options_.heat == tuning::heat));
+            static_cast<void>(tuning::heat_end.decides(options_.heat_end == tuning::heat_end));
         }
     }
 

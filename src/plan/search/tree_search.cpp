@@ -101,9 +101,7 @@ Tree search_tree(const TreeCosts& costs, Rank root, const SearchOptions& options
         best_start(costs, free_root ? root_candidates(costs).front() : root, options.starts);
     if (options.moves > 0) {
         short_runs.note();
-        tuning::heat.note();
         tuning::long_run_heat.note();
-        tuning::heat_end.note();
     }
     Scored best;
     for (std::uint64_t run = 0; run < short_runs; ++run) {

@@ -56,8 +56,8 @@ TEST(DecidingNumbers, AreNoneWhereTheModelDecidesAlone) {
 
 TEST(DecidingNumbers, SayTheirValueAndOrigin) {
     const auto choice = choice_of(gallery_machine(machines[0]), Collective::allgather, 4096, 8);
-    const auto bruck = std::ranges::find(choice.decided, "plan/families/bruck_bytes_most",
-                                         &DecidingNumber::name);
+    const auto bruck =
+        std::ranges::find(choice.decided, "plan/families/bruck_bytes_most", &DecidingNumber::name);
     ASSERT_NE(bruck, choice.decided.end());
     EXPECT_EQ(bruck->value, 2048);
     EXPECT_EQ(bruck->origin, "simulated on the gallery");
