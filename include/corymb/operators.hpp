@@ -341,6 +341,17 @@ inline constexpr bool is_stateless = std::is_empty_v<Op> && std::is_default_cons
 
 } // namespace detail
 
+/// The `Reduction` of an operation that only moves elements, which has no operator. Ranks compare
+/// the standard types.
+template <class T>
+[[nodiscard]] constexpr Reduction move_of() noexcept {
+    return {nullptr, sizeof(T), true, nullptr, detail::move_identity<T>()};
+}
+/// As the other `move_of`, for a type that is known at run time only.
+[[nodiscard]] inline Reduction move_of(ElementType type) noexcept {
+    return {nullptr, element_bytes(type), true, nullptr, detail::move_identity(type)};
+}
+
 /// The `Reduction` of a stateless operator on a trivially copyable type. Standard operators on
 /// standard types use the same kernels as `reduction_of(ElementType, Operator)`.
 template <class T, class Op>

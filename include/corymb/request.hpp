@@ -15,6 +15,7 @@ namespace corymb {
 
 namespace detail {
 struct Operation; // src/team/driver.hpp
+struct Untyped;   // detail/untyped.hpp
 } // namespace detail
 
 /// A rank's handle on an operation under way. Movable, not copyable; a team and its requests are
@@ -73,6 +74,7 @@ public:
 
 private:
     friend class Team;
+    friend struct detail::Untyped;
     friend CORYMB_EXPORT std::size_t wait_any(std::span<Request> requests);
     explicit Request(detail::Operation* operation) noexcept : operation_(operation) {}
     detail::Operation* operation_ = nullptr;

@@ -5,6 +5,7 @@
 #include <corymb/elements.hpp>
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
+#include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>
 #include <corymb/plan.hpp>
@@ -17,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -30,44 +30,10 @@ namespace corymb {
 struct AttachOptions; // process.hpp
 
 namespace detail {
-struct Member;     // one rank; src/team/
-struct TeamShared; // shared by the ranks of a team
-struct Untyped;    // detail/untyped.hpp: for bindings of other languages
-class Staging;     // detail/staging.hpp
-template <class T>
-class StagedBuffers; // detail/packed_inline.hpp
-
-} // namespace detail
-
-/// The parts of a buffer that holds one for every rank, in elements.
-struct Parts {
-    /// Length of each rank's part; may be 0.
-    std::span<const std::size_t> counts;
-    /// Begin of each part; empty: each begins where the one before it ends. Parts of a buffer that
-    /// is written may have gaps and any order, but not overlap.
-    std::span<const std::size_t> displacements{};
-};
-
-namespace detail {
-/// A collective as its caller wants it, without types.
-struct Wish {
-    Collective op = Collective::barrier;
-    Rank root = 0;
-    const void* input = nullptr;
-    void* output = nullptr;
-    std::size_t count = 0; ///< Elements of one part.
-    Reduction reduction{}; ///< Without an operator where data is only moved.
-    /// The vector operations: a buffer of several parts has the parts of `input_parts` or
-    /// `output_parts`, where this rank uses it; `count` is the length of the other buffer.
-    bool is_vector = false;
-    Parts input_parts{};
-    Parts output_parts{};
-    /// Elements that the buffers have, as far as that is known: no part may lie beyond.
-    std::size_t input_size = std::numeric_limits<std::size_t>::max();
-    std::size_t output_size = std::numeric_limits<std::size_t>::max();
-    /// An allreduce that stands for the caller's reduce_scatter (src/team/whole_scatter.hpp).
-    bool is_scatter = false;
-};
+struct Member;         // one rank; src/team/
+struct TeamShared;     // shared by the ranks of a team
+struct Untyped;        // detail/untyped.hpp: for bindings of other languages
+struct OwnedOperation; // detail/untyped.hpp
 } // namespace detail
 
 /// Gives the plan for an operation; must be deterministic and thread-safe. It is called once per
@@ -120,13 +86,21 @@ struct CallLimits {
 
 /// One rank's handle on its team. Movable, not copyable; used by one thread at a time.
 ///
-/// Buffers are `Elements`: std::vector, std::array, std::span or any other contiguous range, of one
-/// type that is plain data (`is_plain_data`); others do not compile. Input and output are read and
-/// written in place. A buffer that this rank does not use may be {}.
+/// A buffer is a range of elements in one piece (`Elements`: std::vector, std::array, std::span and
+/// so on), which is read and written in place, or the layout of elements that are not (`Packed`,
+/// packed.hpp). Both kinds may meet in one operation. Elements are of one type that is plain data
+/// (`is_plain_data`); others do not compile, nor do pointers. A buffer that this rank does not use
+/// may be {}.
 ///
-/// All ranks call the same operations in the same order with the same root, count and type.
-/// Operations block until this rank's part is done and throw `Error` (timeout, team_broken) when a
-/// peer fails to arrive; afterwards the team is broken for all ranks and a new one must be made.
+/// Each operation has three forms. `reduce` blocks until this rank's part is done. `ireduce`
+/// returns a request at once. `reduce_init` returns a request on these buffers that can be started
+/// many times. docs/requests.md has the rules of requests. All ranks call the same operations in
+/// the same order with the same root, count and type. Blocking ones are in an order of their own,
+/// and may come in between the others anywhere. Persistent requests are made in the same order
+/// everywhere, and started in any.
+///
+/// Operations throw `Error`: invalid_argument before anything is sent; timeout or team_broken when
+/// a peer fails to arrive. Afterwards the team is broken for all ranks, and a new one must be made.
 class CORYMB_EXPORT Team {
 public:
     Team() noexcept = default;
@@ -147,274 +121,193 @@ public:
     /// with the edges that plans use, and is given back with the last handle.
     [[nodiscard]] std::size_t memory() const;
 
-    /// Returns when every rank has called it.
-    void barrier();
+    /// Runs an operation that is a value, and returns when this rank's part of it is done. All
+    /// blocking functions do this. Throws Errc::invalid_argument as well for an operation that
+    /// lacks its operator or the size of its elements.
+    void run(const CollectiveOperation& operation);
+    /// Starts the operation. Lists of parts are read during the call only. `keep` lives as long as
+    /// the operation: the state of an operator.
+    [[nodiscard]] Request start(const CollectiveOperation& operation,
+                                std::shared_ptr<const void> keep = nullptr);
+    /// Makes a persistent request of the operation.
+    [[nodiscard]] Request prepare(const CollectiveOperation& operation,
+                                  std::shared_ptr<const void> keep = nullptr);
 
-    /// Copies the root's `data` to every rank's, in place, and returns it: a reference to a
-    /// variable, or the temporary. Same length everywhere.
-    template <class T = detail::Deduced, Elements Data>
+    /// A barrier is left when every rank has come to it.
+    void barrier();
+    [[nodiscard]] Request ibarrier();
+    [[nodiscard]] Request barrier_init();
+
+    /// Copies the root's `data` to every rank's, in place. Same length everywhere. The blocking
+    /// form returns `data`: a reference to a variable, or the temporary.
+    template <class T = detail::Deduced, AnyElements Data>
     Data broadcast(Data&& data, Rank root = 0);
+    /// Returns the root's `value`.
     template <class T>
-        requires(!Elements<T> && !detail::IsPointer<T>)
+        requires(!AnyElements<T>)
     [[nodiscard]] T broadcast(T value, Rank root = 0);
-    /// Does not compile: a pointer would move, not its target.
-    template <detail::IsPointer T>
-    void broadcast(T&& refused, Rank root = 0);
+    template <class T = detail::Deduced, AnyElements Data>
+    [[nodiscard]] Request ibroadcast(Data&& data, Rank root = 0);
+    template <class T = detail::Deduced, AnyElements Data>
+    [[nodiscard]] Request broadcast_init(Data&& data, Rank root = 0);
 
     /// Combines `input` of all ranks element by element, in the order of ranks: `op(a, b)` gets `a`
     /// from lower ranks than `b`. Any order is taken only if `op` is known to be commutative (the
     /// operators of operators.hpp on numbers) or said to be (`corymb::commutative(op)`). `op` must
-    /// be associative, and may have state. So it is in all operations that combine.
+    /// be associative, and may have state, which requests copy. So it is in all operations that
+    /// combine.
     ///
     /// The root's `output` has the result. On other ranks `output` may be empty. `output` may be
     /// the same memory as `input`.
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>,
               class Op = std::plus<>>
     void reduce(In&& input, Out&& output, Op op = {}, Rank root = 0);
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request ireduce(In&& input, Out&& output, Op op = {}, Rank root = 0);
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>,
+              class Op = std::plus<>>
+    [[nodiscard]] Request reduce_init(In&& input, Out&& output, Op op = {}, Rank root = 0);
 
-    /// As `reduce`, with the result on every rank.
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    /// Combines as `reduce`, with the result on every rank.
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     void allreduce(In&& input, Out&& output, Op op = {});
+    /// Returns the ranks' values, combined.
     template <class T, class Op = std::plus<>>
-        requires(!Elements<Op> && !detail::IsPointer<T>)
+        requires(!AnyElements<Op>)
     [[nodiscard]] T allreduce(T value, Op op = {});
-    /// Does not compile: a pointer would move, not its target.
-    template <detail::IsPointer T, class... Rest>
-    void allreduce(T&& refused, Rest&&... rest);
-
-    // Every rank has a part. Each has a nonblocking and a persistent form, see below.
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iallreduce(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request allreduce_init(In&& input, Out&& output, Op op = {});
 
     /// Rank r's `input` becomes part r of the root's `output`, which has size() times as many
     /// elements; the root's own input may lie there already. Elsewhere `output` may be empty.
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     void gather(In&& input, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     [[nodiscard]] Request igather(In&& input, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     [[nodiscard]] Request gather_init(In&& input, Out&& output, Rank root = 0);
 
     /// Part r of the root's `input`, which has size() times as many elements, becomes rank r's
     /// `output`; the root's own output may lie there. Elsewhere `input` may be empty.
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     void scatter(In&& input, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     [[nodiscard]] Request iscatter(In&& input, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     [[nodiscard]] Request scatter_init(In&& input, Out&& output, Rank root = 0);
 
-    /// As `gather`, with the result on every rank.
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    /// Gathers as `gather`, with the result on every rank.
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     void allgather(In&& input, Out&& output);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request iallgather(In&& input, Out&& output);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request allgather_init(In&& input, Out&& output);
 
     /// Part q of rank p's `input` becomes part p of rank q's `output`. Both have the same number of
     /// elements, a multiple of size(), and are apart.
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     void alltoall(In&& input, Out&& output);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request ialltoall(In&& input, Out&& output);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request alltoall_init(In&& input, Out&& output);
 
     /// Part r of all ranks' `input`, combined element by element, becomes rank r's `output`. The
     /// input has size() times as many elements; the output may lie in its part r.
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     void reduce_scatter(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     [[nodiscard]] Request ireduce_scatter(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     [[nodiscard]] Request reduce_scatter_init(In&& input, Out&& output, Op op = {});
 
+    /// Rank r's `output` has the inputs of the ranks 0 to r combined; it may be the input's memory.
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    void scan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request scan_init(In&& input, Out&& output, Op op = {});
+
+    /// Combines as `scan`, over the ranks 0 to r - 1; rank 0's output is left as it is.
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    void exscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request iexscan(In&& input, Out&& output, Op op = {});
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
+    [[nodiscard]] Request exscan_init(In&& input, Out&& output, Op op = {});
+
     // The vector operations: parts may differ in length, and some may be empty. `Parts` follow the
-    // buffer that they describe; other ranks' parts must be as long as these say.
+    // buffer that they describe; other ranks' parts must be as long as these say. Buffers lie in
+    // one piece.
 
     /// See `gather`. Only the root needs `parts`.
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     void gatherv(In&& input, Out&& output, Parts parts, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     [[nodiscard]] Request igatherv(In&& input, Out&& output, Parts parts, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out = detail::NoOutput<In>>
     [[nodiscard]] Request gatherv_init(In&& input, Out&& output, Parts parts, Rank root = 0);
 
     /// See `scatter`. Only the root needs `parts`, which may overlap.
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     void scatterv(In&& input, Parts parts, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     [[nodiscard]] Request iscatterv(In&& input, Parts parts, Out&& output, Rank root = 0);
-    template <class T = detail::Deduced, Elements Out, Elements In = detail::NoInput<Out>>
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In = detail::NoInput<Out>>
     [[nodiscard]] Request scatterv_init(In&& input, Parts parts, Out&& output, Rank root = 0);
 
     /// See `allgather`. The counts are equal on all ranks; displacements may differ.
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     void allgatherv(In&& input, Out&& output, Parts parts);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request iallgatherv(In&& input, Out&& output, Parts parts);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request allgatherv_init(In&& input, Out&& output, Parts parts);
 
     /// See `alltoall`: count q of p's input is count p of q's output. Parts of the input may
     /// overlap. With bytes it does what MPI calls alltoallw: each part may have a type of its own.
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     void alltoallv(In&& input, Parts input_parts, Out&& output, Parts output_parts);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request ialltoallv(In&& input, Parts input_parts, Out&& output,
                                      Parts output_parts);
-    template <class T = detail::Deduced, Elements In, Elements Out>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out>
     [[nodiscard]] Request alltoallv_init(In&& input, Parts input_parts, Out&& output,
                                          Parts output_parts);
 
     /// See `reduce_scatter`. The counts are equal on all ranks.
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     void reduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     [[nodiscard]] Request ireduce_scatterv(In&& input, Parts parts, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
+    template <class T = detail::Deduced, AnyElements In, AnyElements Out, class Op = std::plus<>>
     [[nodiscard]] Request reduce_scatterv_init(In&& input, Parts parts, Out&& output, Op op = {});
 
-    /// Rank r's `output` has the inputs of the ranks 0 to r combined; it may be the input's
-    /// memory.
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    void scan(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request iscan(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request scan_init(In&& input, Out&& output, Op op = {});
-
-    /// As `scan`, over the ranks 0 to r - 1; rank 0's output is left as it is.
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    void exscan(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request iexscan(In&& input, Out&& output, Op op = {});
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request exscan_init(In&& input, Out&& output, Op op = {});
-
-    // The collectives on data that does not lie in one piece (packed.hpp). A layout that a rank
-    // does not use may be empty. Requests copy the layouts: elements are taken when the operation
-    // starts, and put back when `wait` or `test` completes it; a request that is dropped puts
-    // nothing back.
-    template <class T>
-    void broadcast(const Packed<T>& data, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request ibroadcast(const Packed<T>& data, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request broadcast_init(const Packed<T>& data, Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    void reduce(const Packed<T>& input, const Packed<T>& output, Op op = {}, Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce(const Packed<T>& input, const Packed<T>& output, Op op = {},
-                                  Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_init(const Packed<T>& input, const Packed<T>& output, Op op = {},
-                                      Rank root = 0);
-    template <class T, class Op = std::plus<>>
-    void allreduce(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iallreduce(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request allreduce_init(const Packed<T>& input, const Packed<T>& output,
-                                         Op op = {});
-    template <class T>
-    void gather(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request igather(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request gather_init(const Packed<T>& input, const Packed<T>& output,
-                                      Rank root = 0);
-    template <class T>
-    void scatter(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request iscatter(const Packed<T>& input, const Packed<T>& output, Rank root = 0);
-    template <class T>
-    [[nodiscard]] Request scatter_init(const Packed<T>& input, const Packed<T>& output,
-                                       Rank root = 0);
-    template <class T>
-    void allgather(const Packed<T>& input, const Packed<T>& output);
-    template <class T>
-    [[nodiscard]] Request iallgather(const Packed<T>& input, const Packed<T>& output);
-    template <class T>
-    [[nodiscard]] Request allgather_init(const Packed<T>& input, const Packed<T>& output);
-    template <class T>
-    void alltoall(const Packed<T>& input, const Packed<T>& output);
-    template <class T>
-    [[nodiscard]] Request ialltoall(const Packed<T>& input, const Packed<T>& output);
-    template <class T>
-    [[nodiscard]] Request alltoall_init(const Packed<T>& input, const Packed<T>& output);
-    template <class T, class Op = std::plus<>>
-    void reduce_scatter(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request ireduce_scatter(const Packed<T>& input, const Packed<T>& output,
-                                          Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request reduce_scatter_init(const Packed<T>& input, const Packed<T>& output,
-                                              Op op = {});
-    template <class T, class Op = std::plus<>>
-    void scan(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request scan_init(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    void exscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request iexscan(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T, class Op = std::plus<>>
-    [[nodiscard]] Request exscan_init(const Packed<T>& input, const Packed<T>& output, Op op = {});
-    template <class T>
-    void send(const Packed<T>& data, Rank to);
-    template <class T>
-    [[nodiscard]] Request isend(const Packed<T>& data, Rank to);
-    template <class T>
-    [[nodiscard]] Request send_init(const Packed<T>& data, Rank to);
-    template <class T>
-    void recv(const Packed<T>& data, Rank from);
-    template <class T>
-    [[nodiscard]] Request irecv(const Packed<T>& data, Rank from);
-    template <class T>
-    [[nodiscard]] Request recv_init(const Packed<T>& data, Rank from);
-
-    // Nonblocking forms. They return at once; docs/requests.md has the rules of a Request. All
-    // ranks start the same collectives in the same order, which counts nonblocking and persistent
-    // ones only: blocking ones may come in between anywhere. An operator with state is copied.
-    [[nodiscard]] Request ibarrier();
-    template <class T = detail::Deduced, Elements Data>
-    [[nodiscard]] Request ibroadcast(Data&& data, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
-              class Op = std::plus<>>
-    [[nodiscard]] Request ireduce(In&& input, Out&& output, Op op = {}, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request iallreduce(In&& input, Out&& output, Op op = {});
-
-    // Persistent forms: a request on the same buffers that can be started many times. All ranks
-    // make them in the same order; they need not start them in the same order.
-    [[nodiscard]] Request barrier_init();
-    template <class T = detail::Deduced, Elements Data>
-    [[nodiscard]] Request broadcast_init(Data&& data, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out = detail::NoOutput<In>,
-              class Op = std::plus<>>
-    [[nodiscard]] Request reduce_init(In&& input, Out&& output, Op op = {}, Rank root = 0);
-    template <class T = detail::Deduced, Elements In, Elements Out, class Op = std::plus<>>
-    [[nodiscard]] Request allreduce_init(In&& input, Out&& output, Op op = {});
-
-    // Messages between two ranks. The k-th message from p to q goes to the k-th receive of q from p
-    // and both name the same number of bytes. A send may wait for its receive.
-    template <class T = detail::Deduced, Elements Data>
+    /// Sends a message to one rank. The k-th message from p to q goes to the k-th receive of q from
+    /// p, and both name the same number of bytes. A send may wait for its receive.
+    template <class T = detail::Deduced, AnyElements Data>
     void send(Data&& data, Rank to);
-    template <class T = detail::Deduced, Elements Data>
-    void recv(Data&& data, Rank from);
-    /// Sends and receives at once, with any two ranks.
-    template <class T = detail::Deduced, Elements Out, Elements In>
-    void sendrecv(Out&& out, Rank to, In&& in, Rank from);
-    template <class T = detail::Deduced, Elements Data>
+    template <class T = detail::Deduced, AnyElements Data>
     [[nodiscard]] Request isend(Data&& data, Rank to);
-    template <class T = detail::Deduced, Elements Data>
-    [[nodiscard]] Request irecv(Data&& data, Rank from);
-    template <class T = detail::Deduced, Elements Data>
+    template <class T = detail::Deduced, AnyElements Data>
     [[nodiscard]] Request send_init(Data&& data, Rank to);
-    template <class T = detail::Deduced, Elements Data>
+
+    /// Receives a message of one rank.
+    template <class T = detail::Deduced, AnyElements Data>
+    void recv(Data&& data, Rank from);
+    template <class T = detail::Deduced, AnyElements Data>
+    [[nodiscard]] Request irecv(Data&& data, Rank from);
+    template <class T = detail::Deduced, AnyElements Data>
     [[nodiscard]] Request recv_init(Data&& data, Rank from);
+
+    /// Sends and receives at once, with any two ranks.
+    template <class T = detail::Deduced, AnyElements Out, AnyElements In>
+    void sendrecv(Out&& out, Rank to, In&& in, Rank from);
 
     /// Goes on with all operations under way as far as it can at once, and resumes coroutines whose
     /// operations are done. Bounded but for the coroutines' own work. Returns how many operations
@@ -482,32 +375,10 @@ private:
     explicit Team(std::shared_ptr<detail::TeamShared> shared, Rank rank);
     /// Hidden from other libraries, so that the call at the beginning of each operation is direct.
     [[nodiscard, gnu::visibility("hidden")]] detail::Member& member() const;
-    enum class Mode : std::uint8_t { nonblocking, persistent };
-    void run(const detail::Wish& wish);
-    /// `keep` lives as long as the operation: the state of an operator.
-    Request start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep = nullptr);
-    Request start_send(Mode mode, const void* data, std::size_t bytes, Rank to);
-    Request start_recv(Mode mode, void* data, std::size_t bytes, Rank from);
-    static Request keeping(Request request, std::shared_ptr<detail::Staging> staging);
-    template <class T, class Start>
-    Request start_staged(Mode mode, std::shared_ptr<detail::StagedBuffers<T>> buffers,
-                         const Start& start);
-    template <class T, class Op>
-    Request start_kept(Mode mode, Collective op, const detail::Buffers<T>& of, const Op& with,
-                       Rank root);
-    template <class T, class Op>
-    [[nodiscard]] detail::Wish reduction_wish(Collective op, const detail::Buffers<T>& of,
-                                              const Op& with, Rank root) const;
-    template <class T>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, const detail::Buffers<T>& of,
-                                          Rank root) const;
-    template <class T, class Op>
-    [[nodiscard]] detail::Wish parts_wish(Collective op, const detail::Buffers<T>& of,
-                                          const Op& with) const;
-
-    template <class T, class Op>
-    Request start_reduce_scatterv(Mode mode, const detail::Buffers<T>& of, Parts parts,
-                                  const Op& with);
+    // The verbs for operations that own what they need.
+    void run(const detail::OwnedOperation& owned);
+    [[nodiscard]] Request start(detail::OwnedOperation owned);
+    [[nodiscard]] Request prepare(detail::OwnedOperation owned);
 
     std::unique_ptr<detail::Member, void (*)(detail::Member*)> member_{nullptr, nullptr};
 };
@@ -539,8 +410,4 @@ CORYMB_EXPORT void threads(int count, const std::function<void(Team&)>& fn,
 
 } // namespace corymb
 
-#include <corymb/detail/packed_inline.hpp>
-#include <corymb/detail/parts_inline.hpp>
-#include <corymb/detail/request_inline.hpp>
 #include <corymb/detail/team_inline.hpp>
-#include <corymb/detail/vector_inline.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives of corymb.Team: each blocking (Bcast), nonblocking (Ibcast) and persistent
 // (Bcast_init), with mpi4py's names and arguments.
+#include "operations.hpp"
 #include "python_team.hpp"
-#include "wishes.hpp"
 
 #include <corymb/detail/contents.hpp>
 #include <corymb/detail/untyped.hpp>
@@ -23,21 +23,21 @@ using detail::Untyped;
 void run(NativeTeam& team, const Arguments& arguments) {
     const Prepared prepared = prepare(team.handle->team(), arguments);
     prepared.keep->start();
-    team.handle->call([&](Team& native) { Untyped::run(native, prepared.wish); });
+    team.handle->call([&](Team& native) { native.run(prepared.operation); });
 }
 
 PythonRequest start(NativeTeam& team, const Arguments& arguments) {
     Prepared prepared = prepare(team.handle->team(), arguments);
     prepared.keep->start();
     Request request =
-        team.handle->call([&](Team& native) { return Untyped::start(native, prepared.wish); });
+        team.handle->call([&](Team& native) { return native.start(prepared.operation); });
     return {team.handle, std::move(request), std::move(prepared.keep)};
 }
 
 PythonRequest make(NativeTeam& team, const Arguments& arguments) {
     Prepared prepared = prepare(team.handle->team(), arguments);
     Request request =
-        team.handle->call([&](Team& native) { return Untyped::make(native, prepared.wish); });
+        team.handle->call([&](Team& native) { return native.prepare(prepared.operation); });
     return {team.handle, std::move(request), std::move(prepared.keep)};
 }
 

@@ -16,7 +16,6 @@ namespace corymb::c {
 namespace {
 
 using detail::Untyped;
-using detail::Wish;
 
 /// The reduction of the library's own types and operators; null for others, and where an operator
 /// is not defined.
@@ -45,14 +44,9 @@ Reduction standard_reduction(const Arguments& arguments) {
     return reduction_of(*type, static_cast<Operator>(arguments.with));
 }
 
-using Begin = Request (*)(Team&, const Wish&, std::shared_ptr<const void>);
-
-void put(Team& team, const Arguments& arguments, corymb_request& request, Begin begin) {
-    const Wish wish = wish_of(team, arguments, request.own_call);
-    request.request = begin(team, wish, request.own_call);
-    if (arguments.staging) {
-        request.request = Untyped::keeping(std::move(request.request), arguments.staging);
-    }
+detail::OwnedOperation owned(Team& team, const Arguments& arguments, corymb_request& request) {
+    const CollectiveOperation operation = operation_of(team, arguments, request.own_call);
+    return detail::OwnedOperation(operation, request.own_call, arguments.staging);
 }
 
 } // namespace
@@ -75,34 +69,35 @@ void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit,
     }
 }
 
-Wish wish_of(const Team& team, const Arguments& arguments, std::shared_ptr<OwnCall>& call) {
-    Wish wish;
-    wish.op = arguments.op;
-    if (wish.op == Collective::barrier) {
-        return wish;
+CollectiveOperation operation_of(const Team& team, const Arguments& arguments,
+                                 std::shared_ptr<OwnCall>& call) {
+    CollectiveOperation operation;
+    operation.op = arguments.op;
+    if (operation.op == Collective::barrier) {
+        return operation;
     }
-    wish.root = arguments.root;
+    operation.root = arguments.root;
     if (const Reduction* known = known_reduction(arguments)) [[likely]] {
-        wish.reduction = *known;
+        operation.reduction = *known;
     } else {
-        wish.reduction.element_bytes = size_of(arguments.type);
+        operation.reduction.element_bytes = size_of(arguments.type);
         if (is_reduction(arguments.op)) {
             if (auto own = own_operator(arguments.with)) {
                 call = std::make_shared<OwnCall>(std::move(own), arguments.type,
                                                  Untyped::member(team).shared, team.rank());
-                wish.reduction = call->reduction();
+                operation.reduction = call->reduction();
             } else {
-                wish.reduction = standard_reduction(arguments);
+                operation.reduction = standard_reduction(arguments);
             }
         }
     }
-    set_places(wish, arguments, team.rank(), team.size());
-    return wish;
+    set_places(operation, arguments, team.rank(), team.size());
+    return operation;
 }
 
 void perform(Team& team, const Arguments& arguments) {
     std::shared_ptr<OwnCall> call;
-    Untyped::run(team, wish_of(team, arguments, call));
+    team.run(operation_of(team, arguments, call));
     if (call) {
         call->throw_if_broken();
     }
@@ -113,11 +108,11 @@ corymb_status run(corymb_team* team, const Arguments& arguments) noexcept {
 }
 
 void start(Team& team, const Arguments& arguments, corymb_request& request) {
-    put(team, arguments, request, &Untyped::start);
+    request.request = Untyped::start(team, owned(team, arguments, request));
 }
 
 void prepare(Team& team, const Arguments& arguments, corymb_request& request) {
-    put(team, arguments, request, &Untyped::make);
+    request.request = Untyped::prepare(team, owned(team, arguments, request));
 }
 
 } // namespace corymb::c

@@ -43,10 +43,10 @@ struct Arguments {
 /// Throws Errc::invalid_argument without a visitor.
 void tell_plans(const std::vector<ChosenPlan>& plans, corymb_plan_visitor visit, void* context);
 
-/// The wish of a call. `call`, made if the operator is the user's, must live as long as the
+/// The operation of a call. `call`, made if the operator is the user's, must live as long as the
 /// operation. Throws Errc::invalid_argument.
-[[nodiscard]] detail::Wish wish_of(const Team& team, const Arguments& arguments,
-                                   std::shared_ptr<OwnCall>& call);
+[[nodiscard]] CollectiveOperation operation_of(const Team& team, const Arguments& arguments,
+                                               std::shared_ptr<OwnCall>& call);
 
 /// Runs the operation. Throws its errors.
 void perform(Team& team, const Arguments& arguments);

@@ -44,12 +44,12 @@ corymb_status corymb_call_create(corymb_collective op, size_t count, corymb_type
         arguments.root = is_rooted(arguments.op) ? root : 0;
         detail::check_rank(arguments.root, own.size(), "root");
         std::shared_ptr<c::OwnCall> own_call;
-        const detail::Wish wish = c::wish_of(own, arguments, own_call);
+        const CollectiveOperation operation = c::operation_of(own, arguments, own_call);
         team->calls.reserve(team->calls.size() + 1);
         corymb_call& made = Calls::take();
         made.team = team;
         made.arguments = arguments;
-        made.known.expect(wish);
+        made.known.expect(operation);
         made.has_own_operator = own_call != nullptr;
         team->calls.push_back(&made);
         *call = &made;

@@ -82,11 +82,7 @@ corymb_status corymb_begin(const corymb_operation* operation, corymb_team* team,
                 made.request = c::start_message(known, own);
                 return;
             }
-            const c::Arguments arguments = arguments_of(known, own);
-            if (arguments.staging) {
-                arguments.staging->before(); // A persistent one does so when it starts.
-            }
-            c::start(own, arguments, made);
+            c::start(own, arguments_of(known, own), made);
         });
     });
 }

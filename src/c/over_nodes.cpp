@@ -118,7 +118,7 @@ corymb_status corymb_team_over_nodes(corymb_team* team, const corymb_carrier* ca
         handle.team = over_nodes(std::move(handle.team), *given->carrier, its);
         handle.over_nodes = std::move(given);
         for (corymb_call* const kept : handle.calls) { // The ranks are others now.
-            kept->known.expect(detail::Wish(kept->known.wish()));
+            kept->known.expect(CollectiveOperation(kept->known.operation()));
         }
     });
 }

@@ -3,7 +3,7 @@
 #include "c/operation.hpp"
 #include "plan/places.hpp"
 
-#include <corymb/detail/packed_inline.hpp>
+#include <corymb/detail/staged_buffers.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,8 +40,6 @@ Packed<std::byte> bytes_of(const corymb_packed* layout, corymb_type type) {
 
 namespace {
 
-using Buffers = detail::StagedBuffers<std::byte>;
-
 /// Elements of one of `parts` equal parts, which are `bytes` long together.
 std::size_t part_of(Collective op, std::size_t bytes, std::uint32_t parts, std::size_t element) {
     const std::size_t count = bytes / element;
@@ -68,21 +66,21 @@ Arguments packed_arguments(const corymb_operation& operation, const Team& team) 
     };
     const std::uint32_t in_parts = parts(Buffer::input);
     const std::uint32_t out_parts = parts(Buffer::output);
-    const bool is_read = op == Collective::broadcast && team.rank() == operation.root;
-    auto buffers = std::make_shared<Buffers>(
+    auto buffers = std::make_shared<detail::StagedBuffers<std::byte>>(
         bytes_of(in_parts != 0 ? operation.packed_input : nullptr, operation.type),
         bytes_of(out_parts != 0 ? operation.packed_output : nullptr, operation.type),
-        Buffers::Uses{is_read, !is_read});
+        detail::uses_of(op, team.rank(), operation.root));
+    const auto& [input, output] = buffers->buffers();
     const std::size_t element = size_of(operation.type);
-    const std::size_t in = part_of(op, buffers->input().size(), in_parts, element);
-    const std::size_t out = part_of(op, buffers->output().size(), out_parts, element);
+    const std::size_t in = part_of(op, input.size(), in_parts, element);
+    const std::size_t out = part_of(op, output.size(), out_parts, element);
     if (in_parts != 0 && out_parts != 0 && in != out) {
         refuse(std::string(to_string(op)) + ": the input has " + std::to_string(in) +
                " elements a part, the output " + std::to_string(out));
     }
     Arguments made{op,
-                   buffers->input().data(),
-                   buffers->output().data(),
+                   input.data(),
+                   output.data(),
                    in_parts != 0 ? in : out,
                    operation.type,
                    operation.with,

@@ -12,70 +12,70 @@ namespace corymb::c {
 
 namespace {
 
-using detail::Wish;
-
-[[noreturn]] void refuse_in_place(const Wish& wish, const char* what) {
-    const bool elsewhere = is_rooted(wish.op) && wish.op != Collective::broadcast;
-    refuse(std::string(to_string(wish.op)) + ": CORYMB_IN_PLACE cannot stand for the " + what +
+[[noreturn]] void refuse_in_place(const CollectiveOperation& operation, const char* what) {
+    const bool elsewhere = is_rooted(operation.op) && operation.op != Collective::broadcast;
+    refuse(std::string(to_string(operation.op)) + ": CORYMB_IN_PLACE cannot stand for the " + what +
            (elsewhere ? " here, or not on this rank" : " of this operation") +
            "; see CORYMB_IN_PLACE in corymb.h");
 }
 
 /// The address of this rank's part of a buffer that has one for each rank; sets the count to the
 /// part's length. Overflow is refused when the buffer is checked.
-std::uintptr_t own_part(Wish& wish, const void* buffer, const Parts& parts, Rank rank) {
+std::uintptr_t own_part(CollectiveOperation& operation, const void* buffer, const Parts& parts,
+                        Rank rank) {
     const auto own = static_cast<std::size_t>(rank);
-    std::size_t first = own * wish.count;
-    if (wish.is_vector) {
-        wish.count = parts.counts[own];
+    std::size_t first = own * operation.count;
+    if (operation.is_vector) {
+        operation.count = parts.counts[own];
         first =
             parts.displacements.empty()
                 ? std::accumulate(parts.counts.begin(), parts.counts.begin() + rank, std::size_t{0})
                 : parts.displacements[own];
     }
-    return reinterpret_cast<std::uintptr_t>(buffer) + first * wish.reduction.element_bytes;
+    return reinterpret_cast<std::uintptr_t>(buffer) + first * operation.reduction.element_bytes;
 }
 
 /// The input is where the output is, or this rank's part of it.
-void take_input_from_output(Wish& wish, Rank rank) {
-    const bool is_root = rank == wish.root || !is_rooted(wish.op);
-    switch (wish.op) {
+void take_input_from_output(CollectiveOperation& operation, Rank rank) {
+    const bool is_root = rank == operation.root || !is_rooted(operation.op);
+    switch (operation.op) {
     case Collective::allreduce:
     case Collective::scan:
     case Collective::exscan:
     case Collective::reduce:
         if (is_root) {
-            wish.input = wish.output;
+            operation.input = operation.output;
             return;
         }
         break;
     case Collective::gather:
     case Collective::allgather:
         if (is_root) {
-            wish.input =
-                reinterpret_cast<const void*>(own_part(wish, wish.output, wish.output_parts, rank));
+            operation.input = reinterpret_cast<const void*>(
+                own_part(operation, operation.output, operation.output_parts, rank));
             return;
         }
         break;
     default: break;
     }
-    refuse_in_place(wish, "input");
+    refuse_in_place(operation, "input");
 }
 
 /// The opposite.
-void take_output_from_input(Wish& wish, Rank rank) {
-    const bool has_parts_here = wish.op == Collective::reduce_scatter ||
-                                (wish.op == Collective::scatter && rank == wish.root);
+void take_output_from_input(CollectiveOperation& operation, Rank rank) {
+    const bool has_parts_here = operation.op == Collective::reduce_scatter ||
+                                (operation.op == Collective::scatter && rank == operation.root);
     if (!has_parts_here) {
-        refuse_in_place(wish, "output");
+        refuse_in_place(operation, "output");
     }
-    wish.output = reinterpret_cast<void*>(own_part(wish, wish.input, wish.input_parts, rank));
+    operation.output =
+        reinterpret_cast<void*>(own_part(operation, operation.input, operation.input_parts, rank));
 }
 
-Parts parts_of(const Wish& wish, const std::size_t* counts, const std::size_t* displacements,
-               int ranks) {
+Parts parts_of(const CollectiveOperation& operation, const std::size_t* counts,
+               const std::size_t* displacements, int ranks) {
     if (counts == nullptr) {
-        refuse(std::string(to_string(wish.op)) +
+        refuse(std::string(to_string(operation.op)) +
                "v: counts is NULL; it has an entry for each rank");
     }
     const auto size = static_cast<std::size_t>(ranks);
@@ -87,37 +87,40 @@ Parts parts_of(const Wish& wish, const std::size_t* counts, const std::size_t* d
 }
 
 /// The lists of a buffer that this rank does not use may be null.
-void set_parts(Wish& wish, const PartLists& lists, Rank rank, int size) {
-    wish.is_vector = true;
-    if (is_rooted(wish.op) && rank != wish.root) {
+void set_parts(CollectiveOperation& operation, const PartLists& lists, Rank rank, int size) {
+    operation.is_vector = true;
+    if (is_rooted(operation.op) && rank != operation.root) {
         return;
     }
-    if (wish.op != Collective::gather && wish.op != Collective::allgather) {
-        wish.input_parts = parts_of(wish, lists.in_counts, lists.in_displacements, size);
+    if (operation.op != Collective::gather && operation.op != Collective::allgather) {
+        operation.input_parts = parts_of(operation, lists.in_counts, lists.in_displacements, size);
     }
-    if (wish.op != Collective::scatter && wish.op != Collective::reduce_scatter) {
-        wish.output_parts = parts_of(wish, lists.out_counts, lists.out_displacements, size);
+    if (operation.op != Collective::scatter && operation.op != Collective::reduce_scatter) {
+        operation.output_parts =
+            parts_of(operation, lists.out_counts, lists.out_displacements, size);
     }
-    if (wish.op == Collective::reduce_scatter) {
-        wish.count = lists.in_counts[rank];
+    if (operation.op == Collective::reduce_scatter) {
+        operation.count = lists.in_counts[rank];
     }
 }
 
 } // namespace
 
-void set_special_places(Wish& wish, const Arguments& arguments, Rank rank, int size) {
+void set_special_places(CollectiveOperation& operation, const Arguments& arguments, Rank rank,
+                        int size) {
     if (arguments.parts) {
-        set_parts(wish, *arguments.parts, rank, size);
+        set_parts(operation, *arguments.parts, rank, size);
     }
-    const bool input_in_place = wish.input == CORYMB_IN_PLACE;
-    const bool output_in_place = wish.output == CORYMB_IN_PLACE;
+    const bool input_in_place = operation.input == CORYMB_IN_PLACE;
+    const bool output_in_place = operation.output == CORYMB_IN_PLACE;
     if (input_in_place && output_in_place) {
-        refuse(std::string(to_string(wish.op)) + ": input and output are both CORYMB_IN_PLACE");
+        refuse(std::string(to_string(operation.op)) +
+               ": input and output are both CORYMB_IN_PLACE");
     }
     if (input_in_place) {
-        take_input_from_output(wish, rank);
+        take_input_from_output(operation, rank);
     } else if (output_in_place) {
-        take_output_from_input(wish, rank);
+        take_output_from_input(operation, rank);
     }
 }
 

@@ -9,18 +9,20 @@
 namespace corymb::c {
 
 /// The unusual part of set_places: parts of different lengths, and CORYMB_IN_PLACE.
-void set_special_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size);
+void set_special_places(CollectiveOperation& operation, const Arguments& arguments, Rank rank,
+                        int size);
 
-/// Fills in the buffers and their parts; the type of the elements is in `wish` already. Throws
+/// Fills in the buffers and their parts; the type of the elements is in `operation` already. Throws
 /// Errc::invalid_argument for CORYMB_IN_PLACE where it has no meaning, and for counts that are
 /// missing. For rank `rank` of a team of `size`.
-inline void set_places(detail::Wish& wish, const Arguments& arguments, Rank rank, int size) {
-    wish.input = arguments.input;
-    wish.output = arguments.output;
-    wish.count = arguments.count;
-    if (arguments.parts || wish.input == CORYMB_IN_PLACE || wish.output == CORYMB_IN_PLACE)
-        [[unlikely]] {
-        set_special_places(wish, arguments, rank, size);
+inline void set_places(CollectiveOperation& operation, const Arguments& arguments, Rank rank,
+                       int size) {
+    operation.input = arguments.input;
+    operation.output = arguments.output;
+    operation.count = arguments.count;
+    if (arguments.parts || operation.input == CORYMB_IN_PLACE ||
+        operation.output == CORYMB_IN_PLACE) [[unlikely]] {
+        set_special_places(operation, arguments, rank, size);
     }
 }
 

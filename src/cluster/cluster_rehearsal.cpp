@@ -38,13 +38,13 @@ double median(std::vector<double> times) {
 }
 
 /// How the ranks find the slowest of them.
-detail::Wish largest_of_all(const std::vector<double>& own, std::vector<double>& largest) {
-    detail::Wish wish{Collective::allreduce};
-    wish.input = own.data();
-    wish.output = largest.data();
-    wish.count = own.size();
-    wish.reduction = reduction_of(ElementType::float64, Operator::max);
-    return wish;
+CollectiveOperation largest_of_all(const std::vector<double>& own, std::vector<double>& largest) {
+    CollectiveOperation operation{Collective::allreduce};
+    operation.input = own.data();
+    operation.output = largest.data();
+    operation.count = own.size();
+    operation.reduction = reduction_of(ElementType::float64, Operator::max);
+    return operation;
 }
 
 } // namespace
@@ -115,9 +115,11 @@ void ClusterMember::prepare_and_compete(const detail::Call& call) {
 bool ClusterMember::can_compare(bool all_can_pull) {
     std::vector<double> times(RehearsalPlan::times_of_round_most);
     return std::ranges::all_of(
-        std::array{detail::Wish{}, largest_of_all(times, times)}, [&](const detail::Wish& wish) {
+        std::array{CollectiveOperation{}, largest_of_all(times, times)},
+        [&](const CollectiveOperation& operation) {
             return !station_
-                        .plan_texts(detail::collective_call(rank(), size(), wish).key, all_can_pull)
+                        .plan_texts(detail::collective_call(rank(), size(), operation).key,
+                                    all_can_pull)
                         .front()
                         .starts_with('!');
         });

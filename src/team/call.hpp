@@ -7,6 +7,7 @@
 #include "team/lane.hpp"
 #include "team/program.hpp"
 
+#include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/plan.hpp>
 
@@ -17,7 +18,6 @@
 namespace corymb::detail {
 
 struct Member;
-struct Wish;
 
 struct Call {
     team::PlanKey key;
@@ -27,18 +27,18 @@ struct Call {
     std::size_t output_bytes = 0;
     std::shared_ptr<const std::size_t[]> layout; ///< Memory of the operands' layouts, or null.
     bool is_nothing = false;                     ///< There is nothing to move.
-    std::uint32_t identity = 0;                  ///< Reduction::identity of the wish.
+    std::uint32_t identity = 0;                  ///< Reduction::identity of the operation.
 };
 
 /// Throws Errc::invalid_argument for a rank out of range; `what` names its role ("root").
 void check_rank(Rank rank, int size, const char* what);
 
 /// Throws Errc::invalid_argument for arguments that break the contract of Team.
-[[nodiscard]] Call collective_call(const Member& member, const Wish& wish);
+[[nodiscard]] Call collective_call(const Member& member, const CollectiveOperation& operation);
 /// Makes a collective call for rank `rank` of `size` ranks that need not belong to a team.
-[[nodiscard]] Call collective_call(Rank rank, int size, const Wish& wish);
+[[nodiscard]] Call collective_call(Rank rank, int size, const CollectiveOperation& operation);
 /// The part of `collective_call` for vector operations, without the operator.
-[[nodiscard]] Call vector_call(Rank rank, int size, const Wish& wish);
+[[nodiscard]] Call vector_call(Rank rank, int size, const CollectiveOperation& operation);
 
 /// One message; `data` is only read by a send.
 struct PairCall {

@@ -245,16 +245,16 @@ template <class Make>
     }
 }
 
-[[gnu::flatten]] void Member::run(const Wish& wish) {
-    perform(recent_calls_.call_for(*this, wish));
+[[gnu::flatten]] void Member::run(const CollectiveOperation& operation) {
+    perform(recent_calls_.call_for(*this, operation));
 }
 
 [[gnu::flatten]] void Member::run(KnownCall& known, const void* input, void* output) {
     if (!known.may_have(input, output)) [[unlikely]] {
-        Wish wish = known.wish();
-        wish.input = input;
-        wish.output = output;
-        known.prepare(*this, wish);
+        CollectiveOperation operation = known.operation();
+        operation.input = input;
+        operation.output = output;
+        known.prepare(*this, operation);
     }
     known.set_buffers(input, output);
     perform(known.prepared());
@@ -272,25 +272,28 @@ void Member::perform(PreparedCall& prepared) {
         end();
         return;
     }
-    if (prepared.program == nullptr || !LaneEnd::counts(*prepared.program)) [[unlikely]] {
-        prepared.program = &lane_.program_for(call.key);
-        set_block_bytes(call.operands, *prepared.program);
-        make_first([&] { run_program(prepared); }, *prepared.program);
-    } else {
-        run_program(prepared);
-    }
-}
-
-void Member::run_program(PreparedCall& prepared) {
-    Call& call = prepared.call;
     team::Operands& operands = call.operands; // In place: a copy would take as long as a message.
+    const bool is_first = prepared.program == nullptr || !LaneEnd::counts(*prepared.program);
+    if (is_first) [[unlikely]] {
+        prepared.program = &lane_.program_for(call.key);
+        set_block_bytes(operands, *prepared.program);
+    }
     Program& program = *prepared.program;
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);
     }
     set_scratch(operands, program, scratch_.data());
-    begin(call.terms);
-    execute(call.terms, program, operands, call.key);
+    if (is_first) [[unlikely]] {
+        make_first(
+            [&] {
+                begin(call.terms);
+                execute(call.terms, program, operands, call.key);
+            },
+            program);
+    } else {
+        begin(call.terms);
+        execute(call.terms, program, operands, call.key);
+    }
 }
 
 void Member::begin(team::CallTerms terms) {

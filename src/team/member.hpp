@@ -29,11 +29,13 @@ struct Member final : private channel::Watch {
     Member& operator=(const Member&) = delete;
 
     /// Runs one operation: finds or compiles its program, then executes it. Throws as Team says.
-    void run(const Wish& wish);
+    void run(const CollectiveOperation& operation);
     /// Runs one operation with a call that is kept and repeated, with these buffers.
     void run(KnownCall& known, const void* input, void* output);
-    /// The checked call for `wish`, valid until the next one. Throws Errc::invalid_argument.
-    const Call& call_for(const Wish& wish) { return recent_calls_.call_for(*this, wish).call; }
+    /// The checked call for `operation`, valid until the next one. Throws Errc::invalid_argument.
+    const Call& call_for(const CollectiveOperation& operation) {
+        return recent_calls_.call_for(*this, operation).call;
+    }
     /// The barrier's own, shorter way to the engine.
     void barrier();
     /// The plan that this rank's blocking calls of a key run with, or would.
@@ -99,7 +101,6 @@ private:
     template <class Make>
     void make_first(const Make& make, Program& program);
     void perform(PreparedCall& prepared);
-    void run_program(PreparedCall& prepared);
     void begin(team::CallTerms terms);
     [[noreturn]] void refuse(team::CallTerms terms);
     void tell(const team::CallTerms& terms);

@@ -20,14 +20,14 @@ public:
     RecentCalls(const RecentCalls&) = delete;
     RecentCalls& operator=(const RecentCalls&) = delete;
 
-    /// The call for `wish`, valid until the next one is asked for. Throws as collective_call.
-    PreparedCall& call_for(const Member& member, const Wish& wish) {
+    /// The call for `operation`, valid until the next one is asked for. Throws as collective_call.
+    PreparedCall& call_for(const Member& member, const CollectiveOperation& operation) {
         Entry* next = last_->follower;
-        if (!next->call.is_for(wish)) {
-            next = last_->follower = &entry_for(member, wish);
+        if (!next->call.is_for(operation)) {
+            next = last_->follower = &entry_for(member, operation);
         }
         last_ = next;
-        next->call.set_buffers(wish.input, wish.output);
+        next->call.set_buffers(operation.input, operation.output);
         return next->call.prepared();
     }
 
@@ -45,17 +45,17 @@ private:
     };
 
     /// Operation, root and count are what differs between the calls of a program.
-    [[nodiscard]] static std::size_t index_of(const Wish& wish) noexcept {
-        return (static_cast<std::size_t>(wish.op) * 3 + static_cast<std::size_t>(wish.root) +
-                wish.count) %
+    [[nodiscard]] static std::size_t index_of(const CollectiveOperation& operation) noexcept {
+        return (static_cast<std::size_t>(operation.op) * 3 +
+                static_cast<std::size_t>(operation.root) + operation.count) %
                entry_count;
     }
 
     /// Apart: programs repeat the same calls in the same order.
-    [[gnu::noinline]] Entry& entry_for(const Member& member, const Wish& wish) {
-        Entry& entry = entries_[index_of(wish)];
-        if (!entry.call.is_for(wish)) {
-            entry.call.prepare(member, wish);
+    [[gnu::noinline]] Entry& entry_for(const Member& member, const CollectiveOperation& operation) {
+        Entry& entry = entries_[index_of(operation)];
+        if (!entry.call.is_for(operation)) {
+            entry.call.prepare(member, operation);
         }
         return entry;
     }

@@ -19,8 +19,8 @@ namespace {
 const detail::Call& barrier_call = *new const detail::Call;
 
 /// Nonblocking operations start at once, and are given back when that fails.
-detail::Operation* begun(detail::Operation& operation, bool start) {
-    if (start) {
+detail::Operation* begun(detail::Operation& operation, bool is_persistent) {
+    if (!is_persistent) {
         try {
             operation.driver->start(operation);
         } catch (...) {
@@ -29,41 +29,6 @@ detail::Operation* begun(detail::Operation& operation, bool start) {
         }
     }
     return &operation;
-}
-
-detail::Operation* collective(detail::Member& member, const detail::Call& call, bool persistent,
-                              std::shared_ptr<const void> keep = nullptr) {
-    return begun(member.make(call, persistent, std::move(keep)), !persistent);
-}
-
-detail::Operation* message(detail::Member& member, const detail::PairCall& call, bool persistent) {
-    return begun(member.pending().make_pair(call.key, call.operands, persistent), !persistent);
-}
-
-/// The kind of the message that this thread begins (detail/contents.hpp); 0: not set.
-thread_local std::uint32_t contents_of_message = 0;
-
-/// Sets `contents_of_message` for its own lifetime.
-class Saying {
-public:
-    explicit Saying(std::uint32_t contents) noexcept { contents_of_message = contents; }
-    Saying(const Saying&) = delete;
-    Saying& operator=(const Saying&) = delete;
-    ~Saying() { contents_of_message = 0; }
-};
-
-detail::PairCall message_call(const detail::Member& member, team::Direction direction, void* data,
-                              std::size_t bytes, Rank peer) {
-    member.require_one_node("a message between two ranks",
-                            "it is not carried between nodes; send it by the library that the "
-                            "carrier uses");
-    detail::PairCall call = detail::pair_call(member, direction, data, bytes, peer);
-    if (contents_of_message != 0) {
-        team::CallDigest contents;
-        contents.add({contents_of_message, 0});
-        call.operands.signature ^= contents.signature();
-    }
-    return call;
 }
 
 /// Does the caller's work around a request and, inside it, the library's.
@@ -84,63 +49,119 @@ private:
     std::shared_ptr<detail::Staging> outer_, inner_;
 };
 
+/// Has `staging` do its work around the operation, and around the staging that it has.
+void surround(detail::Operation& operation, std::shared_ptr<detail::Staging> staging) {
+    std::shared_ptr<detail::Staging>& own = operation.staging;
+    own = own ? std::make_shared<Nested>(std::move(staging), std::move(own)) : std::move(staging);
+}
+
+/// Does the first part of the caller's work, unless it is done at each start.
+void begin_staging(Team& team, detail::Staging* staging, bool is_persistent) {
+    if (staging == nullptr || is_persistent) {
+        return;
+    }
+    try {
+        staging->before();
+    } catch (...) {
+        team.abandon("its function pack has thrown an exception");
+        throw;
+    }
+}
+
+detail::Operation* collective(detail::Member& member, detail::OwnedOperation&& owned,
+                              bool is_persistent) {
+    const CollectiveOperation& given = owned.operation;
+    if (detail::WholeScatter::is_needed_for(given)) [[unlikely]] {
+        const auto whole =
+            std::make_shared<detail::WholeScatter>(member.whole_rank, member.whole_size, given);
+        if (!is_persistent) {
+            whole->before();
+        }
+        detail::Operation* const made =
+            collective(member, detail::OwnedOperation(whole->operation(), std::move(owned.keep)),
+                       is_persistent);
+        surround(*made, whole);
+        return made;
+    }
+    const detail::Call& call = member.call_for(given);
+    if (owned.keep == nullptr) {
+        owned.keep = call.layout;
+    } else if (call.layout != nullptr) { // The operation needs both.
+        using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+        owned.keep = std::make_shared<const Kept>(std::move(owned.keep), call.layout);
+    }
+    return begun(member.make(call, is_persistent, std::move(owned.keep)), is_persistent);
+}
+
+detail::PairCall message_call(const detail::Member& member, team::Direction direction,
+                              const detail::Untyped::Message& message, Rank peer) {
+    member.require_one_node("a message between two ranks",
+                            "it is not carried between nodes; send it by the library that the "
+                            "carrier uses");
+    detail::PairCall call = detail::pair_call(member, direction, message.data, message.bytes, peer);
+    if (message.contents != 0) {
+        team::CallDigest contents;
+        contents.add({message.contents, 0});
+        call.operands.signature ^= contents.signature();
+    }
+    return call;
+}
+
+/// The operation with its staging, if it has one.
+detail::Operation* staged(detail::Operation* operation, std::shared_ptr<detail::Staging> staging) {
+    if (staging != nullptr) {
+        surround(*operation, std::move(staging));
+    }
+    return operation;
+}
+
 } // namespace
 
 Request Team::ibarrier() {
-    return Request(collective(*detail::InCall(member()), barrier_call, false));
+    return Request(begun(detail::InCall(member())->make(barrier_call, false, nullptr), false));
 }
 
 Request Team::barrier_init() {
-    return Request(collective(*detail::InCall(member()), barrier_call, true));
+    return Request(begun(detail::InCall(member())->make(barrier_call, true, nullptr), true));
 }
 
-Request Team::start(Mode mode, const detail::Wish& wish, std::shared_ptr<const void> keep) {
-    const detail::InCall own(member());
-    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        const auto whole = std::make_shared<detail::WholeScatter>(rank(), size(), wish);
-        if (mode == Mode::nonblocking) {
-            whole->before();
-        }
-        return keeping(start(mode, whole->wish(), std::move(keep)), whole);
+Request Team::start(const CollectiveOperation& operation, std::shared_ptr<const void> keep) {
+    return start(detail::OwnedOperation(operation, std::move(keep)));
+}
+
+Request Team::prepare(const CollectiveOperation& operation, std::shared_ptr<const void> keep) {
+    return prepare(detail::OwnedOperation(operation, std::move(keep)));
+}
+
+void Team::run(const detail::OwnedOperation& owned) {
+    begin_staging(*this, owned.staging.get(), false);
+    run(owned.operation);
+    if (owned.staging) {
+        owned.staging->after();
     }
-    const detail::Call& call = own->call_for(wish);
-    if (keep == nullptr) {
-        keep = call.layout;
-    } else if (call.layout != nullptr) { // The operation needs both.
-        using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
-        keep = std::make_shared<const Kept>(std::move(keep), call.layout);
-    }
-    return Request(collective(*own, call, mode == Mode::persistent, std::move(keep)));
 }
 
-Request Team::start_send(Mode mode, const void* data, std::size_t bytes, Rank to) {
+Request Team::start(detail::OwnedOperation owned) {
+    begin_staging(*this, owned.staging.get(), false);
+    auto staging = std::move(owned.staging);
     const detail::InCall own(member());
-    // A send only reads; receive and send share the description of a message.
-    const auto call = message_call(*own, team::Direction::send, const_cast<void*>(data), bytes, to);
-    return Request(message(*own, call, mode == Mode::persistent));
+    return Request(staged(collective(*own, std::move(owned), false), std::move(staging)));
 }
 
-Request Team::start_recv(Mode mode, void* data, std::size_t bytes, Rank from) {
+Request Team::prepare(detail::OwnedOperation owned) {
+    auto staging = std::move(owned.staging);
     const detail::InCall own(member());
-    const auto call = message_call(*own, team::Direction::receive, data, bytes, from);
-    return Request(message(*own, call, mode == Mode::persistent));
+    return Request(staged(collective(*own, std::move(owned), true), std::move(staging)));
 }
 
-Request detail::Untyped::send(Team& team, bool is_persistent, const Message& message, Rank to) {
-    const Saying said(message.contents);
-    return team.start_send(mode(is_persistent), message.data, message.bytes, to);
-}
-
-Request detail::Untyped::receive(Team& team, bool is_persistent, const Message& message,
-                                 Rank from) {
-    const Saying said(message.contents);
-    return team.start_recv(mode(is_persistent), message.data, message.bytes, from);
-}
-
-Request Team::keeping(Request request, std::shared_ptr<detail::Staging> staging) {
-    std::shared_ptr<detail::Staging>& own = request.operation_->staging;
-    own = own ? std::make_shared<Nested>(std::move(staging), std::move(own)) : std::move(staging);
-    return request;
+Request detail::Untyped::begin(Team& team, bool is_receive, bool is_persistent,
+                               const Message& message, Rank peer) {
+    begin_staging(team, message.staging.get(), is_persistent);
+    const InCall own(team.member());
+    const auto direction = is_receive ? team::Direction::receive : team::Direction::send;
+    const PairCall call = message_call(*own, direction, message, peer);
+    Operation& made = own->pending().make_pair(call.key, call.operands, is_persistent);
+    return Request(staged(begun(made, is_persistent), message.staging));
 }
 
 std::size_t Team::progress() {

@@ -45,14 +45,14 @@ void Team::barrier() {
     detail::InCall(member())->barrier();
 }
 
-void Team::run(const detail::Wish& wish) {
+void Team::run(const CollectiveOperation& operation) {
     const detail::InCall own(member());
-    if (detail::WholeScatter::is_needed_for(wish)) [[unlikely]] {
-        detail::run_whole(rank(), size(), wish,
-                          [&](const detail::Wish& whole) { own->run(whole); });
+    if (detail::WholeScatter::is_needed_for(operation)) [[unlikely]] {
+        detail::run_whole(rank(), size(), operation,
+                          [&](const CollectiveOperation& whole) { own->run(whole); });
         return;
     }
-    own->run(wish);
+    own->run(operation);
 }
 
 void Team::set_limits(const CallLimits& limits) {

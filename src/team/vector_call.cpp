@@ -48,32 +48,33 @@ struct Sides {
     Side in, out;
 };
 
-Sides sides_of(const Wish& wish, Rank rank, std::uint32_t ranks) {
-    if (!has_parts(wish.op)) {
-        refuse(wish.op, "there is no such operation");
+Sides sides_of(const CollectiveOperation& operation, Rank rank, std::uint32_t ranks) {
+    if (!has_parts(operation.op)) {
+        refuse(operation.op, "there is no such operation");
     }
     const auto side = [&](Buffer buffer, const void* memory, const Parts& parts, std::size_t size) {
         // With a whole of two parts a buffer of many has two.
-        const bool is_many = plan::parts_of(wish.op, 2, wish.root, wish.root, buffer) == 2;
+        const bool is_many =
+            plan::parts_of(operation.op, 2, operation.root, operation.root, buffer) == 2;
         return Side{buffer == Buffer::input ? "input" : "output", memory,
                     is_many ? &parts : nullptr, size,
-                    plan::parts_of(wish.op, ranks, wish.root, rank, buffer)};
+                    plan::parts_of(operation.op, ranks, operation.root, rank, buffer)};
     };
-    return {side(Buffer::input, wish.input, wish.input_parts, wish.input_size),
-            side(Buffer::output, wish.output, wish.output_parts, wish.output_size)};
+    return {side(Buffer::input, operation.input, operation.input_parts, operation.input_size),
+            side(Buffer::output, operation.output, operation.output_parts, operation.output_size)};
 }
 
 /// Fills in where the parts lie, in bytes. Empty parts lie at the beginning.
-void lay_out(const Wish& wish, const Side& side) {
-    const std::size_t element = wish.reduction.element_bytes;
+void lay_out(const CollectiveOperation& operation, const Side& side) {
+    const std::size_t element = operation.reduction.element_bytes;
     const std::size_t limit =
         std::min<std::size_t>(side.limit, std::numeric_limits<std::ptrdiff_t>::max() / element);
     const auto lay = [&](std::size_t part, std::size_t begin, std::size_t count) {
         if (count != 0 && (count > limit || begin > limit - count)) {
-            refuse(wish.op, "part " + std::to_string(part) + " of the " + side.name + " has " +
-                                std::to_string(count) + " elements from element " +
-                                std::to_string(begin) + " on, but the buffer has only " +
-                                std::to_string(limit));
+            refuse(operation.op, "part " + std::to_string(part) + " of the " + side.name + " has " +
+                                     std::to_string(count) + " elements from element " +
+                                     std::to_string(begin) + " on, but the buffer has only " +
+                                     std::to_string(limit));
         }
         side.offsets[part] = count == 0 ? 0 : begin * element;
         side.lengths[part] = count * element;
@@ -82,15 +83,16 @@ void lay_out(const Wish& wish, const Side& side) {
         return;
     }
     if (side.parts == nullptr) {
-        lay(0, 0, wish.count);
+        lay(0, 0, operation.count);
     } else {
         const auto& [counts, displacements] = *side.parts;
         if (counts.size() != side.part_count ||
             (!displacements.empty() && displacements.size() != side.part_count)) {
-            refuse(wish.op, std::to_string(counts.size()) + " counts and " +
-                                std::to_string(displacements.size()) + " displacements for the " +
-                                side.name + "; a team of " + std::to_string(side.part_count) +
-                                " needs as many counts, and as many displacements or none");
+            refuse(operation.op, std::to_string(counts.size()) + " counts and " +
+                                     std::to_string(displacements.size()) +
+                                     " displacements for the " + side.name + "; a team of " +
+                                     std::to_string(side.part_count) +
+                                     " needs as many counts, and as many displacements or none");
         }
         std::size_t next = 0;
         for (std::size_t part = 0; part < counts.size(); ++part) {
@@ -99,8 +101,8 @@ void lay_out(const Wish& wish, const Side& side) {
         }
     }
     if (side.buffer == nullptr && side.longest() != 0) {
-        refuse(wish.op, "the " + std::string(side.name) + " is null but has " +
-                            std::to_string(side.longest()) + " bytes in one part");
+        refuse(operation.op, "the " + std::string(side.name) + " is null but has " +
+                                 std::to_string(side.longest()) + " bytes in one part");
     }
 }
 
@@ -147,28 +149,28 @@ bool lie_in_order(const Side& side) {
     return true;
 }
 
-void check_outputs_apart(const Wish& wish, const Side& out) {
+void check_outputs_apart(const CollectiveOperation& operation, const Side& out) {
     if (out.parts == nullptr || out.parts->displacements.empty() || lie_in_order(out)) {
         return;
     }
     const std::vector<std::size_t> order = by_address(out);
     for (std::size_t i = 1; i < order.size(); ++i) {
         if (out.begin(order[i]) < out.end(order[i - 1])) {
-            refuse(wish.op, "parts " + std::to_string(order[i - 1]) + " and " +
-                                std::to_string(order[i]) + " of the output overlap");
+            refuse(operation.op, "parts " + std::to_string(order[i - 1]) + " and " +
+                                     std::to_string(order[i]) + " of the output overlap");
         }
     }
 }
 
 /// The single part of this rank may be its part in the other buffer.
-bool is_in_place(const Wish& wish, const Sides& sides, std::size_t own) {
+bool is_in_place(const CollectiveOperation& operation, const Sides& sides, std::size_t own) {
     const auto& [in, out] = sides;
-    return wish.op != Collective::alltoall && in.part_count != 0 && out.part_count != 0 &&
+    return operation.op != Collective::alltoall && in.part_count != 0 && out.part_count != 0 &&
            in.begin(in.parts != nullptr ? own : 0) == out.begin(out.parts != nullptr ? own : 0);
 }
 
 /// Checks that input and output share no byte except for parts in place.
-void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
+void check_overlap(const CollectiveOperation& operation, const Sides& sides, std::size_t own) {
     const Side& in = sides.in;
     const Side& out = sides.out;
     const Span read = span_of(in);
@@ -178,7 +180,7 @@ void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
     }
     std::vector<std::size_t> inputs = by_address(in);
     const std::vector<std::size_t> outputs = by_address(out);
-    if (is_in_place(wish, sides, own)) {
+    if (is_in_place(operation, sides, own)) {
         std::erase(inputs, in.parts != nullptr ? own : 0);
     }
     std::vector<std::uintptr_t> reach; // How far the inputs up to this one reach.
@@ -190,16 +192,17 @@ void check_overlap(const Wish& wish, const Sides& sides, std::size_t own) {
                                                     [&](std::size_t one) { return in.begin(one); });
         const auto before = static_cast<std::size_t>(after - inputs.begin());
         if (before != 0 && reach[before - 1] > out.begin(part)) {
-            refuse(wish.op, "input and output overlap in part " + std::to_string(part) +
-                                " of the output; they must be apart, or in place where the "
-                                "operation allows it");
+            refuse(operation.op, "input and output overlap in part " + std::to_string(part) +
+                                     " of the output; they must be apart, or in place where the "
+                                     "operation allows it");
         }
     }
 }
 
 /// Digest of the counts that all ranks must agree on.
-std::uint64_t digest_of(const Wish& wish) {
-    const Parts& parts = wish.op == Collective::allgather ? wish.output_parts : wish.input_parts;
+std::uint64_t digest_of(const CollectiveOperation& operation) {
+    const Parts& parts =
+        operation.op == Collective::allgather ? operation.output_parts : operation.input_parts;
     team::CallDigest digest;
     for (const std::size_t count : parts.counts) {
         digest.add({1, count});
@@ -208,50 +211,51 @@ std::uint64_t digest_of(const Wish& wish) {
 }
 
 /// Checks that the part that stays on this rank is as long in both buffers.
-void check_own_part(const Wish& wish, const Sides& sides, std::size_t own) {
+void check_own_part(const CollectiveOperation& operation, const Sides& sides, std::size_t own) {
     const auto& [in, out] = sides;
     if (in.part_count == 0 || out.part_count == 0) {
         return;
     }
-    const std::size_t element = wish.reduction.element_bytes;
+    const std::size_t element = operation.reduction.element_bytes;
     const std::size_t from = in.lengths[in.parts != nullptr ? own : 0] / element;
     const std::size_t to = out.lengths[out.parts != nullptr ? own : 0] / element;
     if (from != to) {
-        refuse(wish.op, "part " + std::to_string(own) + ", which is this rank's, has " +
-                            std::to_string(from) + " elements in the input and " +
-                            std::to_string(to) + " in the output");
+        refuse(operation.op, "part " + std::to_string(own) + ", which is this rank's, has " +
+                                 std::to_string(from) + " elements in the input and " +
+                                 std::to_string(to) + " in the output");
     }
 }
 
 } // namespace
 
-Call vector_call(Rank rank, int size, const Wish& wish) {
+Call vector_call(Rank rank, int size, const CollectiveOperation& operation) {
     const auto own = static_cast<std::size_t>(rank);
-    Sides sides = sides_of(wish, rank, static_cast<std::uint32_t>(size));
+    Sides sides = sides_of(operation, rank, static_cast<std::uint32_t>(size));
     auto& [in, out] = sides;
     const auto layout = std::make_shared<std::size_t[]>(2 * (in.part_count + out.part_count));
     in.offsets = layout.get();
     in.lengths = in.offsets + in.part_count;
     out.offsets = in.lengths + in.part_count;
     out.lengths = out.offsets + out.part_count;
-    lay_out(wish, in);
-    lay_out(wish, out);
-    check_own_part(wish, sides, own);
-    check_outputs_apart(wish, out);
-    check_overlap(wish, sides, own);
+    lay_out(operation, in);
+    lay_out(operation, out);
+    check_own_part(operation, sides, own);
+    check_outputs_apart(operation, out);
+    check_overlap(operation, sides, own);
 
     Call call;
     // Ranks must ask for the same plan, so its size class can only come from what all of them know.
     const std::size_t longest = std::max(in.longest(), out.longest());
-    const bool all_know = plan::knows_all_lengths(wish.op);
-    call.key = {wish.op, wish.root, all_know ? team::size_class(longest) : any_part_bytes,
-                is_reduction(wish.op) && !wish.reduction.commutative, true};
+    const bool all_know = plan::knows_all_lengths(operation.op);
+    call.key = {operation.op, operation.root, all_know ? team::size_class(longest) : any_part_bytes,
+                is_reduction(operation.op) && !operation.reduction.commutative, true};
     call.is_nothing = all_know && longest == 0;
     call.layout = layout;
-    call.terms = team::vector_terms_of(wish.op, wish.root, all_know ? digest_of(wish) : 0,
-                                       wish.reduction.identity);
-    call.operands.input = static_cast<const std::byte*>(wish.input);
-    call.operands.output = static_cast<std::byte*>(wish.output);
+    call.terms =
+        team::vector_terms_of(operation.op, operation.root, all_know ? digest_of(operation) : 0,
+                              operation.reduction.identity);
+    call.operands.input = static_cast<const std::byte*>(operation.input);
+    call.operands.output = static_cast<std::byte*>(operation.output);
     call.operands.input_layout = {in.offsets, in.lengths};
     call.operands.output_layout = {out.offsets, out.lengths};
     call.operands.bytes = longest;

@@ -18,32 +18,32 @@ namespace corymb::detail {
 /// combine the whole vectors in an allreduce, and each keeps its own part of the result.
 class WholeScatter final : public Staging {
 public:
-    [[nodiscard]] static bool is_needed_for(const Wish& wish) noexcept {
-        return wish.reduction.whole && wish.op == Collective::reduce_scatter;
+    [[nodiscard]] static bool is_needed_for(const CollectiveOperation& operation) noexcept {
+        return operation.reduction.whole && operation.op == Collective::reduce_scatter;
     }
 
     /// Throws as collective_call.
-    WholeScatter(Rank rank, int size, const Wish& given)
+    WholeScatter(Rank rank, int size, const CollectiveOperation& given)
         : input_(static_cast<const std::byte*>(given.input)),
-          output_(static_cast<std::byte*>(given.output)), wish_(given) {
+          output_(static_cast<std::byte*>(given.output)), operation_(given) {
         // Throws for a call that a reduce_scatter refuses.
         static_cast<void>(collective_call(rank, size, given));
         lay_out(static_cast<std::size_t>(rank), static_cast<std::size_t>(size), given);
         const std::size_t element = given.reduction.element_bytes;
-        result_ = std::make_unique_for_overwrite<std::byte[]>(wish_.count * element);
+        result_ = std::make_unique_for_overwrite<std::byte[]>(operation_.count * element);
         if (!copies_.empty()) {
-            gathered_ = std::make_unique_for_overwrite<std::byte[]>(wish_.count * element);
-            wish_.input = gathered_.get();
+            gathered_ = std::make_unique_for_overwrite<std::byte[]>(operation_.count * element);
+            operation_.input = gathered_.get();
         }
-        wish_.output = result_.get();
-        wish_.op = Collective::allreduce;
-        wish_.is_scatter = true;
-        wish_.is_vector = false;
-        wish_.input_parts = wish_.output_parts = {};
+        operation_.output = result_.get();
+        operation_.op = Collective::allreduce;
+        operation_.is_scatter = true;
+        operation_.is_vector = false;
+        operation_.input_parts = operation_.output_parts = {};
     }
 
     /// The call of the ranks between `before` and `after`.
-    [[nodiscard]] const Wish& wish() const noexcept { return wish_; }
+    [[nodiscard]] const CollectiveOperation& operation() const noexcept { return operation_; }
 
     void before() override {
         for (const Copy& copy : copies_) {
@@ -62,23 +62,23 @@ private:
     };
 
     /// Parts that do not follow each other are copied together, in the order of ranks.
-    void lay_out(std::size_t rank, std::size_t size, const Wish& given) {
+    void lay_out(std::size_t rank, std::size_t size, const CollectiveOperation& given) {
         const std::size_t element = given.reduction.element_bytes;
         bool is_dense = true;
-        wish_.count = 0;
+        operation_.count = 0;
         for (std::size_t part = 0; part < size; ++part) {
             const auto& [counts, displacements] = given.input_parts;
             const std::size_t count = given.is_vector ? counts[part] : given.count;
-            const std::size_t from = displacements.empty() ? wish_.count : displacements[part];
+            const std::size_t from = displacements.empty() ? operation_.count : displacements[part];
             if (count != 0) {
-                is_dense = is_dense && from == wish_.count;
-                copies_.push_back({wish_.count * element, from * element, count * element});
+                is_dense = is_dense && from == operation_.count;
+                copies_.push_back({operation_.count * element, from * element, count * element});
             }
             if (part == rank) {
-                own_begin_ = wish_.count * element;
+                own_begin_ = operation_.count * element;
                 own_bytes_ = count * element;
             }
-            wish_.count += count;
+            operation_.count += count;
         }
         if (is_dense) {
             copies_.clear();
@@ -87,7 +87,7 @@ private:
 
     const std::byte* input_;
     std::byte* output_;
-    Wish wish_;
+    CollectiveOperation operation_;
     std::vector<Copy> copies_; ///< Into `gathered_`.
     std::unique_ptr<std::byte[]> gathered_;
     std::unique_ptr<std::byte[]> result_;
@@ -95,12 +95,12 @@ private:
     std::size_t own_bytes_ = 0;
 };
 
-/// Calls `run(wish)` with the allreduce that stands for the operation.
+/// Calls `run(operation)` with the allreduce that stands for the operation.
 template <class Run>
-void run_whole(Rank rank, int size, const Wish& wish, const Run& run) {
-    WholeScatter scatter(rank, size, wish);
+void run_whole(Rank rank, int size, const CollectiveOperation& operation, const Run& run) {
+    WholeScatter scatter(rank, size, operation);
     scatter.before();
-    run(scatter.wish());
+    run(scatter.operation());
     scatter.after();
 }
 

@@ -64,6 +64,34 @@ void buffers(corymb::Team& team, const std::vector<Own<10>>& constant) {
     team.alltoall(words, words); // refused: points to
 }
 
+void pointers(corymb::Team& team, const std::vector<int>& in, corymb::Parts parts) {
+    Own<14>* const a = nullptr;
+    Own<15>* const b = nullptr;
+    Own<16>* const c = nullptr;
+    Own<17>* const d = nullptr;
+    Own<18>* const e = nullptr;
+    Own<19>* const f = nullptr;
+    team.allreduce(a, a);                        // refused: points to
+    team.allreduce(b, b, std::plus<>());         // refused: points to
+    team.gather(c, in, 1);                       // refused: points to
+    static_cast<void>(team.ibroadcast(d));       // refused: points to
+    static_cast<void>(team.recv_init(e, 1));     // refused: points to
+    team.scan(corymb::strided(&f, 1, 1, 1), in); // refused: points to
+    std::vector<int> out(3);
+    team.gatherv(in, corymb::strided(&out[0], 3, 1, 1), parts); // refused: lie in one piece
+}
+
+void layouts(corymb::Team& team, std::vector<long>& longs, std::vector<Own<20>>& own) {
+    int number = 0;
+    const auto layout = corymb::strided(&number, 1, 1, 1);
+    team.allreduce(layout, longs);                   // refused: different types
+    team.broadcast<float>(layout);                   // refused: than the one that is named
+    static_cast<void>(team.iallreduce(               // refused: cannot combine two
+        corymb::strided(own.data(), 1, 1, 1), own)); // the operator of Own is missing
+    static_cast<void>(team.igather(std::vector<int>(1), layout)); // refused: until it is complete
+    team.scatter(layout, std::array<int, 1>());                   // refused: gone after the call
+}
+
 void messages(corymb::Mailbox& box, corymb::ActiveMessages& active, corymb::Multicast& multicast,
               corymb::BroadcastPublisher& publisher, corymb::BroadcastReader& reader) {
     box.send_value(1, std::span<Own<30>>());      // refused: points to

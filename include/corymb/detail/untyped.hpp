@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Team's operations on bytes, for bindings of other languages: they know element types and
-// operators at run time only. Everybody else has the typed functions of Team.
+// What bindings of other languages and the typed functions of Team need beside its public ones.
 #pragma once
 
+#include <corymb/detail/staging.hpp>
+#include <corymb/operation.hpp>
 #include <corymb/team.hpp>
 
 #include <cstddef>
@@ -12,40 +13,50 @@
 
 namespace corymb::detail {
 
+/// An operation with what it needs beside its caller's buffers.
+struct OwnedOperation {
+    explicit OwnedOperation(const CollectiveOperation& of,
+                            std::shared_ptr<const void> kept = nullptr,
+                            std::shared_ptr<Staging> around = nullptr)
+        : operation(of), keep(std::move(kept)), staging(std::move(around)) {}
+
+    CollectiveOperation operation;
+    /// Lives as long as the operation: the state of an operator. Or null.
+    std::shared_ptr<const void> keep;
+    /// Work before and after the operation, with memory of its own; or null. If its beginning
+    /// throws, the team is abandoned: the others cannot get any more what this rank owes them.
+    std::shared_ptr<Staging> staging;
+};
+
 /// Arguments are checked as by Team; errors are those of Team.
 struct Untyped {
-    static void run(Team& team, const Wish& wish) { team.run(wish); }
-    /// A nonblocking operation. `keep` lives as long as it: the state of an operator.
-    [[nodiscard]] static Request start(Team& team, const Wish& wish,
-                                       std::shared_ptr<const void> keep = nullptr) {
-        return team.start(Team::Mode::nonblocking, wish, std::move(keep));
+    [[nodiscard]] static Request start(Team& team, OwnedOperation owned) {
+        return team.start(std::move(owned));
     }
-    /// A persistent operation, to be started.
-    [[nodiscard]] static Request make(Team& team, const Wish& wish,
-                                      std::shared_ptr<const void> keep = nullptr) {
-        return team.start(Team::Mode::persistent, wish, std::move(keep));
+    [[nodiscard]] static Request prepare(Team& team, OwnedOperation owned) {
+        return team.prepare(std::move(owned));
     }
-    /// Messages; `contents` is their kind (detail/contents.hpp), 0 for none.
+
     struct Message {
         void* data; ///< A send only reads it.
         std::size_t bytes;
-        std::uint32_t contents;
+        std::uint32_t contents = 0; ///< Kind of its contents (detail/contents.hpp); 0: none.
+        std::shared_ptr<Staging> staging{}; ///< As in OwnedOperation.
     };
-    [[nodiscard]] CORYMB_EXPORT static Request send(Team& team, bool is_persistent,
-                                                    const Message& message, Rank to);
-    [[nodiscard]] CORYMB_EXPORT static Request receive(Team& team, bool is_persistent,
-                                                       const Message& message, Rank from);
-    /// The request does something around its operation.
-    [[nodiscard]] static Request keeping(Request request, std::shared_ptr<Staging> staging) {
-        return Team::keeping(std::move(request), std::move(staging));
+    [[nodiscard]] static Request send(Team& team, bool is_persistent, const Message& message,
+                                      Rank to) {
+        return begin(team, false, is_persistent, message, to);
+    }
+    [[nodiscard]] static Request receive(Team& team, bool is_persistent, const Message& message,
+                                         Rank from) {
+        return begin(team, true, is_persistent, message, from);
     }
     /// The member behind a team; for code that sees the private headers of src/team.
     [[nodiscard]] static Member& member(const Team& team) { return team.member(); }
 
 private:
-    static Team::Mode mode(bool is_persistent) noexcept {
-        return is_persistent ? Team::Mode::persistent : Team::Mode::nonblocking;
-    }
+    CORYMB_EXPORT static Request begin(Team& team, bool is_receive, bool is_persistent,
+                                       const Message& message, Rank peer);
 };
 
 } // namespace corymb::detail

@@ -4,7 +4,6 @@
 #include "team/order_rounds.hpp"
 
 #include <corymb/carrier.hpp>
-#include <corymb/detail/untyped.hpp>
 #include <corymb/operators.hpp>
 
 #include <gtest/gtest.h>
@@ -69,22 +68,21 @@ TEST_P(OrderOnNodes, VectorsComeWhole) {
             const auto one = vector_of(team.rank(), count);
             const auto all = vector_of(team.rank(), count * ranks);
             std::vector<std::uint64_t> out(count);
-            detail::Untyped::run(team,
-                                 {Collective::allreduce, 0, one.data(), out.data(), count, whole});
+            team.run({Collective::allreduce, 0, one.data(), out.data(), count, whole});
             EXPECT_EQ(out, combined(team.size(), count));
             const auto scattered = combined(team.size(), count * ranks);
             const auto begin = scattered.begin() + static_cast<std::ptrdiff_t>(own * count);
             const std::vector<std::uint64_t> wanted(begin,
                                                     begin + static_cast<std::ptrdiff_t>(count));
-            const detail::Wish wish{
+            const CollectiveOperation operation{
                 Collective::reduce_scatter, 0, all.data(), out.data(), count, whole};
-            detail::Untyped::run(team, wish);
+            team.run(operation);
             EXPECT_EQ(out, wanted);
             out.assign(count, 0);
-            detail::Untyped::start(team, wish).wait();
+            team.start(operation).wait();
             EXPECT_EQ(out, wanted);
             out.assign(count, 0);
-            Request request = detail::Untyped::make(team, wish);
+            Request request = team.prepare(operation);
             request.start();
             request.wait();
             EXPECT_EQ(out, wanted);

@@ -58,6 +58,9 @@ Parts parts() {
 Packed<int> packed(std::size_t count = 1) {
     return strided(to.data(), 1, count, 1);
 }
+CollectiveOperation sum() {
+    return {Collective::allreduce, 0, from.data(), to.data(), 1, reduction_of<int, std::plus<>>()};
+}
 
 } // namespace
 
@@ -79,21 +82,26 @@ Packed<int> packed(std::size_t count = 1) {
         }                                                                                          \
     }
 
+// The operations on data that does not lie in one piece.
+#define PACKED_CALLS                                                                               \
+    PACKED_FORMS(broadcast, packed()), PACKED_FORMS(reduce, packed(), packed()),                   \
+        PACKED_FORMS(allreduce, packed(), packed()), PACKED_FORMS(gather, packed(), packed(2)),    \
+        PACKED_FORMS(scatter, packed(2), packed()), PACKED_FORMS(allgather, packed(), packed(2)),  \
+        PACKED_FORMS(alltoall, packed(2), packed(2)),                                              \
+        PACKED_FORMS(reduce_scatter, packed(2), packed()), PACKED_FORMS(scan, packed(), packed()), \
+        PACKED_FORMS(exscan, packed(), packed()), PACKED_FORMS(send, packed(), 1),                 \
+        PACKED_FORMS(recv, packed(), 1)
+
 const Calls<Team>& team_calls() {
     static const Calls<Team> all{
         COMMON_CALLS(Team),
-        PACKED_FORMS(broadcast, packed()),
-        PACKED_FORMS(reduce, packed(), packed()),
-        PACKED_FORMS(allreduce, packed(), packed()),
-        PACKED_FORMS(gather, packed(), packed(2)),
-        PACKED_FORMS(scatter, packed(2), packed()),
-        PACKED_FORMS(allgather, packed(), packed(2)),
-        PACKED_FORMS(alltoall, packed(2), packed(2)),
-        PACKED_FORMS(reduce_scatter, packed(2), packed()),
-        PACKED_FORMS(scan, packed(), packed()),
-        PACKED_FORMS(exscan, packed(), packed()),
-        PACKED_FORMS(send, packed(), 1),
-        PACKED_FORMS(recv, packed(), 1),
+        PACKED_CALLS,
+        {"Team::run", Kind::acts,
+         [](Team& t) {
+             t.run(sum());
+         }},
+        GIVES(Team, acts, start, sum()),
+        GIVES(Team, acts, prepare, sum()),
         {"Team::broadcast (value)", Kind::acts,
          [](Team& t) {
              static_cast<void>(t.broadcast(1));

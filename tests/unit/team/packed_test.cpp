@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -182,6 +185,112 @@ TEST(PackedTest, ARequestThatIsDroppedPutsNothingBack) {
         team.irecv(charges(sums), 1 - team.rank()).wait();
         ASSERT_EQ(sums[2].charge, 1);
     });
+}
+
+using Ints = std::vector<int>;
+
+/// The charges of the particles are `wanted`.
+void expect_charges(const std::vector<Particle>& particles, const Ints& wanted) {
+    Ints found;
+    std::ranges::transform(particles, std::back_inserter(found), &Particle::charge);
+    EXPECT_EQ(found, wanted);
+}
+
+// One buffer of each call lies in one piece. Three ranks, whose own numbers are r and 10 + r.
+TEST(PackedTest, ALayoutMeetsABufferInOnePiece) {
+    threads(3, [](Team& team) {
+        const int rank = team.rank();
+        const Ints own{rank, 10 + rank};
+        Ints two(2), six(6);
+        std::vector<Particle> charged(2), many(6), from(2, Particle{0, rank}), none;
+        team.allreduce(own, charges(charged));
+        expect_charges(charged, {3, 33});
+        team.allreduce(charges(charged), two, maximum());
+        EXPECT_EQ(two, (Ints{3, 33}));
+        team.reduce(own, charges(charged), std::multiplies<>(), 1);
+        expect_charges(charged, rank == 1 ? Ints{0, 1320} : Ints{3, 33});
+        if (rank == 0) {
+            team.reduce(charges(from), two);
+            EXPECT_EQ(two, (Ints{3, 3}));
+        } else {
+            team.reduce(charges(from), {});
+        }
+        team.gather(charges(from), rank == 2 ? std::span<int>(six) : std::span<int>(), 2);
+        EXPECT_EQ(six, rank == 2 ? (Ints{0, 0, 1, 1, 2, 2}) : Ints(6));
+        team.gather(own, charges(rank == 0 ? many : none));
+        expect_charges(many, rank == 0 ? Ints{0, 10, 1, 11, 2, 12} : Ints(6));
+        team.scatter(charges(many), two);
+        EXPECT_EQ(two, own);
+        const Ints table{10 * rank,     10 * rank,     10 * rank + 1,
+                         10 * rank + 1, 10 * rank + 2, 10 * rank + 2};
+        team.alltoall(table, charges(many));
+        expect_charges(many, {rank, rank, 10 + rank, 10 + rank, 20 + rank, 20 + rank});
+        team.reduce_scatter(charges(many), two);
+        EXPECT_EQ(two, (Ints{3 + 30 * rank, 3 + 30 * rank}));
+        team.allgather(own, charges(many));
+        expect_charges(many, {0, 10, 1, 11, 2, 12});
+        team.scan(own, charges(charged));
+        expect_charges(charged, {rank * (rank + 1) / 2, 10 * (rank + 1) + rank * (rank + 1) / 2});
+        two = {-1, -1};
+        team.exscan(charges(from), two);
+        EXPECT_EQ(two, rank == 0 ? (Ints{-1, -1}) : Ints(2, rank * (rank - 1) / 2));
+    });
+}
+
+TEST(PackedTest, RequestsOfALayoutAndABufferInOnePiece) {
+    threads(2, [](Team& team) {
+        const int rank = team.rank();
+        const Rank other = 1 - rank;
+        Ints own{rank + 1}, all(2);
+        std::vector<Particle> sums(1), both(2);
+        // An operator with state lives as long as its request.
+        Request sum = team.allreduce_init(own, charges(sums),
+                                          [factor = 10](int a, int b) { return factor * (a + b); });
+        for (int round = 1; round < 4; ++round) {
+            own = {round * (rank + 1)};
+            sum.start();
+            sum.wait();
+            expect_charges(sums, {30 * round});
+        }
+        team.iallgather(charges(sums), all).wait();
+        EXPECT_EQ(all, (Ints{90, 90}));
+        team.iallgather(own, charges(both)).wait();
+        expect_charges(both, {3, 6});
+        Ints in(2);
+        team.sendrecv(charges(both), other, in, other);
+        EXPECT_EQ(in, (Ints{3, 6}));
+        team.sendrecv(Ints{rank, 7}, other, charges(both), other);
+        expect_charges(both, {other, 7});
+    });
+}
+
+/// A layout with a name of its own.
+struct Column : Packed<int> {
+    explicit Column(Packed<int> of) : Packed<int>(std::move(of)) {}
+};
+
+TEST(PackedTest, ALayoutMayHaveATypeOfItsOwn) {
+    threads(2, [](Team& team) {
+        Matrix mine(100 * team.rank());
+        Column column(mine.column(1));
+        const Column& returned = team.broadcast(column, 1);
+        EXPECT_EQ(&returned, &column);
+        EXPECT_EQ(mine.at(0, 1), 101);
+        team.allreduce<int>(column, mine.column(2));
+        EXPECT_EQ(mine.at(1, 2), 2 * (101 + static_cast<int>(Matrix::columns)));
+    });
+}
+
+TEST(PackedTest, ABufferThatDoesNotFitIsRefusedBeforeItIsPacked) {
+    ThreadTeam made(1);
+    Team team = made.join(0);
+    int packed = 0;
+    const Packed<int> layout{1, [&](std::span<int>) { ++packed; }, nullptr};
+    Ints two(2);
+    EXPECT_THROW(team.allreduce(layout, two), Error);
+    EXPECT_THROW(static_cast<void>(team.iallgather(layout, two)), Error);
+    EXPECT_EQ(packed, 0);
+    team.barrier();
 }
 
 TEST(PackedTest, AMissingFunctionIsNamed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations for parts of different lengths: read here, checked by the library.
-#include "wishes.hpp"
+#include "operations.hpp"
 
 #include <corymb/error.hpp>
 
@@ -82,21 +82,21 @@ void read(const Arguments& arguments, bool is_root, std::size_t ranks, Keep& kee
     }
 }
 
-void place(detail::Wish& wish, Keep& keep, std::size_t own) {
+void place(CollectiveOperation& operation, Keep& keep, std::size_t own) {
     if (keep.recv.is_in_place) { // scatter
-        wish.output = keep.send.data + own_offset(wish.op, keep.send, own);
-        wish.count = wish.output_size = keep.send.counts[own];
-    } else if (wish.op == Collective::gather || wish.op == Collective::allgather) {
-        wish.input = keep.recv.data + own_offset(wish.op, keep.recv, own);
-        wish.count = wish.input_size = keep.recv.counts[own];
+        operation.output = keep.send.data + own_offset(operation.op, keep.send, own);
+        operation.count = operation.output_size = keep.send.counts[own];
+    } else if (operation.op == Collective::gather || operation.op == Collective::allgather) {
+        operation.input = keep.recv.data + own_offset(operation.op, keep.recv, own);
+        operation.count = operation.input_size = keep.recv.counts[own];
     } else {
         keep.copy.resize(keep.recv.bytes());
-        wish.input = keep.copy.data();
-        wish.input_size = keep.recv.count;
-        if (wish.op == Collective::alltoall) {
-            wish.input_parts = wish.output_parts;
+        operation.input = keep.copy.data();
+        operation.input_size = keep.recv.count;
+        if (operation.op == Collective::alltoall) {
+            operation.input_parts = operation.output_parts;
         } else if (own < keep.send.counts.size()) {
-            wish.count = keep.send.counts[own];
+            operation.count = keep.send.counts[own];
         }
     }
 }
@@ -116,25 +116,25 @@ Prepared prepare_vector(const Team& team, const Arguments& arguments) {
         refuse(op, "sendbuf and recvbuf have elements of different types");
     }
     const Operand& leading = send.data != nullptr ? send : recv;
-    detail::Wish& wish = made.wish;
-    wish.op = op;
-    wish.root = arguments.root;
-    wish.is_vector = true;
-    wish.input = send.data;
-    wish.output = recv.data;
-    wish.input_size = send.count;
-    wish.output_size = recv.count;
-    wish.input_parts = parts_of(send);
-    wish.output_parts = parts_of(recv);
+    CollectiveOperation& operation = made.operation;
+    operation.op = op;
+    operation.root = arguments.root;
+    operation.is_vector = true;
+    operation.input = send.data;
+    operation.output = recv.data;
+    operation.input_size = send.count;
+    operation.output_size = recv.count;
+    operation.input_parts = parts_of(send);
+    operation.output_parts = parts_of(recv);
     const bool one_in = op == Collective::gather || op == Collective::allgather;
-    wish.count = one_in ? send.count : recv.count;
-    wish.reduction.element_bytes = leading.element_bytes;
-    wish.reduction.identity = contents_of(arguments, leading);
+    operation.count = one_in ? send.count : recv.count;
+    operation.reduction.element_bytes = leading.element_bytes;
+    operation.reduction.identity = contents_of(arguments, leading);
     if (arguments.with) {
-        wish.reduction = reduction_for(arguments, leading, *made.keep);
+        operation.reduction = reduction_for(arguments, leading, *made.keep);
     }
     if (send.is_in_place || recv.is_in_place) {
-        place(wish, *made.keep, own);
+        place(operation, *made.keep, own);
     }
     return made;
 }

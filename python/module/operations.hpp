@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the arguments of mpi4py's methods to what the library calls a wish.
+// From the arguments of mpi4py's methods to what the library calls a operation.
 #pragma once
 
 #include "team_handle.hpp"
@@ -28,7 +28,7 @@ struct Arguments {
 };
 
 struct Prepared {
-    detail::Wish wish;
+    CollectiveOperation operation;
     std::unique_ptr<Keep> keep;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wishes.hpp"
+#include "operations.hpp"
 
 #include <corymb/error.hpp>
 
@@ -61,22 +61,22 @@ std::size_t part_bytes(Collective op, const Operand& operand, std::size_t parts)
     return operand.bytes() / parts;
 }
 
-/// Where the wish's buffers lie when sendbuf or recvbuf is IN_PLACE.
-void place(detail::Wish& wish, Keep& keep, std::size_t part, Rank rank) {
+/// Where the operation's buffers lie when sendbuf or recvbuf is IN_PLACE.
+void place(CollectiveOperation& operation, Keep& keep, std::size_t part, Rank rank) {
     const std::size_t own = static_cast<std::size_t>(rank) * part;
     if (keep.recv.is_in_place) { // scatter: the root's part stays where it is.
-        wish.output = keep.send.data + own;
+        operation.output = keep.send.data + own;
         return;
     }
-    switch (wish.op) {
+    switch (operation.op) {
     case Collective::gather:
-    case Collective::allgather: wish.input = keep.recv.data + own; break;
+    case Collective::allgather: operation.input = keep.recv.data + own; break;
     case Collective::alltoall:
     case Collective::reduce_scatter:
         keep.copy.resize(keep.recv.bytes());
-        wish.input = keep.copy.data();
+        operation.input = keep.copy.data();
         break;
-    default: wish.input = keep.recv.data; break;
+    default: operation.input = keep.recv.data; break;
     }
 }
 
@@ -150,18 +150,18 @@ Prepared prepare(const Team& team, const Arguments& arguments) {
     if (both && send.contents != recv.contents) {
         refuse(op, "sendbuf and recvbuf have elements of different types");
     }
-    made.wish.op = op;
-    made.wish.root = arguments.root;
-    made.wish.input = shape.reads ? send.data : nullptr;
-    made.wish.output = shape.writes ? recv.data : nullptr;
-    made.wish.reduction.element_bytes = leading.element_bytes;
-    made.wish.reduction.identity = contents_of(arguments, leading);
+    made.operation.op = op;
+    made.operation.root = arguments.root;
+    made.operation.input = shape.reads ? send.data : nullptr;
+    made.operation.output = shape.writes ? recv.data : nullptr;
+    made.operation.reduction.element_bytes = leading.element_bytes;
+    made.operation.reduction.identity = contents_of(arguments, leading);
     if (is_reduction(op)) {
-        made.wish.reduction = reduction_for(arguments, leading, *made.keep);
+        made.operation.reduction = reduction_for(arguments, leading, *made.keep);
     }
-    made.wish.count = part / leading.element_bytes;
+    made.operation.count = part / leading.element_bytes;
     if (send.is_in_place || recv.is_in_place) {
-        place(made.wish, *made.keep, part, team.rank());
+        place(made.operation, *made.keep, part, team.rank());
     }
     return made;
 }
