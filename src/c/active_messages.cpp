@@ -3,6 +3,7 @@
 #include "c/give_back.hpp"
 #include "c/known_options.hpp"
 #include "c/mailbox_handles.hpp"
+#include "c/numbers.hpp"
 #include "c/of_rank.hpp"
 
 #include <corymb.h>
@@ -114,16 +115,18 @@ corymb_status corymb_active_messages_create(corymb_mailbox** mailbox, int64_t de
     return status == CORYMB_OK ? corymb_mailbox_free(mailbox) : status;
 }
 
-int corymb_active_messages_rank(const corymb_active_messages* active) noexcept {
-    return c::is_live(active) ? active->held->object.rank() : -1;
-}
-
-int corymb_active_messages_size(const corymb_active_messages* active) noexcept {
-    return c::is_live(active) ? active->held->object.size() : 0;
-}
-
-size_t corymb_active_messages_bytes_max(const corymb_active_messages* active) noexcept {
-    return c::is_live(active) ? active->held->object.bytes_max() : 0;
+std::int64_t c::number_of(const corymb_active_messages* active, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(active)) {
+        return otherwise;
+    }
+    const ActiveMessages& own = active->held->object;
+    switch (number) {
+    case CORYMB_NUMBER_RANK: return own.rank();
+    case CORYMB_NUMBER_SIZE: return own.size();
+    case CORYMB_NUMBER_BYTES_MAX: return static_cast<std::int64_t>(own.bytes_max());
+    default: return otherwise;
+    }
 }
 
 corymb_status corymb_active_messages_on(corymb_active_messages* active, uint16_t number,

@@ -4,6 +4,7 @@
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
+#include "c/numbers.hpp"
 #include "c/of_rank.hpp"
 
 #include <corymb.h>
@@ -93,12 +94,6 @@ corymb_status corymb_broadcast_ring_open(int descriptor, corymb_broadcast_ring**
                           [&] { return BroadcastRing::open(descriptor); });
 }
 
-corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
-                                                    int* descriptor) noexcept {
-    return c::give_value(descriptor, "corymb_broadcast_ring_make_descriptor: descriptor", -1,
-                         [&] { return c::held(ring).make_descriptor(); });
-}
-
 corymb_status corymb_broadcast_ring_publisher(corymb_broadcast_ring* ring,
                                               corymb_broadcast_publisher** publisher) noexcept {
     return c::give_handle(publisher, "corymb_broadcast_ring_publisher: publisher",
@@ -121,10 +116,12 @@ corymb_status corymb_broadcast_ring_readers(const corymb_broadcast_ring* ring,
         [&] { c::give_list(c::held(ring).readers(), infos, room, count, c::info_of); });
 }
 
-corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
-                                           size_t* bytes) noexcept {
-    return c::give_value(bytes, "corymb_broadcast_ring_memory: bytes", size_t{0},
-                         [&] { return c::held(ring).memory(); });
+std::size_t c::memory_of(const corymb_broadcast_ring* ring) {
+    return held(ring).memory();
+}
+
+int c::descriptor_of(const corymb_broadcast_ring* ring) {
+    return held(ring).make_descriptor();
 }
 
 void c::give_back(corymb_broadcast_ring*& ring) {
@@ -143,10 +140,6 @@ corymb_status corymb_broadcast_try_publish(corymb_broadcast_publisher* publisher
                          [&] { return c::held(publisher).try_publish(data, bytes); });
 }
 
-uint64_t corymb_broadcast_published(const corymb_broadcast_publisher* publisher) noexcept {
-    return c::is_live(publisher) ? publisher->held->published() : 0;
-}
-
 corymb_status corymb_broadcast_drop(corymb_broadcast_publisher* publisher, int reader) noexcept {
     return c::guarded([&] { c::held(publisher).drop(reader); });
 }
@@ -158,12 +151,15 @@ corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publisher* publishe
         [&] { c::give_list(c::held(publisher).take_dropped(), infos, room, count, c::info_of); });
 }
 
-void c::give_back(corymb_broadcast_publisher*& publisher) {
-    c::free_held(publisher);
+std::int64_t c::number_of(const corymb_broadcast_publisher* publisher, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    return is_live(publisher) && number == CORYMB_NUMBER_MESSAGE
+               ? static_cast<std::int64_t>(publisher->held->published())
+               : otherwise;
 }
 
-int corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->held->object.number() : -1;
+void c::give_back(corymb_broadcast_publisher*& publisher) {
+    c::free_held(publisher);
 }
 
 corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
@@ -199,8 +195,15 @@ corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* reader, int* at_e
                          [&] { return c::held(reader).object.at_end(); });
 }
 
-uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) noexcept {
-    return c::is_live(reader) ? reader->held->object.last() : 0;
+std::int64_t c::number_of(const corymb_broadcast_reader* reader, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(reader)) {
+        return otherwise;
+    }
+    const BroadcastReader& own = reader->held->object;
+    return number == CORYMB_NUMBER_RANK      ? own.number()
+           : number == CORYMB_NUMBER_MESSAGE ? static_cast<std::int64_t>(own.last())
+                                             : otherwise;
 }
 
 void c::give_back(corymb_broadcast_reader*& reader) {

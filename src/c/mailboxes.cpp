@@ -4,6 +4,7 @@
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/mailbox_handles.hpp"
+#include "c/numbers.hpp"
 #include "c/text.hpp"
 
 #include <corymb.h>
@@ -83,12 +84,6 @@ corymb_status corymb_mailbox_group_open(int descriptor, corymb_mailbox_group** g
                           [&] { return MailboxGroup::open(descriptor); });
 }
 
-corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,
-                                                   int* descriptor) noexcept {
-    return c::give_value(descriptor, "corymb_mailbox_group_make_descriptor: descriptor", -1,
-                         [&] { return c::held(group).make_descriptor(); });
-}
-
 corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                         corymb_mailbox** mailbox) noexcept {
     return c::give_handle(mailbox, "corymb_mailbox_group_join: mailbox",
@@ -107,22 +102,27 @@ corymb_status corymb_mailbox_group_reason(const corymb_mailbox_group* group, cha
                                 [&] { return c::new_text(c::held(group).reason()); });
 }
 
-corymb_status corymb_mailbox_group_memory(const corymb_mailbox_group* group,
-                                          size_t* bytes) noexcept {
-    return c::give_value(bytes, "corymb_mailbox_group_memory: bytes", size_t{0},
-                         [&] { return c::held(group).memory(); });
+std::size_t c::memory_of(const corymb_mailbox_group* group) {
+    return held(group).memory();
+}
+
+int c::descriptor_of(const corymb_mailbox_group* group) {
+    return held(group).make_descriptor();
+}
+
+std::int64_t c::number_of(const corymb_mailbox* mailbox, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(mailbox)) {
+        return otherwise;
+    }
+    const Mailbox& own = mailbox->held->object;
+    return number == CORYMB_NUMBER_RANK   ? own.rank()
+           : number == CORYMB_NUMBER_SIZE ? own.size()
+                                          : otherwise;
 }
 
 void c::give_back(corymb_mailbox_group*& group) {
     c::free_held(group);
-}
-
-int corymb_mailbox_rank(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->held->object.rank() : -1;
-}
-
-int corymb_mailbox_size(const corymb_mailbox* mailbox) noexcept {
-    return c::is_live(mailbox) ? mailbox->held->object.size() : 0;
 }
 
 corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* data, size_t bytes,

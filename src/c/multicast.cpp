@@ -4,6 +4,7 @@
 #include "c/held.hpp"
 #include "c/known_options.hpp"
 #include "c/lists.hpp"
+#include "c/numbers.hpp"
 #include "c/of_rank.hpp"
 #include "c/text.hpp"
 
@@ -153,12 +154,6 @@ corymb_status corymb_multicast_group_open(int descriptor, corymb_multicast_group
                           [&] { return MulticastGroup::open(descriptor); });
 }
 
-corymb_status corymb_multicast_group_make_descriptor(const corymb_multicast_group* group,
-                                                     int* descriptor) noexcept {
-    return c::give_value(descriptor, "corymb_multicast_group_make_descriptor: descriptor", -1,
-                         [&] { return c::held(group).make_descriptor(); });
-}
-
 corymb_status corymb_multicast_group_join(corymb_multicast_group* group, int rank,
                                           corymb_multicast** multicast) noexcept {
     return c::give_handle(multicast, "corymb_multicast_group_join: multicast",
@@ -177,14 +172,6 @@ corymb_status corymb_multicast_group_topology(const corymb_multicast_group* grou
                                 [&] { return c::new_text(c::held(group).topology()); });
 }
 
-int corymb_multicast_group_size(const corymb_multicast_group* group) noexcept {
-    return c::is_live(group) ? group->held->size() : 0;
-}
-
-int corymb_multicast_group_members(const corymb_multicast_group* group) noexcept {
-    return c::is_live(group) ? group->held->members() : 0;
-}
-
 corymb_status corymb_multicast_group_under_way(const corymb_multicast_group* group,
                                                corymb_multicast_under_way* calls, size_t room,
                                                size_t* count) noexcept {
@@ -197,16 +184,33 @@ corymb_status corymb_multicast_group_under_way(const corymb_multicast_group* gro
     });
 }
 
+int c::descriptor_of(const corymb_multicast_group* group) {
+    return held(group).make_descriptor();
+}
+
+std::int64_t c::number_of(const corymb_multicast_group* group, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(group)) {
+        return otherwise;
+    }
+    return number == CORYMB_NUMBER_SIZE      ? group->held->size()
+           : number == CORYMB_NUMBER_MEMBERS ? group->held->members()
+                                             : otherwise;
+}
+
+std::int64_t c::number_of(const corymb_multicast* multicast, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(multicast)) {
+        return otherwise;
+    }
+    const Multicast& own = multicast->held->object;
+    return number == CORYMB_NUMBER_RANK        ? own.rank()
+           : number == CORYMB_NUMBER_IS_MEMBER ? (own.is_member() ? 1 : 0)
+                                               : otherwise;
+}
+
 void c::give_back(corymb_multicast_group*& group) {
     c::free_held(group);
-}
-
-int corymb_multicast_rank(const corymb_multicast* multicast) noexcept {
-    return c::is_live(multicast) ? multicast->held->object.rank() : -1;
-}
-
-int corymb_multicast_is_member(const corymb_multicast* multicast) noexcept {
-    return c::is_live(multicast) && multicast->held->object.is_member() ? 1 : 0;
 }
 
 corymb_status corymb_multicast_on(corymb_multicast* multicast, uint32_t number,
@@ -306,10 +310,6 @@ corymb_status corymb_multicast_token_test(corymb_multicast_token** token, int* d
     });
 }
 
-int corymb_multicast_token_members(const corymb_multicast_token* token) noexcept {
-    return c::is_live(token) ? token->held->object.members() : 0;
-}
-
 corymb_status corymb_multicast_token_late(const corymb_multicast_token* token,
                                           corymb_multicast_late* late, size_t room,
                                           size_t* count) noexcept {
@@ -318,6 +318,12 @@ corymb_status corymb_multicast_token_late(const corymb_multicast_token* token,
             return corymb_multicast_late{one.rank, c::state_of(one.state), one.by.count(), one.pid};
         });
     });
+}
+
+std::int64_t c::number_of(const corymb_multicast_token* token, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    return is_live(token) && number == CORYMB_NUMBER_MEMBERS ? token->held->object.members()
+                                                             : otherwise;
 }
 
 void c::give_back(corymb_multicast_token*& token) {

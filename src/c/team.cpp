@@ -4,6 +4,7 @@
 #include "c/give_back.hpp"
 #include "c/handles.hpp"
 #include "c/known_options.hpp"
+#include "c/numbers.hpp"
 #include "c/text.hpp"
 #include "team/member.hpp"
 
@@ -33,19 +34,18 @@ int corymb_usable_cpus(void) noexcept {
     return count;
 }
 
-int corymb_team_rank(const corymb_team* team) noexcept {
-    return c::is_live(team) ? team->team.rank() : -1;
+std::int64_t c::number_of(const corymb_team* team, corymb_number_kind number,
+                          std::int64_t otherwise) noexcept {
+    if (!is_live(team)) {
+        return otherwise;
+    }
+    return number == CORYMB_NUMBER_RANK   ? team->team.rank()
+           : number == CORYMB_NUMBER_SIZE ? team->team.size()
+                                          : otherwise;
 }
 
-int corymb_team_size(const corymb_team* team) noexcept {
-    return c::is_live(team) ? team->team.size() : 0;
-}
-
-corymb_status corymb_team_memory(const corymb_team* team, size_t* bytes) noexcept {
-    return c::guarded([&] {
-        c::require(bytes, "corymb_team_memory: bytes");
-        *bytes = c::live(team).team.memory();
-    });
+std::size_t c::memory_of(const corymb_team* team) {
+    return live(team).team.memory();
 }
 
 corymb_status corymb_team_notes(const corymb_team* team, char** text) noexcept {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 NODE = "CORYMB_0"  # the version node of src/corymb.map
 C_NAME = re.compile(r"^corymb_\w+$")  # of the C interface
+C_FUNCTIONS_MAX = 120  # of the C interface; one for what handles of several kinds do
 PREFIX = re.compile(r"^(typeinfo for|typeinfo name for|vtable for) ")
 
 
@@ -47,6 +48,13 @@ def main(library: str, folder: str) -> int:
     code = re.sub(r"//[^\n]*", "", headers)
     words = set(re.findall(r"\w+", code))
     symbols = [name for name in exported(library) if name != NODE]
+    of_c = [name for name in symbols if C_NAME.match(name)]
+    if len(of_c) > C_FUNCTIONS_MAX:
+        print(
+            f"{len(of_c)} functions of C, at most {C_FUNCTIONS_MAX}: what handles of several "
+            "kinds do is one function that takes the kind (corymb/c/handles.h)"
+        )
+        return 1
     strangers = [name for name in symbols if not is_public(name, words)]
     for name in strangers:
         print(f"exported, but in no public header: {name}")
@@ -57,7 +65,7 @@ def main(library: str, folder: str) -> int:
     if is_destroyed_at_exit(library):
         print("a static object is destroyed at exit (__cxa_atexit): make it with new")
         return 1
-    print(f"{len(symbols)} exported symbols, {len(strangers)} strangers")
+    print(f"{len(symbols)} exported symbols, {len(of_c)} of C, {len(strangers)} strangers")
     return 1 if strangers else 0
 
 

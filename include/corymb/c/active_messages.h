@@ -40,12 +40,14 @@ typedef corymb_status (*corymb_active_handler)(int from, const void* argument, s
 CORYMB_EXPORT corymb_status corymb_active_messages_create(
     corymb_mailbox** mailbox, int64_t deadline_ns, corymb_active_messages** active) CORYMB_NOEXCEPT;
 /// -1 and 0 when there is no such thing.
-CORYMB_EXPORT int corymb_active_messages_rank(const corymb_active_messages* active) CORYMB_NOEXCEPT;
-CORYMB_EXPORT int corymb_active_messages_size(const corymb_active_messages* active) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(active_messages_rank, int, corymb_active_messages, CORYMB_HANDLE_ACTIVE_MESSAGES,
+              CORYMB_NUMBER_RANK, -1)
+CORYMB_NUMBER(active_messages_size, int, corymb_active_messages, CORYMB_HANDLE_ACTIVE_MESSAGES,
+              CORYMB_NUMBER_SIZE, 0)
 /// Longest argument, and longest answer. The value of a put has at most 16 bytes less, and both
 /// values of a compare_exchange together.
-CORYMB_EXPORT size_t corymb_active_messages_bytes_max(const corymb_active_messages* active)
-    CORYMB_NOEXCEPT;
+CORYMB_NUMBER(active_messages_bytes_max, size_t, corymb_active_messages,
+              CORYMB_HANDLE_ACTIVE_MESSAGES, CORYMB_NUMBER_BYTES_MAX, 0)
 /// Requests with this number run `handler(..., context)` here. Replaces the one before.
 CORYMB_EXPORT corymb_status corymb_active_messages_on(corymb_active_messages* active,
                                                       uint16_t number,

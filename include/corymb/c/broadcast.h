@@ -86,8 +86,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_ring_create(
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_open(int descriptor, corymb_broadcast_ring** ring)
     CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
-CORYMB_EXPORT corymb_status corymb_broadcast_ring_make_descriptor(const corymb_broadcast_ring* ring,
-                                                                  int* descriptor) CORYMB_NOEXCEPT;
+CORYMB_MAKE_DESCRIPTOR(broadcast_ring, CORYMB_HANDLE_BROADCAST_RING)
 /// Makes this thread the publisher. If the process of an earlier one has ended without closing the
 /// ring, this one goes on after its last message.
 CORYMB_EXPORT corymb_status corymb_broadcast_ring_publisher(
@@ -102,8 +101,7 @@ CORYMB_EXPORT corymb_status corymb_broadcast_ring_readers(const corymb_broadcast
                                                           size_t room,
                                                           size_t* count) CORYMB_NOEXCEPT;
 /// Bytes of shared memory.
-CORYMB_EXPORT corymb_status corymb_broadcast_ring_memory(const corymb_broadcast_ring* ring,
-                                                         size_t* bytes) CORYMB_NOEXCEPT;
+CORYMB_MEMORY(broadcast_ring, CORYMB_HANDLE_BROADCAST_RING)
 /// Gives the ring back; its ends go on. Sets *ring to NULL; so do all functions of this kind.
 CORYMB_FREE(broadcast_ring, CORYMB_HANDLE_BROADCAST_RING)
 
@@ -117,8 +115,8 @@ CORYMB_EXPORT corymb_status corymb_broadcast_try_publish(corymb_broadcast_publis
                                                          const void* data, size_t bytes,
                                                          int* published) CORYMB_NOEXCEPT;
 /// How many messages were published; 0 when there is no such publisher.
-CORYMB_EXPORT uint64_t corymb_broadcast_published(const corymb_broadcast_publisher* publisher)
-    CORYMB_NOEXCEPT;
+CORYMB_NUMBER(broadcast_published, uint64_t, corymb_broadcast_publisher,
+              CORYMB_HANDLE_BROADCAST_PUBLISHER, CORYMB_NUMBER_MESSAGE, 0)
 /// Goes on without a reader, whatever its policy.
 CORYMB_EXPORT corymb_status corymb_broadcast_drop(corymb_broadcast_publisher* publisher,
                                                   int reader) CORYMB_NOEXCEPT;
@@ -132,8 +130,8 @@ CORYMB_EXPORT corymb_status corymb_broadcast_take_dropped(corymb_broadcast_publi
 CORYMB_FREE(broadcast_publisher, CORYMB_HANDLE_BROADCAST_PUBLISHER)
 
 /// Unique among the readers of the moment; -1 when there is no such reader.
-CORYMB_EXPORT int
-corymb_broadcast_reader_number(const corymb_broadcast_reader* reader) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(broadcast_reader_number, int, corymb_broadcast_reader, CORYMB_HANDLE_BROADCAST_READER,
+              CORYMB_NUMBER_RANK, -1)
 /// Calls `handler` for the messages that are there, at most `most` (SIZE_MAX: all); how many in
 /// `*count`, which may be NULL. CORYMB_TIMEOUT when the publisher has dropped this reader.
 CORYMB_EXPORT corymb_status corymb_broadcast_probe(corymb_broadcast_reader* reader,
@@ -147,7 +145,8 @@ CORYMB_EXPORT corymb_status corymb_broadcast_wait(corymb_broadcast_reader* reade
 CORYMB_EXPORT corymb_status corymb_broadcast_at_end(corymb_broadcast_reader* reader,
                                                     int* at_end) CORYMB_NOEXCEPT;
 /// Number of the last message that was read or missed; 0 when there is no such reader.
-CORYMB_EXPORT uint64_t corymb_broadcast_last(const corymb_broadcast_reader* reader) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(broadcast_last, uint64_t, corymb_broadcast_reader, CORYMB_HANDLE_BROADCAST_READER,
+              CORYMB_NUMBER_MESSAGE, 0)
 /// Leaves.
 CORYMB_FREE(broadcast_reader, CORYMB_HANDLE_BROADCAST_READER)
 

@@ -65,8 +65,7 @@ CORYMB_EXPORT corymb_status corymb_mailbox_group_create(
 CORYMB_EXPORT corymb_status corymb_mailbox_group_open(int descriptor,
                                                       corymb_mailbox_group** group) CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
-CORYMB_EXPORT corymb_status corymb_mailbox_group_make_descriptor(const corymb_mailbox_group* group,
-                                                                 int* descriptor) CORYMB_NOEXCEPT;
+CORYMB_MAKE_DESCRIPTOR(mailbox_group, CORYMB_HANDLE_MAILBOX_GROUP)
 /// Makes this thread `rank`, once in the life of the group.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                                       corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
@@ -76,14 +75,13 @@ CORYMB_EXPORT corymb_status corymb_mailbox_group_protocol(
 CORYMB_EXPORT corymb_status corymb_mailbox_group_reason(const corymb_mailbox_group* group,
                                                         char** text) CORYMB_NOEXCEPT;
 /// Bytes of shared memory.
-CORYMB_EXPORT corymb_status corymb_mailbox_group_memory(const corymb_mailbox_group* group,
-                                                        size_t* bytes) CORYMB_NOEXCEPT;
+CORYMB_MEMORY(mailbox_group, CORYMB_HANDLE_MAILBOX_GROUP)
 /// Members that have joined go on. Sets *group to NULL; so do all functions of this kind.
 CORYMB_FREE(mailbox_group, CORYMB_HANDLE_MAILBOX_GROUP)
 
 /// -1 and 0 when there is no such mailbox.
-CORYMB_EXPORT int corymb_mailbox_rank(const corymb_mailbox* mailbox) CORYMB_NOEXCEPT;
-CORYMB_EXPORT int corymb_mailbox_size(const corymb_mailbox* mailbox) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(mailbox_rank, int, corymb_mailbox, CORYMB_HANDLE_MAILBOX, CORYMB_NUMBER_RANK, -1)
+CORYMB_NUMBER(mailbox_size, int, corymb_mailbox, CORYMB_HANDLE_MAILBOX, CORYMB_NUMBER_SIZE, 0)
 /// Copies a message into the channel, without waiting. `*sent` is 0 when there is no room until
 /// `to` probes.
 CORYMB_EXPORT corymb_status corymb_mailbox_send(corymb_mailbox* mailbox, int to, const void* data,

@@ -107,8 +107,7 @@ corymb_multicast_group_create(int size, const corymb_multicast_options* options,
 CORYMB_EXPORT corymb_status
 corymb_multicast_group_open(int descriptor, corymb_multicast_group** group) CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
-CORYMB_EXPORT corymb_status corymb_multicast_group_make_descriptor(
-    const corymb_multicast_group* group, int* descriptor) CORYMB_NOEXCEPT;
+CORYMB_MAKE_DESCRIPTOR(multicast_group, CORYMB_HANDLE_MULTICAST_GROUP)
 /// Makes this thread `rank`, a member, which must poll. A rank whose holder has let go, or whose
 /// process has ended, can be taken again.
 CORYMB_EXPORT corymb_status corymb_multicast_group_join(
@@ -120,9 +119,10 @@ CORYMB_EXPORT corymb_status corymb_multicast_group_initiator(
 CORYMB_EXPORT corymb_status corymb_multicast_group_topology(const corymb_multicast_group* group,
                                                             char** text) CORYMB_NOEXCEPT;
 /// Ranks, and members at this moment; 0 when there is no such group.
-CORYMB_EXPORT int corymb_multicast_group_size(const corymb_multicast_group* group) CORYMB_NOEXCEPT;
-CORYMB_EXPORT int
-corymb_multicast_group_members(const corymb_multicast_group* group) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(multicast_group_size, int, corymb_multicast_group, CORYMB_HANDLE_MULTICAST_GROUP,
+              CORYMB_NUMBER_SIZE, 0)
+CORYMB_NUMBER(multicast_group_members, int, corymb_multicast_group, CORYMB_HANDLE_MULTICAST_GROUP,
+              CORYMB_NUMBER_MEMBERS, 0)
 /// The calls that are not complete at this moment, for a monitor: how many in `*count`, up to
 /// `room` of them in `calls`.
 CORYMB_EXPORT corymb_status corymb_multicast_group_under_way(const corymb_multicast_group* group,
@@ -133,8 +133,10 @@ CORYMB_EXPORT corymb_status corymb_multicast_group_under_way(const corymb_multic
 CORYMB_FREE(multicast_group, CORYMB_HANDLE_MULTICAST_GROUP)
 
 /// -1 and 0 when there is no such place.
-CORYMB_EXPORT int corymb_multicast_rank(const corymb_multicast* multicast) CORYMB_NOEXCEPT;
-CORYMB_EXPORT int corymb_multicast_is_member(const corymb_multicast* multicast) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(multicast_rank, int, corymb_multicast, CORYMB_HANDLE_MULTICAST, CORYMB_NUMBER_RANK,
+              -1)
+CORYMB_NUMBER(multicast_is_member, int, corymb_multicast, CORYMB_HANDLE_MULTICAST,
+              CORYMB_NUMBER_IS_MEMBER, 0)
 /// Messages that are sent to handlers of this number run `handler` here, in place of the one
 /// before.
 CORYMB_EXPORT corymb_status corymb_multicast_on(corymb_multicast* multicast, uint32_t number,
@@ -184,8 +186,8 @@ CORYMB_EXPORT corymb_status corymb_multicast_token_test(corymb_multicast_token**
                                                         int* done) CORYMB_NOEXCEPT;
 /// Members that the call is for, the initiator included if it is one; 0 when there is no such
 /// token.
-CORYMB_EXPORT int
-corymb_multicast_token_members(const corymb_multicast_token* token) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(multicast_token_members, int, corymb_multicast_token, CORYMB_HANDLE_MULTICAST_TOKEN,
+              CORYMB_NUMBER_MEMBERS, 0)
 /// Members that have not run it yet: how many in `*count`, up to `room` of them in `late`.
 CORYMB_EXPORT corymb_status corymb_multicast_token_late(const corymb_multicast_token* token,
                                                         corymb_multicast_late* late, size_t room,

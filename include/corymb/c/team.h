@@ -63,12 +63,11 @@ CORYMB_EXPORT corymb_status corymb_absent_ranks(int descriptor, int* ranks, size
                                                 size_t* count) CORYMB_NOEXCEPT;
 
 /// The number of this rank; -1 when there is no such team.
-CORYMB_EXPORT int corymb_team_rank(const corymb_team* team) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(team_rank, int, corymb_team, CORYMB_HANDLE_TEAM, CORYMB_NUMBER_RANK, -1)
 /// Ranks of the team; 0 when there is no such team.
-CORYMB_EXPORT int corymb_team_size(const corymb_team* team) CORYMB_NOEXCEPT;
+CORYMB_NUMBER(team_size, int, corymb_team, CORYMB_HANDLE_TEAM, CORYMB_NUMBER_SIZE, 0)
 /// Bytes of shared memory of the team's channels, for all its ranks together.
-CORYMB_EXPORT corymb_status corymb_team_memory(const corymb_team* team,
-                                               size_t* bytes) CORYMB_NOEXCEPT;
+CORYMB_MEMORY(team, CORYMB_HANDLE_TEAM)
 /// The paths that a team of processes took, for people; "" for threads. To be freed by corymb_free.
 CORYMB_EXPORT corymb_status corymb_team_notes(const corymb_team* team, char** text) CORYMB_NOEXCEPT;
 /// Collective: ranks of equal `color` form a new team, ordered by (key, old rank). A negative color
