@@ -53,8 +53,10 @@ class Number:
 
     @property
     def is_measured(self) -> bool:
-        """Whether running teams show what it is worth. Most of those need one node only."""
-        return self.layer not in {"plan", "tune", "cluster"} and self.kind != "contenders"
+        """Whether running teams of one node show what it is worth."""
+        return (
+            self.layer not in {"plan", "tune", "cluster", "message"} and self.kind != "contenders"
+        )
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ below a tenth are noise on a machine that does other work.
 
 ## Without a measurement
 
-These need several nodes or processes. The reasoning stands beside each.
+These need several nodes, or decide about mailboxes. The reasoning stands beside each.
 
 {others}
 """

@@ -2,6 +2,7 @@
 #include "channel/patience.hpp"
 
 #include "base/clock.hpp"
+#include "channel/tuning.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,58 +13,21 @@ namespace corymb::channel {
 
 namespace {
 
-constexpr std::int64_t forever_ns = std::numeric_limits<std::int64_t>::max() / 4;
-constexpr std::int64_t microsecond = 1000;
-constexpr int looks_per_clock = 16;
-constexpr int quick_looks_alone = 32;
-constexpr int quick_looks_crowded = 2;
+constexpr std::int64_t forever_ns = tuning::never_ns;
+// Bounds: budgets can grow again from the least one, and no payload makes a wait endless.
+constexpr std::int64_t budget_least = 1'000;
+constexpr std::int64_t moving_most = 20'000'000;
 
-// A sleep with its wake-up costs 5-50 us, in a virtual machine more; waiting that long awake at
-// most about doubles the price of a wait (the competitive rule).
-constexpr std::int64_t spin_most = 50 * microsecond;
-// A peer is taken to copy as fast as this rank. The rate is generous: two processes of a small
-// virtual machine that copied 1 MiB out of each other at the same time did about twice as much.
-constexpr std::uint64_t bytes_per_ns = 2;
-constexpr std::int64_t moving_most = 20'000 * microsecond;
-// Yielding helps only where a teammate is waiting for the CPU. The time that teammates need for the
-// bytes that they move is added: with 8 processes on two CPUs that exchange parts of 256 KiB a turn
-// takes 0.3 ms, and ranks that slept meanwhile took 1.5 times as long for the whole.
-constexpr std::int64_t yield_most = 400 * microsecond;
-// A teammate that runs on another CPU answers within this time. A teammate that does not run there
-// needs a turn first, and may need a turn of one that waits for this CPU before that.
-constexpr std::int64_t keep_most = 4 * microsecond;
-// A yield that takes longer than all teammates together would need has given a whole time slice to
-// somebody else. A turn for copies belongs to one of two operations, so half of their time counts.
-constexpr std::int64_t yield_too_long = 500 * microsecond;
-// The kernel takes the CPU away at the end of a slice in any case, so yields may be too long now
-// and then: they are given up when together they have cost more than sleeps would have.
-constexpr std::int64_t price_of_a_sleep = 50 * microsecond;
-// Teammates that sleep have short turns, but many: they wake each other for every message. If 32
-// and 64 processes on two CPUs wait for each other this way, a barrier takes 1.4 and 5.5 ms. If
-// each process found that too long and slept on, none would come back to yielding, which makes the
-// barrier 0.1 and 0.2 ms. A stranger's time slice has no turns of teammates in it.
-constexpr std::int64_t turn_at_most = 50 * microsecond;
-constexpr std::int64_t credit_most = 20'000 * microsecond;
-// A teammate's turn comes within one or two of ours.
-constexpr int turns_given_most = 4;
-// Waits of this length are the partner's doing. Shorter ones may come from both sides asleep
-// on each other, which only spinning longer than a wake-up takes can end.
-constexpr std::int64_t long_wait = 1000 * microsecond;
-constexpr std::int64_t stretch = 8;
-constexpr std::int64_t budget_least = 1 * microsecond;
-// Bounds of the averages that decide between yields and sleeps. With a neighbour on the CPU, waits
-// that yield take much longer than waits that sleep. In an MPI program, whose ranks poll between
-// our operations, yields are as long now and then, and sleeps take longer still. `counted_most` is
-// the part of a wait for a late rank that counts. `waits_remembered` is small enough to notice a
-// neighbour within some tens of milliseconds.
-constexpr std::int64_t counted_most = 4'000 * microsecond;
-constexpr std::int64_t waits_remembered = 32;
-constexpr int waits_known = 16;
-constexpr int answers_most = 128;
+std::int64_t spin_most() noexcept {
+    return tuning::sleep_ns;
+}
+std::int64_t yield_most() noexcept {
+    return tuning::yield_sleeps * tuning::sleep_ns;
+}
 
 /// After long waits the spin budget for large payloads shrinks as well.
 std::int64_t worn(std::int64_t moving_ns, std::int64_t budget, std::int64_t budget_max) noexcept {
-    return moving_ns * std::min(budget, budget_max) / budget_max;
+    return budget_max == 0 ? 0 : moving_ns * std::min(budget, budget_max) / budget_max;
 }
 
 /// Without knowledge of teammates the answer is yes: one may want the CPU.
@@ -91,8 +55,8 @@ Clock& system_clock() noexcept {
 Patience::Patience(WaitPolicy policy, bool oversubscribed, Clock& clock) noexcept
     : clock_(&clock), asks_(policy == WaitPolicy::ladder && !oversubscribed),
       is_crowded_(oversubscribed),
-      quick_looks_(oversubscribed ? quick_looks_crowded : quick_looks_alone),
-      spin_ns_max_(oversubscribed ? 0 : spin_most), yield_ns_max_(yield_most) {
+      quick_looks_(oversubscribed ? tuning::looks_crowded : tuning::looks_alone),
+      spin_ns_max_(oversubscribed ? 0 : spin_most()), yield_ns_max_(yield_most()) {
     switch (policy) {
     case WaitPolicy::ladder: break;
     case WaitPolicy::spin:
@@ -131,7 +95,7 @@ Patience::Outcome Patience::wait_awake(const Look& look, const Look& stop, Teamm
 void Patience::ask_who_is_here(Teammates* teammates, std::int64_t now_ns) noexcept {
     if (asks_ && teammates != nullptr) {
         is_crowded_ = teammates->are_here(now_ns);
-        quick_looks_ = is_crowded_ ? quick_looks_crowded : quick_looks_alone;
+        quick_looks_ = is_crowded_ ? tuning::looks_crowded : tuning::looks_alone;
     }
 }
 
@@ -146,7 +110,7 @@ Patience::Outcome Patience::spin(const Look& look, const Look& stop,
     }
     const std::int64_t budget = spin_budget();
     while (clock_->now_ns() - begin_ns < budget) {
-        if (look_for_a_while(look, looks_per_clock)) {
+        if (look_for_a_while(look, tuning::looks_per_clock)) {
             return Outcome::satisfied;
         }
         if (stop()) {
@@ -166,8 +130,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
     }
     bool has_yielded = false;
     std::int64_t turns = take_turn(teammates);
-    const std::int64_t moving = yield_ns_max_ == yield_most ? moving_ns() : 0;
-    const std::int64_t budget = spin_budget() + yield_ns_ + worn(moving, yield_ns_, yield_most);
+    const std::int64_t moving = yield_ns_max_ == yield_most() ? moving_ns() : 0;
+    const std::int64_t budget = spin_budget() + yield_ns_ + worn(moving, yield_ns_, yield_most());
     while (now - begin_ns < budget) {
         if (look()) {
             note_end(now - begin_ns);
@@ -176,8 +140,8 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
         if (stop()) {
             return Outcome::stopped;
         }
-        if (now - begin_ns < keep_most && !wants_the_cpu(teammates)) {
-            if (look_for_a_while(look, looks_per_clock)) {
+        if (now - begin_ns < tuning::keep_ns && !wants_the_cpu(teammates)) {
+            if (look_for_a_while(look, tuning::looks_per_clock)) {
                 note_end(now - begin_ns);
                 return Outcome::satisfied;
             }
@@ -190,9 +154,13 @@ Patience::Outcome Patience::yield(const Look& look, const Look& stop, Teammates*
         clock_->yield();
         const std::int64_t before = std::exchange(now, clock_->now_ns());
         const std::int64_t turns_before = std::exchange(turns, take_turn(teammates));
-        const std::int64_t of_teammates = moving / 2 + (turns - turns_before) * turn_at_most;
+        // A turn for copies belongs to one of two operations, so half of their time counts.
+        // Teammates that sleep have short turns, but many, for they wake each other for every
+        // message: each may take as long as a sleep. If each of them found that too long and slept
+        // on, none would come back to yielding.
+        const std::int64_t of_teammates = moving / 2 + (turns - turns_before) * tuning::sleep_ns;
         const std::int64_t lost = now - before - of_teammates;
-        if (yield_ns_max_ == yield_most && !yield_credit_.is_worth(lost) &&
+        if (yield_ns_max_ == yield_most() && !yield_credit_.is_worth(lost) &&
             !averages_.say_yield()) {
             stranger.note(lost, now);
         }
@@ -205,52 +173,53 @@ void Patience::let_go_first(const Look& gone, Teammates* teammates) noexcept {
         return;
     }
     const std::int64_t begin = clock_->now_ns();
-    for (int turns = 0; turns < turns_given_most;) {
-        if (wants_the_cpu(teammates) || clock_->now_ns() - begin >= keep_most) {
+    for (int turns = 0; turns < tuning::given_most;) {
+        if (wants_the_cpu(teammates) || clock_->now_ns() - begin >= tuning::keep_ns) {
             clock_->yield();
             take_turn(teammates);
             ++turns;
         }
-        if (look_for_a_while(gone, looks_per_clock)) {
+        if (look_for_a_while(gone, tuning::looks_per_clock)) {
             return;
         }
     }
 }
 
 void YieldCredit::begin_wait() noexcept {
-    credit_ns_ = std::min(credit_ns_ + price_of_a_sleep, credit_most);
+    credit_ns_ = std::min(credit_ns_ + tuning::sleep_ns, tuning::credit_most_ns.value());
 }
 
 bool YieldCredit::is_worth(std::int64_t yield_ns) noexcept {
     const std::int64_t balance = credit_ns_ - std::max<std::int64_t>(yield_ns, 0);
-    credit_ns_ = std::clamp<std::int64_t>(balance, 0, credit_most);
-    return yield_ns <= yield_too_long || balance >= 0;
+    credit_ns_ = std::clamp<std::int64_t>(balance, 0, tuning::credit_most_ns);
+    return yield_ns <= tuning::slice_sleeps * tuning::sleep_ns || balance >= 0;
 }
 
 void WaitAverages::Average::add(double waited_ns) noexcept {
-    count = std::min(count + 1, waits_remembered);
+    count = std::min(count + 1, tuning::remembered.value());
     ns += (waited_ns - ns) / static_cast<double>(count);
 }
 
 void WaitAverages::count(bool yields, std::int64_t waited_ns) noexcept {
-    (yields ? yielding_ : asleep_).add(static_cast<double>(std::min(waited_ns, counted_most)));
+    (yields ? yielding_ : asleep_)
+        .add(static_cast<double>(std::min(waited_ns, tuning::counted_most_ns.value())));
     answers_ = yields ? answers_ : 0;
 }
 
 bool WaitAverages::say_yield() noexcept {
     const bool are_shorter =
-        know_sleeps() && yielding_.count >= waits_known && yielding_.ns < asleep_.ns;
+        know_sleeps() && yielding_.count >= tuning::known && yielding_.ns < asleep_.ns;
     answers_ += are_shorter ? 1 : 0;
     return are_shorter;
 }
 
 bool WaitAverages::know_sleeps() const noexcept {
-    return asleep_.count >= waits_known && answers_ < answers_most;
+    return asleep_.count >= tuning::known && answers_ < tuning::answers_most;
 }
 
 /// Counts a wait that neither a spin nor the first looks have ended.
 void Patience::note_end(std::int64_t waited_ns) noexcept {
-    if (yield_ns_max_ == yield_most && is_crowded_) {
+    if (yield_ns_max_ == yield_most() && is_crowded_) {
         averages_.count(yields_, waited_ns);
     }
 }
@@ -262,9 +231,8 @@ Stranger& Patience::stranger_of(Teammates* teammates) noexcept {
 
 /// How long peers may need for the bytes that they move.
 std::int64_t Patience::moving_ns() const noexcept {
-    return std::min(
-        static_cast<std::int64_t>(std::min<std::uint64_t>(bytes_, 1U << 30U) / bytes_per_ns),
-        moving_most);
+    const auto bytes = static_cast<double>(std::min<std::uint64_t>(bytes_, 1U << 30U));
+    return std::min(static_cast<std::int64_t>(bytes * tuning::ns_of_byte), moving_most);
 }
 
 std::int64_t Patience::spin_budget() const noexcept {
@@ -276,13 +244,13 @@ std::int64_t Patience::spin_budget() const noexcept {
 
 void Patience::learn_from_sleep(std::int64_t waited_ns) noexcept {
     note_end(waited_ns);
-    if (waited_ns > long_wait + moving_ns()) {
+    if (waited_ns > tuning::long_wait_sleeps * tuning::sleep_ns + moving_ns()) {
         spin_ns_ = std::min(spin_ns_max_, std::max(spin_ns_ / 2, budget_least));
         yield_ns_ = std::min(yield_ns_max_, std::max(yield_ns_ / 2, budget_least));
         return;
     }
     if (!is_crowded_) {
-        spin_ns_ = std::min(stretch * spin_ns_max_, spin_ns_ * 2);
+        spin_ns_ = std::min(tuning::stretch_most * spin_ns_max_, spin_ns_ * 2);
     }
     yield_ns_ = std::min(yield_ns_max_, yield_ns_ * 2);
 }

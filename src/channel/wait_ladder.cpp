@@ -3,6 +3,7 @@
 
 #include "base/membarrier.hpp"
 #include "base/wait_clock.hpp"
+#include "channel/tuning.hpp"
 #include "channel/urgent_visits.hpp"
 
 #include <algorithm>
@@ -15,15 +16,10 @@ namespace {
 
 // A long wait looks at its peers after 1, 2, 4, 8, 16 times watch_from_ns, and then every 20 times.
 constexpr std::int64_t watch_intervals_max = 20;
-// A visitor that wants to come more often than this does so in the beginning of a wait only; to a
-// sleeper on a crowded CPU, whose team has no other work under way, it does not come at all then.
-// Waking up for a visit takes the CPU from others: of 32 processes on two CPUs, most of which
-// slept, each woke up seven times in a barrier, which took twice as long that way.
-constexpr std::int64_t visits_apart_ns_max = 1'000'000;
-// A visit takes some tenths of a microsecond. Shorter waits than this have none, so that they take
-// no longer. A thread that needs a visit waits about as long as for a rank that is in the library.
-constexpr std::int64_t urgent_from_ns = 2'000;
-constexpr int looks_per_visit = 16;
+
+std::int64_t visits_apart_most(std::int64_t waited_ns) noexcept {
+    return std::min(waited_ns, tuning::visits_apart_most_ns.value());
+}
 
 /// The shortest sleep whose end costs next to nothing: two ticks of the kernel's clock. An end
 /// before the next tick has to be programmed into the CPU's timer. In a virtual machine with ticks
@@ -46,7 +42,7 @@ bool is_urgent(const Watch* visitor) noexcept {
 Patience::Outcome stay_awake(const Look& look, const Look& stop, const Watch* visitor,
                              bool is_crowded) noexcept {
     while (is_urgent(visitor)) {
-        if (look_for_a_while(look, looks_per_visit)) {
+        if (look_for_a_while(look, tuning::looks_per_visit)) {
             return Patience::Outcome::satisfied;
         }
         if (stop()) {
@@ -129,13 +125,12 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, const Awaited&
                 waited + std::clamp(waited, watch_from_ns_, watch_from_ns_ * watch_intervals_max);
         }
         const bool is_due =
-            waited >= next_visit || (waited >= urgent_from_ns && is_urgent(visitor_));
+            waited >= next_visit || (waited >= tuning::urgent_from_ns && is_urgent(visitor_));
         if (visitor_ != nullptr && is_due && !lost_) {
             lost_ = visitor_->is_lost();
             last_visit_ns_ = now_ns();
             waited = clock.waited_ns(); // A visit may take longer than the time between visits.
-            next_visit =
-                waited + std::max(visits_apart_least, std::min(waited / 4, visits_apart_ns_max));
+            next_visit = waited + std::max(visits_apart_least, visits_apart_most(waited / 4));
         }
         timed_out_ = waited >= deadline_ns_;
         return timed_out_ || lost_;
@@ -158,7 +153,7 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, const Awaited&
         return outcome == Patience::Outcome::satisfied || came_after_all();
     }
     if (is_crowded_ && background_ == nullptr && !are_visits_urgent_) {
-        visits_apart_least = std::max(visitor_every_ns_, visits_apart_ns_max);
+        visits_apart_least = std::max(visitor_every_ns_, tuning::visits_apart_most_ns.value());
         // Since the last one in whichever wait: of many short waits none would have any.
         next_visit = std::max(next_visit, last_visit_ns_ + visits_apart_least - begin);
     }

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/fork_count.hpp"
 #include "base/random.hpp"
+#include "channel/tuning.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -13,8 +14,6 @@ namespace corymb::channel {
 namespace {
 
 constexpr ArenaKey arena_key{0, 0, -1, -1, 0x7375'7063'7265'7469}; // "itercpus"
-
-constexpr std::int64_t shared_for_ns = 10'000'000;
 
 /// A mark of the calling thread. It most probably differs for any two threads of the machine,
 /// whatever namespaces their processes are in, because time and place are in it, too.
@@ -55,7 +54,7 @@ bool CpuMates::are_here(std::int64_t now_ns) noexcept {
 void CpuMates::note_waker(int cpu, std::int64_t now_ns) noexcept {
     if (cpu >= 0 && cpu == cpu_) {
         shared_cpu_ = cpu;
-        shared_until_ns_ = now_ns + shared_for_ns;
+        shared_until_ns_ = now_ns + tuning::shared_for_ns;
     }
 }
 

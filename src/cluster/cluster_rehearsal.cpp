@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "cluster/attic.hpp"
 #include "cluster/cluster_member.hpp"
+#include "cluster/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +21,6 @@
 namespace corymb::cluster {
 
 namespace {
-
-/// Operations that show how long one takes: in the first ones ranks wait for memory.
-constexpr int tries = 4;
-/// The present plan stays unless another one takes less than this of its time.
-constexpr double clearly_less = 0.95;
 
 /// Replies of rank 0. In front of plans stands how often each is timed in the first round, and
 /// whether there was time for all of them.
@@ -55,7 +51,7 @@ struct ClusterMember::Contender {
     std::vector<double> times_ns{}; ///< Times of the slowest rank.
 
     [[nodiscard]] double median_ns() const { return median(times_ns); }
-    [[nodiscard]] double score() const { return (own ? 1 : clearly_less) * median_ns(); }
+    [[nodiscard]] double score() const { return (own ? 1.0 : tuning::clearly_less) * median_ns(); }
 };
 
 /// Called before the call, on all ranks. Its messages are not counted.
@@ -128,7 +124,7 @@ bool ClusterMember::can_compare(bool all_can_pull) {
 /// Rehearses with `stand_in` instead of the call.
 void ClusterMember::measure_and_compete(const detail::Call& call, const detail::Call& stand_in) {
     std::int64_t one_ns = std::numeric_limits<std::int64_t>::max();
-    for (int try_number = 0; try_number < tries; ++try_number) {
+    for (int try_number = 0; try_number < tuning::tries; ++try_number) {
         const std::int64_t try_began_ns = now_ns();
         static_cast<void>(timed(stand_in, nullptr));
         one_ns = std::min(one_ns, now_ns() - try_began_ns);

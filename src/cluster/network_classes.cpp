@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/network_classes.hpp"
 
+#include "cluster/tuning.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +16,6 @@ namespace corymb::cluster {
 
 namespace {
 
-constexpr int rounds_most = 6;
-/// More are noise.
-constexpr std::size_t classes_most = 4;
-
 /// A number by which classes are told apart. Two values count as equal if the larger, with `blur`
 /// added to both, is at most `factor` times the smaller. Start-ups vary by more than `blur` where
 /// ranks share processors. The other two numbers tell nothing: a gap is mostly the processor's, and
@@ -27,8 +25,9 @@ struct Criterion {
     double factor;
     double blur;
 };
-constexpr std::array<Criterion, 2> criteria{
-    {{&Network::start_up_ns, 3, 5'000}, {&Network::stream_gbs, 1.5, 0}}};
+const std::array<Criterion, 2> criteria{
+    {{&Network::start_up_ns, tuning::start_up_factor, tuning::start_up_blur_ns},
+     {&Network::stream_gbs, tuning::stream_factor, 0}}};
 
 bool are_same(const Criterion& by, double one, double other) {
     const auto [least, most] = std::minmax(one, other);
@@ -88,7 +87,7 @@ std::vector<std::vector<Meeting>> meetings_of(int nodes) {
     // them meet if their numbers add up to the round's. The player that is left alone meets the
     // last.
     const int circle = nodes + nodes % 2 - 1;
-    const int rounds = std::min(circle, rounds_most);
+    const int rounds = std::min(circle, tuning::rounds_most.value());
     std::vector<std::vector<Meeting>> meetings;
     for (int round = 0; round < rounds; ++round) {
         const int sum = round * circle / rounds;
@@ -120,7 +119,7 @@ std::vector<int> classes_of(std::span<const Network> best) {
         const std::array key{lots[0][node], lots[1][node]};
         classes.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
     }
-    if (numbers.size() > classes_most) {
+    if (numbers.size() > tuning::classes_most) {
         std::ranges::fill(classes, 0);
     }
     return classes;

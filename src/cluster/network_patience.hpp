@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/wait_clock.hpp"
+#include "cluster/tuning.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -16,8 +17,8 @@ class NetworkPatience {
 public:
     /// `oversubscribed`: not every rank of the node has a CPU.
     explicit NetworkPatience(bool oversubscribed) noexcept
-        : looks_first_(oversubscribed ? looks_at_once - 1 : 0), looks_(looks_first_),
-          yield_for_ns_(oversubscribed ? yield_for_ns_crowded : yield_for_ns_alone) {}
+        : looks_first_(oversubscribed ? tuning::looks_at_once - 1 : 0), looks_(looks_first_),
+          yield_for_ns_(oversubscribed ? tuning::yield_ns_crowded : tuning::yield_ns_alone) {}
 
     /// A wait is for as long as nothing moves: it begins anew when `moves` is another number.
     void follow(std::uint64_t moves) noexcept {
@@ -32,7 +33,7 @@ public:
     /// Call it after a look in vain. True: the wait is long enough for the caller to check for
     /// failures (`waited_ns`, and its node each time that `must_watch` says so).
     [[nodiscard]] bool is_long() {
-        if (looks_ < looks_at_once) {
+        if (looks_ < tuning::looks_at_once) {
             ++looks_;
             return false;
         }
@@ -44,13 +45,13 @@ public:
             since_ns_ +=
                 std::max<std::int64_t>(now - since_ns_ - waited_ns_ - WaitClock::slice_ns, 0);
             yields_ = yields_ && now - since_ns_ < yield_for_ns_ &&
-                      now - since_ns_ - waited_ns_ < time_slice_ns;
+                      now - since_ns_ - waited_ns_ < tuning::slice_ns;
         }
         waited_ns_ = now - since_ns_;
         if (yields_) {
             std::this_thread::yield();
         } else {
-            std::this_thread::sleep_for(std::chrono::microseconds(20));
+            std::this_thread::sleep_for(std::chrono::nanoseconds(tuning::nap_ns));
         }
         return true;
     }
@@ -73,15 +74,6 @@ public:
     }
 
 private:
-    /// Looks without a pause, where every rank of the node has a CPU.
-    static constexpr int looks_at_once = 200;
-    /// Time of yielding after these looks. A rank that has its CPU to itself goes on for as long as
-    /// a large message takes, whose parts would wait for a sleeper.
-    static constexpr std::int64_t yield_for_ns_crowded = 1'000'000;
-    static constexpr std::int64_t yield_for_ns_alone = 100'000'000;
-    /// A yield that takes so long has given the CPU to a thread that computes. Further yields would
-    /// cost as much each; a sleeper is preferred when it wakes.
-    static constexpr std::int64_t time_slice_ns = 500'000;
     static constexpr std::int64_t watch_every_ns = 20'000'000;
 
     int looks_first_;

@@ -2,6 +2,7 @@
 #include "cluster/rehearsal.hpp"
 
 #include "base/clock.hpp"
+#include "cluster/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,28 +14,12 @@ namespace corymb::cluster {
 
 namespace {
 
-/// Calls from which on a program is known to make many; then four times as many, and so on.
-constexpr std::int64_t first_count = 8;
-constexpr std::int64_t last_count = 2048;
 /// Beside how many others the present plan is timed in each rehearsal of an operation.
 constexpr std::array<std::size_t, 3> others_of_rehearsal{7, 4, 3};
 static_assert(std::accumulate(others_of_rehearsal.begin(), others_of_rehearsal.end(),
                               std::size_t{0}) <= RehearsalPlan::others_in_all);
-/// Bytes of the buffers of one rank.
-constexpr std::size_t bytes_most = std::size_t{16} << 20;
-/// For more ranks than this, plans take long to make.
-constexpr int ranks_most = 256;
-// A rehearsal may take a part of the time that the calls of its operation have taken so far, which
-// is about the time that a better plan saves. All rehearsals together may take a part of the team's
-// life. There is some time in any case, and more if the rehearsal is the only one.
-constexpr std::int64_t part_of_calls = 10;
-constexpr std::int64_t part_of_life = 20;
-constexpr std::int64_t least_ns = 2'000'000'000;
-constexpr std::int64_t one_least_ns = 15'000'000;
-constexpr std::int64_t only_one_least_ns = 400'000'000;
-
 bool is_checkpoint(std::int64_t calls) noexcept {
-    return calls >= first_count && calls <= last_count &&
+    return calls >= tuning::first_calls && calls <= tuning::last_calls &&
            std::has_single_bit(static_cast<std::uint64_t>(calls)) &&
            std::countr_zero(static_cast<std::uint64_t>(calls)) % 2 == 1;
 }
@@ -58,8 +43,9 @@ RehearsalPlan::RehearsalPlan(bool wanted) noexcept : is_wanted_(wanted), born_ns
 bool RehearsalPlan::is_due(const detail::Call& call, int size) {
     // An operator of the user's may do more than combine.
     const bool is_own = is_reduction(call.key.op) && call.identity == 0;
-    if (!is_wanted_ || size > ranks_most || is_own || call.key.keeps_parts || call.is_nothing ||
-        call.operands.bytes > bytes_most / static_cast<std::size_t>(size)) {
+    if (!is_wanted_ || size > tuning::ranks_most || is_own || call.key.keeps_parts ||
+        call.is_nothing ||
+        call.operands.bytes > tuning::bytes_most / static_cast<std::size_t>(size)) {
         return false;
     }
     std::int64_t& calls = calls_[call.key].calls;
@@ -108,10 +94,12 @@ void RehearsalPlan::spend(const team::PlanKey& key, std::int64_t time_ns) {
 
 std::int64_t RehearsalPlan::operations_most(const Progress& progress,
                                             std::int64_t operation_ns) const noexcept {
-    const std::int64_t one_ns = progress.calls == concluded ? only_one_least_ns : one_least_ns;
-    const std::int64_t in_any_case_ns = std::min(least_ns - spent_ns_, one_ns);
-    const std::int64_t by_calls_ns = progress.calls_ns / part_of_calls - progress.spent_ns;
-    const std::int64_t by_life_ns = (now_ns() - born_ns_) / part_of_life - spent_ns_;
+    const std::int64_t one_ns =
+        progress.calls == concluded ? tuning::only_one_least_ns : tuning::one_least_ns;
+    const std::int64_t in_any_case_ns = std::min(tuning::least_ns - spent_ns_, one_ns);
+    const std::int64_t by_calls_ns =
+        progress.calls_ns / tuning::one_part_of_calls - progress.spent_ns;
+    const std::int64_t by_life_ns = (now_ns() - born_ns_) / tuning::one_part_of_life - spent_ns_;
     const std::int64_t budget_ns = std::max({in_any_case_ns, by_calls_ns, by_life_ns});
     return std::max<std::int64_t>(budget_ns, 0) / std::max<std::int64_t>(operation_ns, 1);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "message/tuning.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/mailbox_model.hpp>
 
@@ -12,11 +14,6 @@
 namespace corymb {
 
 namespace {
-
-constexpr int simulated_most = 16; ///< More would cost time and tell little.
-constexpr int rounds = 32;
-/// A later protocol is chosen if it takes at most this share of an earlier one's time.
-constexpr double better = 0.95;
 
 /// So many PUs, spread over the whole machine.
 std::vector<int> spread(int count, int size) {
@@ -38,7 +35,7 @@ MailboxChoice choose_mailbox(const Machine& machine, int size, bool with_srbp) {
         throw Error(Errc::invalid_argument,
                     "a group has at least 1 member, not " + std::to_string(size));
     }
-    const int simulated = std::min({size, simulated_most, machine.size()});
+    const int simulated = std::min({size, message::tuning::members_most.value(), machine.size()});
     if (simulated < 2) {
         return {MailboxProtocol::ring, "ring: there are no two members on CPUs of their own"};
     }
@@ -54,11 +51,11 @@ MailboxChoice choose_mailbox(const Machine& machine, int size, bool with_srbp) {
         MailboxScenario scenario;
         scenario.protocol = protocol;
         scenario.silent_members = size - simulated;
-        scenario.rounds = rounds;
+        scenario.rounds = message::tuning::rounds;
         const double time = simulate_round_trip(machine, places, scenario);
         times +=
             (times.empty() ? "" : ", ") + std::string(to_string(protocol)) + " " + rounded(time);
-        if (best == 0 || time < best * better) {
+        if (best == 0 || time < best * message::tuning::better) {
             best = time;
             choice.protocol = protocol;
         }

@@ -9,6 +9,7 @@
 #include "team/request_wait.hpp"
 #include "team/statistics.hpp"
 #include "team/team_plans.hpp"
+#include "team/tuning.hpp"
 
 #include <exception>
 #include <string>
@@ -23,22 +24,10 @@ namespace {
 constexpr std::int64_t watch_processes_ns = 1'000'000;
 constexpr std::int64_t watch_threads_ns = 10'000'000;
 
-// After longer operations it matters less which rank leaves a barrier first, and both together take
-// up to 7 % longer (64 KiB among 4 and 8 processes on two CPUs).
-constexpr std::uint64_t short_bytes = 32 << 10;
-// Ranks a CPU up to which a scan counts as an operation with root 0, the rank where scans begin.
-// Measured on two CPUs with a barrier that rank 0 leaves first: 0.7 to 1.4 times as long among 3
-// and 4 processes, on the average less; among 5 to 16 0.7 to 1.3 times, on the average more.
-constexpr int ranks_per_cpu_of_scans = 2;
-
-/// Whether a barrier behind it is planned for its root, or rank 0 of a scan, to leave it first.
-bool wants_root_first(const team::CallTerms& call, int ranks_per_cpu) {
-    if (!team::is_vector(call) && call.bytes > short_bytes) {
-        return false;
-    }
-    const Collective op = team::op_of(call);
-    const bool is_scan = op == Collective::scan || op == Collective::exscan;
-    return team::sends_from_root(call) || (is_scan && ranks_per_cpu <= ranks_per_cpu_of_scans);
+/// Whether a barrier behind it is planned for its root to leave it first.
+bool wants_root_first(const team::CallTerms& call) {
+    return team::sends_from_root(call) &&
+           (team::is_vector(call) || call.bytes <= team::tuning::root_first_bytes_most);
 }
 
 } // namespace
@@ -235,7 +224,7 @@ template <class Make>
 [[gnu::noinline]] void Member::choose_barrier() {
     const auto last = shared->fabric.state(rank).calls.read(operations_);
     team::PlanKey key;
-    if (last && wants_root_first(*last, shared->ranks_per_cpu())) {
+    if (last && wants_root_first(*last)) {
         key.root = team::root_of(*last);
         key.root_first = true;
     }

@@ -4,6 +4,7 @@
 #include "base/make_room.hpp"
 #include "plan/channel_room.hpp"
 #include "team/call.hpp"
+#include "team/tuning.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -14,15 +15,18 @@ using State = Operation::State;
 
 namespace {
 
+using team::tuning::few_queues;
+using team::tuning::steps_of_a_look;
+
 /// The operation that `make` or `make_pair` has made.
 LaneOperation& own(Operation& operation) noexcept {
     return static_cast<LaneOperation&>(operation);
 }
 
-/// Whether an operation needs a long channel, or may. In a vector operation not every rank knows
-/// the lengths of parts. In a reduce_scatter a rank soon needs again the room that it has written
-/// in: measured among 4 and 8 processes on two CPUs, parts of 64 KiB take 0.56 to 0.79 times as
-/// long through long channels (other operations 0.93 to 1.25 times).
+/// Whether an operation needs a long channel, or may: docs/requests.md promises these limits. In a
+/// reduce_scatter a rank soon needs again the room that it has written in: parts of 64 KiB take
+/// 0.56 to 0.79 times as long through long channels, other operations 0.93 to 1.25 times. In a
+/// vector operation not every rank knows the lengths of parts.
 bool is_long(const team::PlanKey& key, int ranks) noexcept {
     constexpr std::uint64_t short_most = 128 << 10;
     const std::uint64_t shared = team::shared_cell_ring_slots(ranks) * cell_bytes;

@@ -80,10 +80,6 @@ private:
     using Engine = team::Engine<team::Env, channel::LookOnce>;
     using Program = team::Program<team::Env>;
 
-    /// Steps that one bounded call does at most.
-    static constexpr std::size_t steps_of_a_look = 256;
-    /// Each test looks at all queues if no more than so many are not empty.
-    static constexpr std::size_t few_queues = 16;
     static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
 
     void prepare(LaneOperation& operation, const team::Operands& operands);

@@ -13,6 +13,7 @@
 #include "below/mpi_progress.hpp"
 #include "below/node_ranks.hpp"
 #include "below/open_work.hpp"
+#include "below/tuning.hpp"
 #include "communicator/kept_teams.hpp"
 #include "policy/tuning.hpp"
 #include "requests/progress_thread.hpp"
@@ -452,7 +453,7 @@ corymb_status attach(Communicator& communicator, int descriptor, int size, int r
     communicator.board = std::make_unique<CallBoard>(rank, size);
     options.interrupted = &while_waiting;
     options.interrupted_context = communicator.board.get();
-    options.interrupted_every_ns = progress_every_ns;
+    options.interrupted_every_ns = tuning::progress_every_ns;
     options.ranks_per_cpu = communicator.ranks_per_cpu;
     corymb_attach_options how;
     corymb_attach_options_init(&how);

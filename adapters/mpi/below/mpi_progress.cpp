@@ -5,6 +5,7 @@
 #include "below/host.hpp"
 #include "below/node_ranks.hpp"
 #include "below/open_work.hpp"
+#include "below/tuning.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,17 +13,6 @@
 namespace corymb::mpi {
 
 namespace {
-
-/// An MPI may be slow to look, where it yields or takes locks. Two ranks that call it in each wait
-/// could then keep each other waiting. So visits take at most about this part of a CPU's time,
-/// together for all ranks that share it, but are no further apart than that.
-constexpr std::int64_t progress_share = 16;
-constexpr std::int64_t progress_apart_ns_max = 5'000'000;
-/// MPI looks only now and then after some of its ways, and one answer may lead to the next request:
-/// a rank that comes seldom looks several times.
-constexpr std::int64_t seldom_ns = 200'000;
-constexpr int polls_in_a_row = 64;
-constexpr std::int64_t polls_most_ns = 50'000;
 
 /// A request that is never complete: the MPI goes on in all its ways when it is asked about one.
 /// MPICH does not when it is asked for a message (MPI_Iprobe): one-sided operations stand still.
@@ -72,15 +62,15 @@ void progress(int seldom_polls) noexcept {
     if (begin < not_before_ns) {
         return;
     }
-    const int looks = begin - last_end_ns < seldom_ns ? 1 : seldom_polls;
+    const int looks = begin - last_end_ns < tuning::seldom_ns ? 1 : seldom_polls;
     std::int64_t end = begin;
-    for (int i = 0; i < looks && end - begin < polls_most_ns; ++i) {
+    for (int i = 0; i < looks && end - begin < tuning::polls_most_ns; ++i) {
         poll_mpi();
         end = now_ns();
     }
     last_end_ns = end;
-    const std::int64_t share = progress_share * known_ranks_per_cpu();
-    not_before_ns = end + std::min((end - begin) * share, progress_apart_ns_max);
+    const std::int64_t share = tuning::progress_is_one_part_of * known_ranks_per_cpu();
+    not_before_ns = end + std::min((end - begin) * share, tuning::progress_apart_most_ns);
 }
 
 } // namespace
@@ -91,7 +81,7 @@ MPI_Comm quiet_comm() noexcept {
 }
 
 void progress_mpi() noexcept {
-    progress(polls_in_a_row);
+    progress(tuning::polls_in_a_row);
 }
 
 void progress_mpi_briefly() noexcept {

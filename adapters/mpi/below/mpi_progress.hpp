@@ -4,15 +4,7 @@
 
 #include "below/host.hpp"
 
-#include <cstdint>
-
 namespace corymb::mpi {
-
-/// Time between the visits of a wait at first.
-inline constexpr std::int64_t progress_every_ns = 20'000;
-
-/// Looks in a row before a wait gives the CPU away.
-inline constexpr int polls_awake = 200;
 
 /// Set while this thread is in a function that the MPI has called.
 inline thread_local constinit bool is_within_mpi = false;

@@ -106,4 +106,14 @@ inline constexpr std::int64_t crowded_call_most_ns = 1'000'000;
 /// exchange.
 inline constexpr int compared_lists = 3;
 
+/// Pauses of the thread that looks after requests, in ns, multiplied by the ranks that share a CPU,
+/// because each has such a thread. Reasoning: a look with its wake-up takes some us, so that looks
+/// take a tenth of a CPU at first and a hundredth later. Too small: the threads take the CPUs from
+/// the programs, which then never go on by themselves. Too large: requests wait for their thread.
+inline constexpr std::int64_t shortest_look_ns = 50'000;
+inline constexpr std::int64_t longest_look_ns = 1'000'000;
+/// Looks without a request before the thread sleeps. Reasoning: as many pauses as a program takes
+/// between two phases. Too small: a wake-up for each request. Too large: work for nothing.
+inline constexpr int idle_looks = 100;
+
 } // namespace corymb::mpi::tuning

@@ -3,6 +3,7 @@
 // In an array that also has corymb's requests, the MPI finds null in their places.
 #include "below/mpi_progress.hpp"
 #include "below/small_list.hpp"
+#include "below/tuning.hpp"
 #include "below/unless_done.hpp"
 #include "requests/completed_messages.hpp"
 #include "requests/polling.hpp"
@@ -243,7 +244,7 @@ Requested* own_of(const MPI_Request* request) noexcept {
 /// Between two looks of a wait.
 void pause(int looks) noexcept {
     progress_mpi();
-    if (looks > polls_awake) {
+    if (looks > tuning::polls_awake) {
         sched_yield();
     }
 }

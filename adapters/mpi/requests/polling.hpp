@@ -7,6 +7,7 @@
 #include "below/hook.hpp"
 #include "below/host.hpp"
 #include "below/mpi_progress.hpp"
+#include "below/tuning.hpp"
 #include "below/unless_done.hpp"
 #include "requests/progress_thread.hpp"
 #include "requests/requests.hpp"
@@ -43,7 +44,7 @@ int wait_by_polling(const Test& test) {
             return result;
         }
         static_cast<void>(go_on_with_requests());
-        if (polls > polls_awake) {
+        if (polls > tuning::polls_awake) {
             sched_yield();
         }
     }

@@ -13,6 +13,7 @@
 #include "below/hook.hpp"
 #include "below/host.hpp"
 #include "below/node_ranks.hpp"
+#include "policy/tuning.hpp"
 #include "requests/requests.hpp"
 
 #include <algorithm>
@@ -33,12 +34,6 @@ namespace corymb::mpi {
 
 namespace {
 
-// Pauses between looks, multiplied by the ranks that share a CPU, because each has such a thread.
-// With a fixed pause of 50 us the threads of 32 processes took two CPUs all to themselves. Then no
-// program got on, and all threads found themselves needed (gather of 8 B: 10 ms, which takes 0.2).
-constexpr std::int64_t shortest_ns = 50'000;
-constexpr std::int64_t longest_ns = 1'000'000;
-constexpr int idle_looks = 100;
 constexpr std::size_t stack_bytes = 256 * 1024;
 
 std::atomic<bool> is_running{false};
@@ -65,10 +60,10 @@ void sleep_until_woken() noexcept {
 void* run(void* /*argument*/) noexcept {
     ::prctl(PR_SET_NAME, "corymb-requests");
     ::prctl(PR_SET_TIMERSLACK, 1);
-    std::int64_t pause_ns = shortest_ns; // Pause of a rank that has its CPU to itself.
+    std::int64_t pause_ns = tuning::shortest_look_ns; // Pause of a rank that has its CPU to itself.
     std::uint32_t begun_before = 0;
-    bool gets_on = true;   // The program, by itself.
-    int idle = idle_looks; // The thread begins asleep.
+    bool gets_on = true;           // The program, by itself.
+    int idle = tuning::idle_looks; // The thread begins asleep.
     while (!must_end.load(std::memory_order_relaxed)) {
         const std::uint32_t begun = requests_begun.load(std::memory_order_relaxed);
         if (has_active_requests()) {
@@ -78,11 +73,12 @@ void* run(void* /*argument*/) noexcept {
             }
             const bool got_on =
                 std::exchange(gets_on, begun != begun_before || (gets_on && !is_needed));
-            pause_ns = got_on && !gets_on ? shortest_ns : std::min(pause_ns * 5 / 4, longest_ns);
+            pause_ns = got_on && !gets_on ? tuning::shortest_look_ns
+                                          : std::min(pause_ns * 5 / 4, tuning::longest_look_ns);
             idle = 0;
-        } else if (++idle > idle_looks) {
+        } else if (++idle > tuning::idle_looks) {
             sleep_until_woken();
-            pause_ns = shortest_ns;
+            pause_ns = tuning::shortest_look_ns;
             idle = 0;
         }
         begun_before = begun;

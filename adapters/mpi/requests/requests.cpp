@@ -5,6 +5,7 @@
 #include "below/library.hpp"
 #include "below/mpi_progress.hpp"
 #include "below/outcome.hpp"
+#include "below/tuning.hpp"
 #include "requests/progress_thread.hpp"
 #include "requests/request_handles.hpp"
 #include "requests/request_trials.hpp"
@@ -254,7 +255,7 @@ void wait_for(Requested& requested) noexcept {
     add(requested.communicator->waits, 1);
     for (int polls = 0; !poll(requested); ++polls) {
         progress_mpi();
-        if (polls > polls_awake) {
+        if (polls > tuning::polls_awake) {
             sched_yield();
         }
     }
@@ -377,7 +378,7 @@ void finish_requests() noexcept {
         if (left > 0) {
             progress_mpi();
         }
-        if (polls > polls_awake) {
+        if (polls > tuning::polls_awake) {
             sched_yield();
         }
     }
