@@ -73,10 +73,11 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
     // A line that many read comes to each CPU once.
     const double fetched = static_cast<double>(cpus) / static_cast<double>(plan.size());
     const double cold = cost_of_cold_cells(1 / fetched);
-    const double many =
-        static_cast<double>(cells_touched(plan, request.example_bytes)) > cached_bytes * cpus
-            ? uncached_cells.value()
-            : 1;
+    const auto touched = static_cast<double>(cells_touched(plan, request.example_bytes));
+    const bool is_uncached = cached_bytes.decides(touched > cached_bytes * cpus);
+    const double many = uncached_cells.decides(is_uncached) ? uncached_cells.value() : 1;
+    bool has_cold = false;
+    bool has_forwarded = false;
     double all = 0;
     for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
         for (const Activity& activity : timeline.ranks[rank]) {
@@ -84,11 +85,16 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
             const plan::StepNumber number =
                 matching.first_step(static_cast<Rank>(rank)) + activity.step;
             const bool is_shared = plan::is_reading(step.kind) && step.via != Mechanism::pull;
-            const double factor = is_shared                                           ? fetched
-                                  : comes_in_turns(plan, step, request.example_bytes) ? cold * many
-                                  : step.via == Mechanism::cells                      ? many
-                                  : is_forwarded(matching, number) ? forwarded_pull.value()
-                                                                   : 1;
+            const bool is_cold = !is_shared && comes_in_turns(plan, step, request.example_bytes);
+            const bool is_direct = !is_shared && step.via != Mechanism::cells;
+            const bool is_passed_on = is_direct && is_forwarded(matching, number);
+            has_cold = has_cold || is_cold;
+            has_forwarded = has_forwarded || is_passed_on;
+            const double factor = is_shared                      ? fetched
+                                  : is_cold                      ? cold * many
+                                  : step.via == Mechanism::cells ? many
+                                  : is_passed_on                 ? forwarded_pull.value()
+                                                                 : 1;
             double work = activity.end - activity.begin;
             if (plan::is_sending(step.kind) && step.via == Mechanism::cells) {
                 // The activity without its waits for cells; both ends copy an equal number of
@@ -100,6 +106,10 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
             all += work * factor;
         }
     }
+    static_cast<void>(forwarded_pull.decides(has_forwarded));
+    if (cold_cells.decides(has_cold) && cold_ranks_least.decides(1 / fetched > cold_ranks_least)) {
+        cold_ranks_that_double.note();
+    }
     return all;
 }
 
@@ -107,7 +117,9 @@ double work_of(const Plan& plan, const PlanRequest& request, const Timeline& tim
 double waits_of(const Plan& plan, int cpus) {
     const plan::Matching order(plan);
     const double others = std::max(0.0, static_cast<double>(plan.size()) / cpus - 1);
-    return turns_in_a_row(order, cpus) + turns_of_message * others * messages_in_a_row(order);
+    const double messages = others * messages_in_a_row(order);
+    static_cast<void>(turns_of_message.decides(messages > 0));
+    return turns_in_a_row(order, cpus) + turns_of_message * messages;
 }
 
 } // namespace
@@ -116,6 +128,7 @@ double time_in_turns(const Plan& plan, const Machine& machine, const PlanRequest
                      const Timeline& timeline) {
     const int cpus = std::min(request.cpus, static_cast<int>(request.placement.size()));
     const bool has_unit = std::isfinite(machine.unit_ns) && machine.unit_ns > 0;
+    turn_ns.note();
     const double turn = turn_ns / (has_unit ? machine.unit_ns : 1);
     const double busy = work_of(plan, request, timeline, cpus) / cpus;
     return std::max(timeline.makespan, busy) + waits_of(plan, cpus) * turn;

@@ -74,6 +74,20 @@ TEST(DecidingNumbers, AreToldByPlansOverSeveralNodesToo) {
     EXPECT_TRUE(has_decided(make_plan(cluster, request), "plan/schemes/piece_bytes_least"));
 }
 
+TEST(DecidingNumbers, HaveThoseOfTurnsOnlyAmongRanksThatShareCpus) {
+    const Machine machine = gallery_machine(machines[0]);
+    PlanRequest request;
+    request.op = Collective::broadcast;
+    request.bytes = 2048;
+    request.placement = {0, 1, 2, 3, 4, 5, 6, 7};
+    request.moves = 1;
+    EXPECT_FALSE(has_decided(make_plan(machine, request), "tune/turns/of_message"));
+    request.oversubscribed = true;
+    request.cpus = 2;
+    EXPECT_TRUE(has_decided(make_plan(machine, request), "tune/turns/of_message"));
+    EXPECT_TRUE(has_decided(make_plan(machine, request), "tune/turns/turn_ns"));
+}
+
 /// No number that was measured on one machine decides about plans for others, unless ranks take
 /// turns on CPUs.
 TEST(DecidingNumbers, ComeFromNoSingleMachine) {
